@@ -1,0 +1,45 @@
+/*
+ * Every limit of the program, in one table.
+ *
+ * Going over a limit is a defined error (VD_ERR_LIMIT unless said otherwise),
+ * never a crash. docs/limits.md shows this table; a check in the test suite
+ * keeps the two alike. A line is: name, value, what it bounds.
+ */
+#ifndef VD_BASE_LIMITS_H
+#define VD_BASE_LIMITS_H
+
+/* clang-format off */
+#define VD_LIMITS(X) \
+    X(VD_KIND_LEN_MAX,           316,         "bytes of a kind's name (plural.group)") \
+    X(VD_NAMESPACE_LEN_MAX,      253,         "bytes of a namespace") \
+    X(VD_NAME_LEN_MAX,           253,         "bytes of an object's name") \
+    X(VD_BODY_LEN_MAX,           3145728,     "bytes of an object's body (3 MiB, as Kubernetes' request limit)") \
+    X(VD_BATCH_CHANGES_MAX,      20000,       "changes of one atomic batch") \
+    X(VD_BATCH_BYTES_MAX,        268435456,   "bytes of one atomic batch") \
+    X(VD_GROUP_CHANGES_MAX,      1024,        "changes that share one transaction and one sync; a larger batch goes alone") \
+    X(VD_GROUP_BYTES_MAX,        8388608,     "bytes that share one transaction and one sync; a larger batch goes alone") \
+    X(VD_QUEUE_PROPOSALS_MAX,    65536,       "proposals waiting for the writer; one more is refused") \
+    X(VD_WINDOW_EVENTS_DEFAULT,  1000000,     "events of the watch window") \
+    X(VD_WINDOW_AGE_S_DEFAULT,   86400,       "seconds that the watch window reaches back") \
+    X(VD_TAIL_EVENTS_DEFAULT,    100000,      "newest events kept in memory; older ones of the window are read from the engine") \
+    X(VD_TAIL_BYTES_DEFAULT,     67108864,    "bytes of superseded bodies kept in memory for those events") \
+    X(VD_COMPACT_STEP_ROWS,      256,         "log rows that one step of compaction looks at") \
+    X(VD_SCAN_STEP_ROWS,         512,         "entries or log rows that one call of a reader passes at most") \
+    X(VD_SELECTOR_LEN_MAX,       65536,       "bytes of a label selector") \
+    X(VD_SELECTOR_TERMS_MAX,     1024,        "requirements of a label selector, and values of one of them") \
+    X(VD_JSON_DEPTH_MAX,         512,         "nesting of a JSON or YAML document") \
+    X(VD_JSON_LEN_MAX,           268435456,   "bytes of a JSON or YAML document") \
+    X(VD_JSON_PATCH_OPS_MAX,     10000,       "operations of a JSON patch") \
+    X(VD_JSON_PATCH_LEN_MAX,     3145728,     "bytes of a JSON patch, and of a document made by its copies") \
+    X(VD_YAML_NODES_MAX,         1000000,     "nodes of a YAML document after its aliases are expanded") \
+    X(VD_LOG_LINE_MAX,           8192,        "bytes of a log line; a longer one is cut") \
+    X(VD_LOG_QUEUE_MAX,          4096,        "log lines waiting to be written; more are dropped and counted")
+/* clang-format on */
+
+enum vd_limits {
+#define VD_LIMIT_ENUM(name, value, what) name = value,
+    VD_LIMITS(VD_LIMIT_ENUM)
+#undef VD_LIMIT_ENUM
+};
+
+#endif

@@ -1,0 +1,49 @@
+#!/bin/sh
+# Runs every test of a build folder, two at a time, and ends with `N passed, N failed`.
+#
+#   tests/run.sh BUILD_DIR [PATTERN]
+#
+# A test is an executable BUILD_DIR/tests/*_test or a script tests/**/*_test.sh; each prints TAP lines
+# (`ok ...`, `not ok ...`). One that dies, hangs past its deadline or prints no `ok` counts as failed.
+set -u
+top=$(cd "$(dirname "$0")/.." && pwd)
+build=$(cd "${1:?usage: tests/run.sh BUILD_DIR [PATTERN]}" && pwd) || exit 2
+pattern=${2:-.}
+deadline_s=${TEST_DEADLINE_S:-600}
+
+if [ "${3:-}" = one ]; then # run one test: called back by xargs below
+    test=$4
+    log=$build/test-logs/$(basename "$test").log
+    start=$(date +%s)
+    case $test in
+    *.sh) set -- sh "$test" "$build" ;;
+    *) set -- "$test" ;;
+    esac
+    CMOCKA_MESSAGE_OUTPUT=TAP timeout -k 10 "$deadline_s" "$@" >"$log" 2>&1
+    status=$?
+    # A test that was skipped on purpose says "ok N # SKIP why" and counts as passed.
+    passed=$(grep -c '^ok ' "$log")
+    failed=$(grep -c '^not ok ' "$log")
+    # Only a test's own word can pass it: a crash, a time-out or silence is a failure.
+    if [ "$status" -ne 0 ] && [ "$failed" -eq 0 ] || [ "$passed" -eq 0 ] && [ "$failed" -eq 0 ]; then
+        failed=1
+        echo "not ok - $(basename "$test") ended with status $status" >>"$log"
+    fi
+    echo "$passed $failed" >"$log.count"
+    printf '%-32s %4d passed %3d failed  %3ds\n' "$(basename "$test")" "$passed" "$failed" $(($(date +%s) - start))
+    if [ "$failed" -ne 0 ]; then sed 's/^/    /' "$log" | tail -n 60; fi
+    exit 0
+fi
+
+rm -rf "$build/test-logs"
+mkdir -p "$build/test-logs"
+{
+    find "$build/tests" -maxdepth 1 -type f -perm -u+x -name '*_test'
+    find "$top/tests" -name '*_test.sh'
+} | grep -e "$pattern" | sort >"$build/test-logs/list"
+xargs -P "${TEST_JOBS:-$(nproc)}" -I{} sh "$0" "$build" "$pattern" one {} <"$build/test-logs/list"
+
+# shellcheck disable=SC2046 # the counts are two numbers a file
+set -- $(cat "$build"/test-logs/*.count 2>/dev/null | awk '{p += $1; f += $2} END {print p + 0, f + 0}')
+echo "$1 passed, $2 failed"
+[ "$2" -eq 0 ] && [ "$1" -gt 0 ]
