@@ -46,6 +46,7 @@ struct vd_ordered_map_node {
     uint32_t n;
     uint32_t level; /* 0 for a leaf */
     uint32_t prefix_len;
+    uint32_t run_at; /* where an entry just behind the last new one would go */
     uint32_t heads[NODE_MAX];
     struct vd_ordered_map_node *next; /* to the right on the same level */
     void *items[NODE_MAX];
@@ -76,6 +77,7 @@ static struct vd_ordered_map_node *node_new(struct vd_ordered_map *m, uint32_t l
     node->n = 0;
     node->level = level;
     node->prefix_len = 0;
+    node->run_at = 0;
     node->next = NULL;
     m->bytes += node_size(level);
     return node;
@@ -171,6 +173,7 @@ static void node_insert(const struct vd_ordered_map *m, struct vd_ordered_map_no
     if (node->level)
         node->children[at] = child;
     node->n++;
+    node->run_at = at + 1;
 }
 
 static void node_remove(struct vd_ordered_map_node *node, uint32_t at)
@@ -297,15 +300,20 @@ static void path_first_changed(const struct vd_ordered_map *m, struct path *path
     }
 }
 
-/* How many entries a full node keeps when a new one comes at `at`. Whoever
- * inserts in ascending order should leave full nodes behind, not half ones. */
+/*
+ * How many entries a full node keeps when a new one comes at `at`. Ascending
+ * inserts, at the end of the map or as a run somewhere inside (the names of a
+ * namespace), should leave full nodes behind: they split where the run is.
+ */
 static uint32_t split_point(const struct vd_ordered_map_node *node, uint32_t at)
 {
-    if (at < NODE_MAX)
+    if (at == NODE_MAX && !node->next)
+        return node->level ? NODE_MAX - 1 : NODE_MAX; /* an inner node needs 2 children */
+    if (at != node->run_at)
         return NODE_MAX / 2;
-    if (node->next)
-        return NODE_MAX - NODE_MIN;
-    return node->level ? NODE_MAX - 1 : NODE_MAX; /* an inner node needs 2 children */
+    if (at < NODE_MIN)
+        return NODE_MIN;
+    return at > NODE_MAX - NODE_MIN ? NODE_MAX - NODE_MIN : at;
 }
 
 static struct vd_ordered_map_node *node_split(struct vd_ordered_map *m,
