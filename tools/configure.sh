@@ -3,8 +3,9 @@
 #
 #   tools/configure.sh FOLDER MESON_OPTION...
 #
-# The folder remembers what it was set up with: the options, this tree's path, meson and the compiler.
-# When one of them has changed the folder is made anew, since meson only reconfigures for its own files.
+# The folder remembers what it was set up with: the options, this tree's path, meson and the
+# compiler. When one of them has changed the folder is made anew, since meson only reconfigures for
+# its own files.
 set -eu
 cd "$(dirname "$0")/.."
 folder=${1:?usage: tools/configure.sh FOLDER MESON_OPTION...}
@@ -21,7 +22,7 @@ fi
 if [ -e "$folder" ] && [ ! -d "$folder/meson-private" ]; then
     # Never remove what is not a build folder: BUILD= may name anything.
     rmdir "$folder" 2>/dev/null || {
-        echo "configure.sh: '$folder' exists and is not a build folder; move it away or name another" >&2
+        echo "configure.sh: '$folder' is not a build folder; move it away or name another" >&2
         exit 1
     }
 fi

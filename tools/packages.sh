@@ -69,7 +69,8 @@ fi
 echo "installing: $missing"
 install() {
     # shellcheck disable=SC2086 # the list is words
-    $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $missing
+    $as_root env DEBIAN_FRONTEND=noninteractive \
+        apt-get install -y -q --no-install-recommends $missing
 }
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT

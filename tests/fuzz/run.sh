@@ -20,7 +20,8 @@ for target in "$build"/tests/*_fuzz; do
     dictionary=$top/tests/fuzz/$name.dict
     mkdir -p "$build/found/$name"
     log=$build/$name.log
-    set -- -max_total_time="$seconds" -timeout=10 -print_final_stats=1 -artifact_prefix="$build/$name-"
+    set -- -max_total_time="$seconds" -timeout=10 -print_final_stats=1 \
+        -artifact_prefix="$build/$name-"
     if [ -f "$dictionary" ]; then set -- "$@" -dict="$dictionary"; fi
     "$target" "$@" "$build/found/$name" "$corpus" >"$log" 2>&1 || {
         tail -n 60 "$log" >&2
