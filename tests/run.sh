@@ -33,7 +33,7 @@ if [ "${3:-}" = one ]; then # run one test: called back by xargs below
     echo "$passed $failed" >"$log.count"
     printf '%-32s %4d passed %3d failed  %3ds\n' \
         "$(basename "$test")" "$passed" "$failed" $(($(date +%s) - start))
-    if [ "$failed" -ne 0 ]; then sed 's/^/    /' "$log" | tail -n 60; fi
+    if [ "$failed" -ne 0 ]; then grep -v '^ok ' "$log" | tail -n 60 | sed 's/^/    /'; fi
     exit 0
 fi
 
