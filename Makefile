@@ -96,7 +96,7 @@ fmt: ## put the C sources into the house format
 lint: build-clang ## check the format, clang-tidy's findings and the shell scripts
 	@tools/packages.sh lint
 	@clang-format --dry-run -Werror $(sources)
-	@printf '%s\n' $(filter %.c,$(sources)) | xargs -P $$(nproc) -n 4 clang-tidy --quiet -p build-clang
+	@printf '%s\n' $(filter %.c,$(sources)) | xargs -P $$(nproc) -n 1 clang-tidy --quiet -p build-clang
 	@shellcheck $(scripts)
 
 help: ## this list

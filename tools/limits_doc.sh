@@ -39,10 +39,10 @@ table() {
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 table >"$scratch/table"
-grep -q -x -e "$begin" "$page" && grep -q -x -e "$end" "$page" || {
+if ! grep -q -x -e "$begin" "$page" || ! grep -q -x -e "$end" "$page"; then
     echo "limits_doc.sh: $page lacks the lines '$begin' and '$end'" >&2
     exit 1
-}
+fi
 {
     sed "/^$begin\$/q" "$page"
     cat "$scratch/table"

@@ -16,7 +16,7 @@ compile() {
 
 tap "what is not banned compiles" compile snprintf
 poisoned=$(sed -n 's/^#pragma GCC poison \([^/]*\).*/\1/p' "$header")
-for name in $(printf '%s\n' $wanted $poisoned | LC_ALL=C sort -u); do
+for name in $(echo "$wanted" "$poisoned" | tr ' ' '\n' | LC_ALL=C sort -u); do
     tap "$name is refused" complains poisoned compile "$name"
 done
 tap_end

@@ -25,7 +25,7 @@ tap "a copy passes as well" changed ''
 tap "a changed value is noticed" complains 'run tools/limits_doc.sh' \
     changed 's/VD_NAME_LEN_MAX,  *253/VD_NAME_LEN_MAX, 254/'
 tap "a new limit is noticed" complains 'run tools/limits_doc.sh' \
-    changed '/VD_NAME_LEN_MAX/i\    X(VD_NEW_MAX, 7, "news") \\'
+    changed 's/^\( *X(\)VD_NAME_LEN_MAX.*/&\n\1VD_NEW_MAX, 7, "news") \\/'
 tap "a rewrite mends it" rewritten 's/VD_NAME_LEN_MAX,  *253/VD_NAME_LEN_MAX, 254/'
 tap "a line that cannot be read is an error, not left out" complains 'cannot read' \
     changed 's/VD_NAME_LEN_MAX,  *253/VD_NAME_LEN_MAX, 100 +/'

@@ -21,6 +21,7 @@ texts() {
 line_complaints() {
     (
         cd "$1" || exit
+        # shellcheck disable=SC2016 # the program is awk's
         # A column is a character: UTF-8's continuation bytes are taken out before counting.
         texts . | LC_ALL=C xargs awk -v wide_tables="$wide_tables" '
         function complain(what) { printf "%s:%d: %s\n", FILENAME, FNR, what }
