@@ -1,47 +1,110 @@
 # The front door. meson and ninja do the work; `make help` lists the targets.
+#
+# Every target installs what it needs (tools/packages.sh) and sets its build folder up, anew when
+# meson, the compiler or the options have changed (tools/configure.sh).
 
 BUILD ?= build
+# A pattern that picks tests, fuzz targets or benchmarks by name; all when empty.
+TEST ?=
+# Cycles of `make crash`, and seconds that `make fuzz` gives each target.
 N ?= 1000
+FUZZ_S ?= 60
+
+release := --buildtype=release -Db_lto=true
+# Test builds have failpoints compiled in; the release binary never has.
+tests := --buildtype=debugoptimized -Dtests=true -Dfailpoints=true
+asan := -Db_sanitize=address,undefined -Db_lundef=false
+tsan := -Db_sanitize=thread -Db_lundef=false
+sources = $(shell find src include cmd tests bench -name '*.[ch]' 2>/dev/null)
+scripts = $(shell find .ci tools tests bench -name '*.sh' -o -path .ci/run)
 
 .DEFAULT_GOAL := build
 
-build: $(BUILD)/build.ninja ## build build/vedette, the release binary
+build: ## build build/vedette, the release binary
+	@tools/packages.sh build
+	@tools/configure.sh $(BUILD) $(release) -Dstrip=true
 	@ninja -C $(BUILD) --quiet
 
-$(BUILD)/build.ninja:
-	@tools/packages.sh build
-	@meson setup $(BUILD) --buildtype=release -Db_lto=true -Dstrip=true >/dev/null
-
-# Test builds have failpoints compiled in; the release binary never has.
-build-test/build.ninja:
+# Builds with tests in them: build-test is the plain one, the others are named for what they add.
+build-test:
 	@tools/packages.sh build test
-	@meson setup build-test --buildtype=debugoptimized -Dtests=true -Dfailpoints=true >/dev/null
+	@tools/configure.sh $@ $(tests)
+	@ninja -C $@ --quiet
 
-test: build build-test/build.ninja ## install what is missing, build, run all tests
-	@tools/packages.sh test
-	@ninja -C build-test --quiet
+build-asan:
+	@tools/packages.sh build test
+	@tools/configure.sh $@ $(tests) $(asan)
+	@ninja -C $@ --quiet
+
+build-tsan:
+	@tools/packages.sh build test
+	@tools/configure.sh $@ $(tests) $(tsan)
+	@ninja -C $@ --quiet
+
+build-cover:
+	@tools/packages.sh build test cover
+	@tools/configure.sh $@ $(tests) -Db_coverage=true
+	@ninja -C $@ --quiet
+
+build-clang:
+	@tools/packages.sh build test clang
+	@CC=clang tools/configure.sh $@ $(tests)
+	@ninja -C $@ --quiet
+
+build-fuzz:
+	@tools/packages.sh build test clang
+	@tools/packages.sh fuzz
+	@CC=clang tools/configure.sh $@ $(tests) $(asan) -Dfuzz=true
+	@ninja -C $@ --quiet fuzz
+
+build-bench:
+	@tools/packages.sh build test
+	@tools/configure.sh $@ $(release) -Dtests=true
+	@ninja -C $@ --quiet
+
+test: build build-test ## install what is missing, build, run all tests (TEST=pattern: some)
 	@tests/run.sh build-test '$(TEST)'
 
-build-asan/build.ninja:
-	@tools/packages.sh build test
-	@meson setup build-asan --buildtype=debugoptimized -Dtests=true -Dfailpoints=true -Db_sanitize=address,undefined -Db_lundef=false >/dev/null
-
-build-tsan/build.ninja:
-	@tools/packages.sh build test
-	@meson setup build-tsan --buildtype=debugoptimized -Dtests=true -Dfailpoints=true -Db_sanitize=thread -Db_lundef=false >/dev/null
-
-asan: build-asan/build.ninja ## all tests under AddressSanitizer and UBSan
-	@ninja -C build-asan --quiet
+asan: build-asan ## all tests under AddressSanitizer and UBSan
 	@UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 tests/run.sh build-asan '$(TEST)'
 
-tsan: build-tsan/build.ninja ## all tests under ThreadSanitizer
-	@ninja -C build-tsan --quiet
+tsan: build-tsan ## all tests under ThreadSanitizer
 	@TSAN_OPTIONS=halt_on_error=1 tests/run.sh build-tsan '$(TEST)'
+
+clang: build-clang ## build everything, tests too, with clang
+
+fuzz: build-fuzz ## run each fuzz target for FUZZ_S seconds, 60 by default (TEST=pattern: some)
+	@tests/fuzz/run.sh build-fuzz $(FUZZ_S) '$(TEST)'
+
+crash: build-test ## kill and reopen the store N times, 1000 by default
+	@build-test/tests/crash --cycles $(N)
+
+bench: build-bench ## run the benchmarks in a release build (TEST=pattern: some)
+	@bench/run.sh build-bench '$(TEST)'
+
+cover: build-cover ## run the tests and show which lines they reach (build-cover/coverage)
+	@find build-cover -name '*.gcda' -delete
+	@tests/run.sh build-cover '$(TEST)'
+	@mkdir -p build-cover/coverage
+	@gcovr --root . --filter src/ --filter cmd/ --print-summary --txt \
+		--html-details build-cover/coverage/index.html build-cover
+
+fmt: ## put the C sources into the house format
+	@tools/packages.sh lint
+	@clang-format -i $(sources)
+
+lint: build-clang ## check the format, clang-tidy's findings and the shell scripts
+	@tools/packages.sh lint
+	@clang-format --dry-run -Werror $(sources)
+	@printf '%s\n' $(filter %.c,$(sources)) | xargs -P $$(nproc) -n 1 clang-tidy --quiet -p build-clang
+	@shellcheck $(scripts)
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' Makefile
 
 clean: ## remove every build folder
-	rm -rf build build-test build-asan build-tsan build-fuzz build-cover
+	rm -rf build build-test build-asan build-tsan build-cover build-clang build-fuzz build-bench
 
-.PHONY: build test asan tsan help clean
+.PHONY: build test asan tsan clang fuzz crash bench cover fmt lint help clean
+# They are folders too, but ninja knows better than their time stamps whether they are up to date.
+.PHONY: build-test build-asan build-tsan build-cover build-clang build-fuzz build-bench

@@ -3,8 +3,9 @@
 #
 #   tests/run.sh BUILD_DIR [PATTERN]
 #
-# A test is an executable BUILD_DIR/tests/*_test or a script tests/**/*_test.sh; each prints TAP lines
-# (`ok ...`, `not ok ...`). One that dies, hangs past its deadline or prints no `ok` counts as failed.
+# A test is an executable BUILD_DIR/tests/*_test or a script tests/**/*_test.sh; each prints TAP
+# lines (`ok ...`, `not ok ...`). One that dies, hangs past its deadline or prints no `ok` counts as
+# failed.
 set -u
 top=$(cd "$(dirname "$0")/.." && pwd)
 build=$(cd "${1:?usage: tests/run.sh BUILD_DIR [PATTERN]}" && pwd) || exit 2
@@ -25,13 +26,14 @@ if [ "${3:-}" = one ]; then # run one test: called back by xargs below
     passed=$(grep -c '^ok ' "$log")
     failed=$(grep -c '^not ok ' "$log")
     # Only a test's own word can pass it: a crash, a time-out or silence is a failure.
-    if [ "$status" -ne 0 ] && [ "$failed" -eq 0 ] || [ "$passed" -eq 0 ] && [ "$failed" -eq 0 ]; then
+    if [ "$failed" -eq 0 ] && { [ "$status" -ne 0 ] || [ "$passed" -eq 0 ]; }; then
         failed=1
         echo "not ok - $(basename "$test") ended with status $status" >>"$log"
     fi
     echo "$passed $failed" >"$log.count"
-    printf '%-32s %4d passed %3d failed  %3ds\n' "$(basename "$test")" "$passed" "$failed" $(($(date +%s) - start))
-    if [ "$failed" -ne 0 ]; then sed 's/^/    /' "$log" | tail -n 60; fi
+    printf '%-32s %4d passed %3d failed  %3ds\n' \
+        "$(basename "$test")" "$passed" "$failed" $(($(date +%s) - start))
+    if [ "$failed" -ne 0 ]; then grep -v '^ok ' "$log" | tail -n 60 | sed 's/^/    /'; fi
     exit 0
 fi
 
@@ -44,6 +46,7 @@ mkdir -p "$build/test-logs"
 xargs -P "${TEST_JOBS:-$(nproc)}" -I{} sh "$0" "$build" "$pattern" one {} <"$build/test-logs/list"
 
 # shellcheck disable=SC2046 # the counts are two numbers a file
-set -- $(cat "$build"/test-logs/*.count 2>/dev/null | awk '{p += $1; f += $2} END {print p + 0, f + 0}')
+set -- $(cat "$build"/test-logs/*.count 2>/dev/null |
+    awk '{p += $1; f += $2} END {print p + 0, f + 0}')
 echo "$1 passed, $2 failed"
 [ "$2" -eq 0 ] && [ "$1" -gt 0 ]

@@ -25,8 +25,8 @@
     X(VD_TAIL_BYTES_DEFAULT,     67108864,    "bytes of superseded bodies kept in memory for those events") \
     X(VD_COMPACT_STEP_ROWS,      256,         "log rows that one step of compaction looks at") \
     X(VD_SCAN_STEP_ROWS,         512,         "entries or log rows that one call of a reader passes at most") \
-    X(VD_SELECTOR_LEN_MAX,       65536,       "bytes of a label selector") \
-    X(VD_SELECTOR_TERMS_MAX,     1024,        "requirements of a label selector, and values of one of them") \
+    X(VD_SELECTOR_LEN_MAX,       65536,       "bytes of a label or field selector") \
+    X(VD_SELECTOR_TERMS_MAX,     1024,        "requirements of a label or field selector, and values of one of them") \
     X(VD_JSON_DEPTH_MAX,         512,         "nesting of a JSON or YAML document") \
     X(VD_JSON_LEN_MAX,           268435456,   "bytes of a JSON or YAML document") \
     X(VD_JSON_PATCH_OPS_MAX,     10000,       "operations of a JSON patch") \
