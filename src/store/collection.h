@@ -1,0 +1,36 @@
+/*
+ * A collection: the objects of one kind, ordered by path, and the newest events
+ * of that kind. Part of the index; guarded by the index's lock. A collection is
+ * never removed while the store is open, so pointers to one stay good.
+ */
+#ifndef VD_STORE_COLLECTION_H
+#define VD_STORE_COLLECTION_H
+
+#include "base/ordered_map.h"
+#include "store/event.h"
+#include "store/tail.h"
+
+struct vd_collection {
+    struct vd_ordered_map entries; /* each holds one reference */
+    struct vd_tail tail;           /* borrowed: the index's own tail holds the references */
+    uint64_t revision;             /* of the kind's newest event; 0: none yet */
+    size_t live;                   /* objects that exist */
+    size_t kind_len;
+    char kind[];
+};
+
+struct vd_collection *vd_collection_new(struct vd_slice kind) VD_MUST_USE;
+void vd_collection_free(struct vd_collection *collection);
+
+struct vd_slice vd_collection_kind(const struct vd_collection *collection);
+
+/* The entry of an object, or NULL. `path` is "namespace/name". */
+struct vd_entry *vd_collection_find(const struct vd_collection *collection, struct vd_slice path);
+
+/* Puts a new entry into the map, which keeps the caller's reference. */
+void vd_collection_add(struct vd_collection *collection, struct vd_entry *entry);
+
+/* Takes an entry out and lets its versions go. */
+void vd_collection_drop(struct vd_collection *collection, struct vd_entry *entry);
+
+#endif

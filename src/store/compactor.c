@@ -1,0 +1,148 @@
+/*
+ * The compactor moves the floor.
+ *
+ * Everything at or below the floor is expired. Nobody can then ask for what a
+ * row at or below the floor replaced, so those replaced rows go, and so do
+ * deletions that the floor has passed:
+ *
+ *      revision  2 a   3 b   4 a   5 b(deleted)   6 c      floor 5
+ *      goes      x     x           x
+ *
+ * The newest row of a living object stays however old it is: it is the object.
+ *
+ * It works in steps of VD_COMPACT_STEP_ROWS rows, each a small transaction of
+ * its own, between the writer's groups. The floor always stands at the end of an
+ * atomic batch and below the newest revision, so a client that has just listed
+ * can always watch from there.
+ */
+#include <assert.h>
+
+#include "store/store_internal.h"
+
+enum { RETRY_NS = 1000000000 };
+
+/* The next rows behind the floor, as far as a step looks. */
+struct scan {
+    struct vd_store *store;
+    uint64_t target;   /* asked for; 0: only what the window's bounds say */
+    size_t over;       /* events that the window has too many */
+    int64_t oldest_ms; /* older ones are too old */
+    bool stopped;      /* met a row that stays in the window */
+
+    size_t seen;      /* rows so far */
+    uint64_t last;    /* revision of the last of them */
+    size_t passed;    /* of them, up to `floor` */
+    uint64_t floor;   /* the newest end of a batch so far */
+    size_t dead_upto; /* how many of dead and gone belong to that */
+    size_t gone_upto;
+    VD_VEC(uint64_t) dead;
+    VD_VEC(struct vd_entry *) gone;
+};
+
+static bool leaves_window(const struct scan *s, const struct vd_row *row)
+{
+    return row->revision <= s->target || s->seen < s->over || row->time_ms < s->oldest_ms;
+}
+
+static void note_deletion(struct scan *s, const struct vd_row *row)
+{
+    struct vd_path room;
+    struct vd_index *index = &s->store->index;
+    *VD_VEC_PUSH(&s->dead) = row->revision;
+    struct vd_collection *c = vd_index_collection(index, row->key.kind);
+    struct vd_entry *entry = c ? vd_collection_find(c, vd_key_path(&room, &row->key)) : NULL;
+    if (entry && entry->newest && entry->newest->revision == row->revision)
+        *VD_VEC_PUSH(&s->gone) = entry;
+}
+
+/* Heads tell all; no body is wanted. */
+static bool scan_row(void *arg, const struct vd_row *row)
+{
+    struct scan *s = arg;
+    if (s->stopped || !leaves_window(s, row)) {
+        if (!s->stopped)
+            s->store->compactor.next_age_ms = row->time_ms + s->store->options.window_age_ms_max;
+        s->stopped = true;
+        return false;
+    }
+    s->seen++;
+    s->last = row->revision;
+    if (row->previous)
+        *VD_VEC_PUSH(&s->dead) = row->previous;
+    if (row->type == VD_EVENT_DELETED)
+        note_deletion(s, row);
+    if (!row->more) {
+        s->floor = row->revision;
+        s->passed = s->seen;
+        s->dead_upto = s->dead.n;
+        s->gone_upto = s->gone.n;
+    }
+    return false;
+}
+
+static bool take_nothing(void *arg, const struct vd_row *row)
+{
+    (void)arg;
+    (void)row;
+    return true;
+}
+
+/* Starts late and ends at the bound, so that a busy server compacts in runs. */
+static bool is_due(struct vd_store *store, uint64_t target, int64_t now_ms)
+{
+    size_t max = store->options.window_events_max;
+    size_t slack = max / 16 < VD_COMPACT_STEP_ROWS ? max / 16 : VD_COMPACT_STEP_ROWS;
+    if (target > store->index.floor)
+        return true;
+    if (store->options.manual_compaction ||
+        vd_clock_mono_ns(store->options.clock) < store->compactor.retry_ns)
+        return false;
+    if (store->index.window_events > max + slack)
+        store->compactor.active = true;
+    if (store->index.window_events <= max)
+        store->compactor.active = false;
+    return store->compactor.active || now_ms >= store->compactor.next_age_ms;
+}
+
+static int finish(struct vd_store *store, const struct scan *s, struct vd_error *error)
+{
+    int code = store->engine->ops->compact(store->engine, s->dead.p, s->dead_upto, s->floor, error);
+    if (code == VD_ERR_FULL)
+        store->compactor.retry_ns = vd_clock_mono_ns(store->options.clock) + RETRY_NS;
+    if (code)
+        return code;
+    vd_index_move_floor(&store->index, s->floor, s->passed, s->gone.p, s->gone_upto);
+    atomic_fetch_add_explicit(&store->compacted_rows, s->dead_upto, memory_order_relaxed);
+    return VD_OK;
+}
+
+int vd_compactor_step(struct vd_store *store, uint64_t target, bool *again, struct vd_error *error)
+{
+    int64_t now_ms = vd_clock_wall_ms(store->options.clock);
+    struct vd_index *index = &store->index;
+    *again = false;
+    if (!is_due(store, target, now_ms))
+        return VD_OK;
+    bool manual = store->options.manual_compaction;
+    struct scan s = {
+        .store = store, .target = target, .last = index->floor, .oldest_ms = INT64_MIN};
+    if (!manual && index->window_events > store->options.window_events_max)
+        s.over = index->window_events - store->options.window_events_max;
+    if (!manual)
+        s.oldest_ms = now_ms - store->options.window_age_ms_max;
+    store->compactor.next_age_ms = now_ms + store->options.window_age_ms_max;
+    struct vd_row_sink sink = {scan_row, take_nothing, &s};
+    int code;
+    size_t seen;
+    do { /* an atomic batch is passed whole or not at all: look on until one ends */
+        seen = s.seen;
+        code = store->engine->ops->read(store->engine, s.last, index->revision - 1,
+                                        VD_COMPACT_STEP_ROWS, &sink, error);
+    } while (!code && !s.passed && !s.stopped && s.seen > seen);
+    if (!code && s.passed)
+        code = finish(store, &s, error);
+    *again = !code && s.passed && !s.stopped;
+    VD_VEC_RELEASE(&s.dead);
+    VD_VEC_RELEASE(&s.gone);
+    return code;
+}

@@ -1,0 +1,320 @@
+/*
+ * A group: the proposals that share one transaction and one sync.
+ *
+ * Each proposal is *judged* against the state that the ones before it leave, as
+ * if they had been committed already: entry->staged leads from an object to its
+ * newest row in the group. An accepted proposal adds rows. Then the engine
+ * commits all rows at once, the index makes them visible at once, the listeners
+ * hear of them, and every proposal is answered.
+ *
+ * Revisions do not exist before the engine has committed. A proposal that was
+ * refused, or changed nothing, because of a row of this same group therefore
+ * learns the revision to report only afterwards (member.about), and fails with
+ * the group if the commit fails.
+ */
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "store/failpoint.h"
+#include "store/store_internal.h"
+
+struct member {
+    struct vd_proposal *proposal;
+    size_t rows_from;
+    size_t rows_n;
+    size_t about; /* 1 + the row that the outcome speaks of, 0: a committed version */
+    struct vd_outcome outcome;
+};
+
+struct group {
+    struct vd_store *store;
+    VD_VEC(struct vd_row) rows;
+    VD_VEC(struct vd_entry *) entries; /* beside rows */
+    VD_VEC(struct member) members;
+};
+
+/* An object's state as a proposal finds it: a row of the group, or an event. */
+struct state {
+    bool present;
+    size_t row; /* 1 + its row; 0: it is committed */
+    uint64_t revision;
+    struct vd_uid uid;
+};
+
+static struct state state_of(const struct group *g, const struct vd_entry *entry)
+{
+    if (entry->staged) {
+        const struct vd_row *row = &g->rows.p[entry->staged - 1];
+        return (struct state){row->type != VD_EVENT_DELETED, entry->staged, 0, row->uid};
+    }
+    const struct vd_event *event = vd_entry_live(entry);
+    if (!event)
+        return (struct state){0};
+    return (struct state){true, 0, event->revision, event->uid};
+}
+
+/* Whether the object already is what the wish wants it to be. */
+static bool is_true_already(const struct group *g, const struct vd_entry *entry, struct state state,
+                            const struct vd_wish *wish)
+{
+    if (wish->action != VD_PUT || !state.present ||
+        (!vd_uid_is_none(wish->uid) && !vd_uid_eq(wish->uid, state.uid)))
+        return false;
+    if (!state.row)
+        return entry->newest->body && vd_body_is_made_from(entry->newest->body, wish->body);
+    const struct vd_template *body = &g->rows.p[state.row - 1].body;
+    return body->hole == wish->body.hole && vd_slice_eq(body->bytes, wish->body.bytes);
+}
+
+/* VD_OK, or the code that the wish's precondition fails with. */
+static enum vd_code precondition(const struct vd_wish *wish, struct state state)
+{
+    bool must_exist = wish->action == VD_DELETE || wish->when == VD_WHEN_PRESENT ||
+                      wish->when == VD_WHEN_REVISION || !vd_uid_is_none(wish->expect_uid);
+    if (wish->when == VD_WHEN_ABSENT && state.present)
+        return VD_ERR_EXISTS;
+    if (must_exist && !state.present)
+        return VD_ERR_NOT_FOUND;
+    if (!vd_uid_is_none(wish->expect_uid) && !vd_uid_eq(wish->expect_uid, state.uid))
+        return VD_ERR_CONFLICT;
+    if (wish->when == VD_WHEN_REVISION && (state.row || wish->revision != state.revision))
+        return VD_ERR_CONFLICT;
+    return VD_OK;
+}
+
+static void say_why(struct vd_outcome *outcome, const struct vd_wish *wish, struct state state)
+{
+    const struct vd_key *key = &wish->key;
+    const char *slash = key->space.n ? "/" : "";
+    switch (outcome->code) {
+    case VD_ERR_EXISTS:
+        vd_error_set(&outcome->error, VD_ERR_EXISTS, "%.*s \"%.*s%s%.*s\" already exists",
+                     VD_FMT(key->kind), VD_FMT(key->space), slash, VD_FMT(key->name));
+        break;
+    case VD_ERR_NOT_FOUND:
+        vd_error_set(&outcome->error, VD_ERR_NOT_FOUND, "%.*s \"%.*s%s%.*s\" not found",
+                     VD_FMT(key->kind), VD_FMT(key->space), slash, VD_FMT(key->name));
+        break;
+    default:
+        vd_error_set(&outcome->error, VD_ERR_CONFLICT,
+                     "%.*s \"%.*s%s%.*s\" %s: read it again and retry", VD_FMT(key->kind),
+                     VD_FMT(key->space), slash, VD_FMT(key->name),
+                     !vd_uid_is_none(wish->expect_uid) && !vd_uid_eq(wish->expect_uid, state.uid)
+                         ? "has another uid: it was deleted and created again"
+                         : "has been modified");
+    }
+}
+
+static void add_row(struct group *g, struct vd_entry *entry, struct state state,
+                    const struct vd_wish *wish)
+{
+    bool is_put = wish->action == VD_PUT;
+    const struct vd_event *newest = entry->newest; /* a deletion counts: it is the row before */
+    *VD_VEC_PUSH(&g->entries) = entry;
+    *VD_VEC_PUSH(&g->rows) = (struct vd_row){
+        .previous = newest ? newest->revision : 0,
+        .previous_row = entry->staged,
+        .type = !is_put         ? VD_EVENT_DELETED
+                : state.present ? VD_EVENT_UPDATED
+                                : VD_EVENT_CREATED,
+        .more = true,
+        .key = wish->key,
+        .uid = is_put && !vd_uid_is_none(wish->uid) ? wish->uid : state.uid,
+        .body = is_put ? wish->body : (struct vd_template){.hole = 0},
+        .body_len = is_put ? (uint32_t)wish->body.bytes.n : 0,
+    };
+    entry->staged = g->rows.n;
+}
+
+/* Takes back the newest row: the entry leads to its row before again. */
+static void drop_row(struct group *g)
+{
+    struct vd_entry *entry = g->entries.p[--g->entries.n];
+    entry->staged = g->rows.p[--g->rows.n].previous_row;
+    vd_index_unstage(&g->store->index, entry);
+}
+
+/* Judges one wish; false when the proposal fails with it. */
+static bool judge_wish(struct group *g, struct member *m, size_t at)
+{
+    const struct vd_wish *wish = &m->proposal->wishes[at];
+    struct vd_entry *entry = vd_index_stage(&g->store->index, &wish->key);
+    struct state state = state_of(g, entry);
+    enum vd_code code = precondition(wish, state);
+    if (!code && !is_true_already(g, entry, state, wish)) {
+        add_row(g, entry, state, wish);
+        return true;
+    }
+    m->about = state.row;
+    m->outcome.revision = state.revision;
+    if (!code)
+        return true;
+    m->outcome.code = code;
+    m->outcome.at = at;
+    say_why(&m->outcome, wish, state);
+    vd_index_unstage(&g->store->index, entry);
+    return false;
+}
+
+static void judge(struct group *g, struct vd_proposal *proposal)
+{
+    struct member *m = VD_VEC_PUSH(&g->members);
+    *m = (struct member){.proposal = proposal, .rows_from = g->rows.n};
+    for (size_t i = 0; i < proposal->n; i++)
+        if (!judge_wish(g, m, i))
+            break;
+    if (m->outcome.code)
+        while (g->rows.n > m->rows_from)
+            drop_row(g);
+    m->rows_n = g->rows.n - m->rows_from;
+    if (m->rows_n)
+        g->rows.p[g->rows.n - 1].more = false;
+    /* A refusal against a row that was just taken back - the proposal's own -
+     * has no revision to tell. */
+    if (m->about > g->rows.n)
+        m->about = 0;
+}
+
+/* The body of a row: given, or, for a deletion, what it deletes. */
+static struct vd_body *row_body(const struct group *g, struct vd_event *const *events, size_t at)
+{
+    const struct vd_row *row = &g->rows.p[at];
+    if (row->type != VD_EVENT_DELETED)
+        return vd_body_new(row->body, row->revision);
+    const struct vd_event *last = row->previous_row ? events[row->previous_row - 1]
+                                                    : g->entries.p[at]->newest;
+    return last->body ? vd_body_restamp(last->body, row->revision) : NULL;
+}
+
+static struct vd_event *row_event(const struct group *g, struct vd_event *const *events, size_t at)
+{
+    const struct vd_row *row = &g->rows.p[at];
+    struct vd_event *event = vd_event_new(g->entries.p[at], row_body(g, events, at));
+    event->type = (uint8_t)row->type;
+    event->more = row->more;
+    event->damaged = !event->body;
+    event->revision = row->revision;
+    event->previous = row->previous;
+    event->time_ms = row->time_ms;
+    event->uid = row->uid;
+    return event;
+}
+
+/* Makes the committed rows visible and tells the listeners, as one step. */
+static void publish(struct group *g)
+{
+    struct vd_store *store = g->store;
+    size_t n = g->rows.n;
+    struct vd_commit *commit = vd_malloc(sizeof *commit + n * sizeof(struct vd_change));
+    struct vd_event **events = vd_malloc(2 * n * sizeof(struct vd_event *));
+    struct vd_event **before = events + n;
+    for (size_t i = 0; i < n; i++) {
+        events[i] = row_event(g, events, i);
+        commit->changes[i].now = vd_event_ref(events[i]);
+    }
+    pthread_mutex_lock(&store->listener_lock);
+    commit->after = store->index.revision;
+    vd_index_apply(&store->index, events, before, n);
+    vd_refcount_init(&commit->refs);
+    commit->revision = g->rows.p[n - 1].revision;
+    commit->mono_ns = vd_clock_mono_ns(store->options.clock);
+    commit->n = n;
+    for (size_t i = 0; i < n; i++) {
+        commit->changes[i].before = before[i];
+        g->entries.p[i]->staged = 0;
+    }
+    for (struct vd_listener *l = store->listeners; l; l = l->next)
+        l->committed(l, commit);
+    pthread_mutex_unlock(&store->listener_lock);
+    vd_commit_unref(commit);
+    free(events);
+}
+
+static void set_times(struct group *g)
+{
+    int64_t now_ms = vd_clock_wall_ms(g->store->options.clock);
+    if (now_ms > g->store->time_ms)
+        g->store->time_ms = now_ms;
+    for (size_t i = 0; i < g->rows.n; i++)
+        g->rows.p[i].time_ms = g->store->time_ms;
+}
+
+static void note_full(struct vd_store *store, const struct vd_error *error)
+{
+    pthread_mutex_lock(&store->health_lock);
+    store->health.full = error != NULL;
+    if (error && !store->health.read_only)
+        store->health.error = *error;
+    pthread_mutex_unlock(&store->health_lock);
+}
+
+/* The commit failed: nothing happened, and everyone it concerns hears why. */
+static void fail(struct group *g, const struct vd_error *error)
+{
+    if (error->code == VD_ERR_FULL)
+        note_full(g->store, error);
+    else
+        vd_store_fail(g->store, error);
+    for (size_t i = 0; i < g->members.n; i++) {
+        struct member *m = &g->members.p[i];
+        if (m->rows_n || m->about)
+            m->outcome = (struct vd_outcome){.code = error->code, .error = *error};
+        m->rows_n = m->about = 0;
+    }
+    while (g->rows.n)
+        drop_row(g);
+}
+
+static void commit(struct group *g)
+{
+    struct vd_store *store = g->store;
+    struct vd_error error;
+    set_times(g);
+    int code = store->engine->ops->commit(store->engine, g->rows.p, g->rows.n, &error);
+    if (code) {
+        fail(g, &error);
+        return;
+    }
+    if (store->health.full)
+        note_full(store, NULL);
+    VD_FAILPOINT("store.before_apply");
+    publish(g);
+    atomic_fetch_add_explicit(&store->commits, g->rows.n, memory_order_relaxed);
+    atomic_fetch_add_explicit(&store->groups, 1, memory_order_relaxed);
+}
+
+static void answer(struct group *g, struct member *m)
+{
+    struct vd_outcome *outcome = &m->outcome;
+    if (m->rows_n) {
+        outcome->changed = true;
+        outcome->revision_first = g->rows.p[m->rows_from].revision;
+        outcome->revision = g->rows.p[m->rows_from + m->rows_n - 1].revision;
+    } else if (m->about) {
+        outcome->revision = g->rows.p[m->about - 1].revision;
+    }
+    if (outcome->code)
+        atomic_fetch_add_explicit(&g->store->refused, 1, memory_order_relaxed);
+    else if (!outcome->changed)
+        outcome->revision_first = outcome->revision;
+    m->proposal->done(m->proposal, outcome);
+}
+
+void vd_group_run(struct vd_store *store, struct vd_proposal *first)
+{
+    struct group g = {.store = store};
+    for (struct vd_proposal *p = first, *next; p; p = next) {
+        next = p->next;
+        judge(&g, p);
+    }
+    if (g.rows.n)
+        commit(&g);
+    VD_FAILPOINT("store.before_answer");
+    for (size_t i = 0; i < g.members.n; i++)
+        answer(&g, &g.members.p[i]);
+    VD_FAILPOINT("store.after_answer");
+    VD_VEC_RELEASE(&g.rows);
+    VD_VEC_RELEASE(&g.entries);
+    VD_VEC_RELEASE(&g.members);
+}

@@ -1,0 +1,100 @@
+/*
+ * The index: what is in memory beside the engine.
+ *
+ * For each kind an ordered map from path to versions, newest first, and the
+ * *tail*: the newest events of the log, by kind and over all. Versions that were
+ * replaced are kept while the event that replaced them is in the tail, so that
+ * readers find an object as of any revision >= tail_floor here; older history is
+ * read from the engine.
+ *
+ *   floor <= tail_floor <= revision
+ *   revision    newest that readers may see; always the end of an atomic batch
+ *   tail_floor  every event behind it is in memory
+ *   floor       cursors at or below it are expired
+ *
+ * `lock` guards all of it. The writer thread is the only one that changes
+ * anything, so it may read without the lock. Readers hold it for a bounded
+ * number of steps (VD_SCAN_STEP_ROWS): a commit never waits for a whole list.
+ */
+#ifndef VD_STORE_INDEX_H
+#define VD_STORE_INDEX_H
+
+#include <pthread.h>
+
+#include "base/hash_map.h"
+#include "base/vec.h"
+#include "store/collection.h"
+#include "store/engine.h"
+
+struct vd_index_limits {
+    size_t tail_events_max;
+    size_t tail_bytes_max;
+};
+
+struct vd_index {
+    pthread_rwlock_t lock;
+    struct vd_hash_map collections; /* by kind */
+    struct vd_tail tail;            /* one reference to each event */
+    size_t tail_bytes;              /* of bodies that are kept for the tail only */
+    uint64_t revision;
+    uint64_t tail_floor;
+    uint64_t floor;
+    size_t damaged;                   /* rows whose body was lost, found when the log was loaded */
+    uint64_t damaged_revision;        /* the oldest of them */
+    size_t window_events;             /* rows of the log behind the floor */
+    VD_VEC(struct vd_event *) doomed; /* writer thread: references to drop after unlocking */
+    struct vd_index_limits limits;
+};
+
+void vd_index_init(struct vd_index *index, struct vd_index_limits limits);
+void vd_index_release(struct vd_index *index);
+
+static inline void vd_index_read_lock(struct vd_index *index)
+{
+    pthread_rwlock_rdlock(&index->lock);
+}
+
+static inline void vd_index_unlock(struct vd_index *index)
+{
+    pthread_rwlock_unlock(&index->lock);
+}
+
+/* The collection of a kind, or NULL. Under the lock, or on the writer thread. */
+struct vd_collection *vd_index_collection(const struct vd_index *index, struct vd_slice kind);
+
+/* Fills an empty index from the engine's rows. */
+int vd_index_load(struct vd_index *index, struct vd_engine *engine, struct vd_engine_state state,
+                  struct vd_error *error) VD_MUST_USE;
+
+/* Writer thread: the entry of a key, made invisible-until-applied when missing. */
+struct vd_entry *vd_index_stage(struct vd_index *index, const struct vd_key *key) VD_MUST_USE;
+
+/* Writer thread: takes back an entry that was made for a write that failed. */
+void vd_index_unstage(struct vd_index *index, struct vd_entry *entry);
+
+/* Under the lock: a reference to the object that an event of the tail replaced or
+ * deleted, NULL when it created one. */
+struct vd_event *vd_event_replaced(const struct vd_event *event);
+
+/* Writer thread: makes events visible, all at once. They are in revision order,
+ * end an atomic batch, and the index takes over the references. before[i] is
+ * set to a new reference to what events[i] replaced, or NULL. */
+void vd_index_apply(struct vd_index *index, struct vd_event **events, struct vd_event **before,
+                    size_t n);
+
+/* Writer thread: takes from the tail what is over its limits. */
+void vd_index_trim(struct vd_index *index);
+
+/* Writer thread: the rows up to the new floor have been compacted; `passed` of
+ * them were events of the window. `gone` are the entries whose newest event is
+ * a deletion among them: they leave. */
+void vd_index_move_floor(struct vd_index *index, uint64_t floor, size_t passed,
+                         struct vd_entry *const *gone, size_t gone_n);
+
+/* Writer thread: the live object's uid and newest event, for preconditions. */
+static inline const struct vd_event *vd_entry_live(const struct vd_entry *entry)
+{
+    return entry->newest && vd_event_is_live(entry->newest) ? entry->newest : NULL;
+}
+
+#endif

@@ -1,0 +1,211 @@
+/*
+ * Reading on in the log from a revision: what a cursor does.
+ *
+ * The tail answers as long as `after` is not below its floor. Older events come
+ * from the engine, a bounded number of rows at a call, with the version that
+ * each replaced looked up by its revision. Both give the same events: bodies are
+ * made from the same bytes.
+ */
+#include "base/alloc.h"
+#include "store/store_internal.h"
+
+void vd_stretch_reset(struct vd_stretch *stretch)
+{
+    for (size_t i = 0; i < stretch->changes.n; i++)
+        vd_change_release(&stretch->changes.p[i]);
+    stretch->changes.n = 0;
+}
+
+void vd_stretch_release(struct vd_stretch *stretch)
+{
+    vd_stretch_reset(stretch);
+    VD_VEC_RELEASE(&stretch->changes);
+}
+
+struct vd_event *vd_event_from_row(struct vd_entry *entry, const struct vd_row *row)
+{
+    bool has_body = !row->damaged && row->type != VD_EVENT_DELETED;
+    struct vd_event *event = vd_event_new(entry,
+                                          has_body ? vd_body_new(row->body, row->revision) : NULL);
+    event->type = (uint8_t)row->type;
+    event->more = row->more;
+    event->damaged = row->damaged;
+    event->revision = row->revision;
+    event->previous = row->previous;
+    event->time_ms = row->time_ms;
+    event->uid = row->uid;
+    return event;
+}
+
+/* ---- one version ---- */
+
+struct fetch {
+    struct vd_entry *entry;
+    struct vd_event *event;
+};
+
+static bool fetch_row(void *arg, const struct vd_row *row)
+{
+    struct fetch *f = arg;
+    f->event = vd_event_from_row(f->entry, row);
+    return false;
+}
+
+static int fetch_row_at(struct vd_store *store, struct vd_entry *entry, uint64_t revision,
+                        struct vd_event **out, struct vd_error *error)
+{
+    struct fetch f = {.entry = entry};
+    struct vd_row_sink sink = {NULL, fetch_row, &f};
+    int code = store->engine->ops->get(store->engine, revision, &sink, error);
+    if (code)
+        return code;
+    if (f.event->damaged) {
+        code = vd_damaged(f.event, error);
+        vd_event_unref(f.event);
+        return code;
+    }
+    *out = f.event;
+    return VD_OK;
+}
+
+int vd_store_fetch(struct vd_store *store, struct vd_entry *entry, uint64_t revision,
+                   struct vd_event **out, struct vd_error *error)
+{
+    struct vd_event *event = NULL, *last = NULL;
+    int code = fetch_row_at(store, entry, revision, &event, error);
+    if (code || event->type != VD_EVENT_DELETED) {
+        *out = event;
+        return code;
+    }
+    code = fetch_row_at(store, entry, event->previous, &last, error);
+    if (!code)
+        event->body = vd_body_restamp(last->body, event->revision);
+    vd_event_unref(last);
+    *out = event;
+    return code == VD_ERR_NOT_FOUND ? VD_OK : code;
+}
+
+/* ---- from the tail ---- */
+
+static void add_from_tail(struct vd_stretch *stretch, struct vd_event *event)
+{
+    struct vd_change *change = VD_VEC_PUSH(&stretch->changes);
+    change->now = vd_event_ref(event);
+    change->before = vd_event_replaced(event);
+}
+
+/* Under the lock. */
+static void read_tail(const struct vd_index *index, const struct vd_tail *tail, uint64_t after,
+                      size_t max, struct vd_stretch *stretch)
+{
+    size_t at = tail->n ? vd_tail_first_after(tail, after) : 0;
+    size_t end = tail->n - at > max ? at + max : tail->n;
+    for (; at < end; at++)
+        add_from_tail(stretch, vd_tail_at(tail, at));
+    bool all = end == tail->n;
+    stretch->upto = all ? index->revision : vd_tail_at(tail, end - 1)->revision;
+    stretch->whole = all || !vd_tail_at(tail, end - 1)->more;
+}
+
+/* ---- from the engine ---- */
+
+struct history {
+    struct vd_store *store;
+    struct vd_slice kind;
+    struct vd_stretch *stretch;
+    size_t rows;
+    uint64_t last; /* the last row that was passed */
+    bool last_more;
+};
+
+static bool history_wants(void *arg, const struct vd_row *head)
+{
+    struct history *h = arg;
+    h->rows++;
+    h->last = head->revision;
+    h->last_more = head->more;
+    return h->kind.n == 0 || vd_slice_eq(h->kind, head->key.kind);
+}
+
+static bool history_take(void *arg, const struct vd_row *row)
+{
+    struct history *h = arg;
+    vd_index_read_lock(&h->store->index);
+    const struct vd_collection *c = vd_index_collection(&h->store->index, row->key.kind);
+    vd_index_unlock(&h->store->index);
+    struct vd_entry *entry = vd_entry_new(c, row->key.space, row->key.name);
+    struct vd_change *change = VD_VEC_PUSH(&h->stretch->changes);
+    *change = (struct vd_change){.now = vd_event_from_row(entry, row)};
+    vd_entry_unref(entry);
+    return true;
+}
+
+/* Each event's version before, and with it the body of a deletion. */
+static int complete(struct vd_store *store, struct vd_change *change, struct vd_error *error)
+{
+    struct vd_event *now = change->now;
+    if (now->damaged)
+        return vd_damaged(now, error);
+    if (now->type == VD_EVENT_CREATED)
+        return VD_OK;
+    int code = vd_store_fetch(store, now->entry, now->previous, &change->before, error);
+    if (!code && now->type == VD_EVENT_DELETED)
+        now->body = vd_body_restamp(change->before->body, now->revision);
+    return code;
+}
+
+/* `upto` is the tail's floor: from there on the tail answers. */
+static int read_history(struct vd_store *store, struct vd_slice kind, uint64_t after, uint64_t upto,
+                        size_t max, struct vd_stretch *stretch, struct vd_error *error)
+{
+    size_t rows_max = max < VD_SCAN_STEP_ROWS ? max : VD_SCAN_STEP_ROWS;
+    struct history h = {store, kind, stretch, .last = after};
+    struct vd_row_sink sink = {history_wants, history_take, &h};
+    int code = store->engine->ops->read(store->engine, after, upto, rows_max, &sink, error);
+    for (size_t i = 0; !code && i < stretch->changes.n; i++)
+        code = complete(store, &stretch->changes.p[i], error);
+    if (code)
+        return code;
+    bool all = h.rows < rows_max;
+    stretch->upto = all ? upto : h.last;
+    stretch->whole = !h.last_more;
+    return VD_OK;
+}
+
+int vd_store_read_from(struct vd_store *store, struct vd_slice kind, uint64_t after, size_t max,
+                       struct vd_stretch *stretch, bool floor_too, struct vd_error *error)
+{
+    struct vd_index *index = &store->index;
+    uint64_t lowest = after + floor_too; /* must be above the floor */
+    vd_stretch_reset(stretch);
+    vd_index_read_lock(index);
+    const struct vd_collection *c = kind.n ? vd_index_collection(index, kind) : NULL;
+    uint64_t floor = index->floor, tail_floor = index->tail_floor;
+    uint64_t newest_of_kind = !kind.n ? index->revision : c ? c->revision : 0;
+    bool in_memory = true;
+    if (after >= index->revision || newest_of_kind <= after) {
+        stretch->upto = after > index->revision ? after : index->revision;
+        stretch->whole = true;
+    } else if (after >= tail_floor) {
+        read_tail(index, c ? &c->tail : &index->tail, after, max, stretch);
+    } else {
+        in_memory = false;
+    }
+    vd_index_unlock(index);
+    int code = VD_OK;
+    if (!in_memory && lowest > floor) {
+        code = read_history(store, kind, after, tail_floor, max, stretch, error);
+        floor = vd_store_floor(store); /* rows that it passed meanwhile may be gaps */
+    }
+    if (lowest <= floor)
+        code = vd_expired(after, floor, error);
+    if (code)
+        vd_stretch_reset(stretch);
+    return code;
+}
+
+int vd_store_read(struct vd_store *store, struct vd_slice kind, uint64_t after, size_t max,
+                  struct vd_stretch *stretch, struct vd_error *error)
+{
+    return vd_store_read_from(store, kind, after, max, stretch, false, error);
+}

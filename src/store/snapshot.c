@@ -1,0 +1,279 @@
+/*
+ * See snapshot.h. A piece is read in two steps. Under the lock, which is held for
+ * a bounded number of entries, each object's version as of the revision is found
+ * by walking its chain of versions. Where the chain ends before it is old enough,
+ * the revision to continue at is noted, and after the lock is released the engine
+ * is asked, from version to version.
+ */
+#include "store/snapshot.h"
+
+#include "store/store_internal.h"
+
+/* A version that was found, or the revision to look for in the engine. */
+struct found {
+    struct vd_entry *entry; /* a reference */
+    struct vd_event *event; /* a reference, or NULL */
+    uint64_t fetch;         /* when event is NULL: the next older version */
+};
+
+/* Under the lock. False when the object did not exist at the revision. */
+static bool find_version(struct vd_entry *entry, uint64_t revision, struct found *out)
+{
+    struct vd_event *event = entry->newest;
+    uint64_t fetch = 0;
+    while (event && event->revision > revision) {
+        fetch = event->previous;
+        event = event->older;
+    }
+    if (event ? !vd_event_is_live(event) : fetch == 0)
+        return false;
+    *out = (struct found){
+        .entry = vd_entry_ref(entry), .event = event ? vd_event_ref(event) : NULL, .fetch = fetch};
+    return true;
+}
+
+static void found_release(struct found *f)
+{
+    vd_event_unref(f->event);
+    vd_entry_unref(f->entry);
+}
+
+/* Walks on in the engine until the version is old enough. Sets f->event, or
+ * leaves it NULL when the object did not exist. */
+static int fetch_version(struct vd_store *store, struct found *f, uint64_t revision,
+                         struct vd_error *error)
+{
+    struct vd_event *event = NULL;
+    while (f->fetch) {
+        int code = vd_store_fetch(store, f->entry, f->fetch, &event, error);
+        if (code)
+            return code;
+        f->fetch = event->previous;
+        if (event->revision <= revision)
+            break;
+        vd_event_unref(event);
+        event = NULL;
+    }
+    if (vd_event_is_live(event))
+        f->event = event;
+    else
+        vd_event_unref(event);
+    return VD_OK;
+}
+
+/* A fetch that fails because the window moved on is an expiry. */
+static int settle_version(struct vd_store *store, struct found *f, uint64_t revision,
+                          struct vd_error *error)
+{
+    int code = VD_OK;
+    if (!f->event)
+        code = fetch_version(store, f, revision, error);
+    if (code) {
+        uint64_t floor = vd_store_floor(store);
+        return revision <= floor ? vd_expired(revision, floor, error) : code;
+    }
+    return f->event && f->event->damaged ? vd_damaged(f->event, error) : VD_OK;
+}
+
+/* The end of the atomic batch that a revision is in: the log's rows say. */
+static int batch_end(struct vd_store *store, uint64_t *revision, struct vd_error *error)
+{
+    struct vd_stretch stretch = {0};
+    int code = vd_store_read_from(store, VD_SLICE(""), *revision - 1, 1, &stretch, true, error);
+    bool is_event = !code && stretch.changes.n && stretch.changes.p[0].now->revision == *revision;
+    while (!code && is_event && !stretch.whole) {
+        code = vd_store_read(store, VD_SLICE(""), *revision, 1, &stretch, error);
+        *revision = code ? *revision : stretch.upto;
+    }
+    vd_stretch_release(&stretch);
+    return code;
+}
+
+static int choose_revision(struct vd_snapshot *s, uint64_t revision, struct vd_error *error)
+{
+    uint64_t newest = vd_store_revision(s->store), floor = vd_store_floor(s->store);
+    s->revision = revision ? revision : newest;
+    if (s->revision > newest)
+        return vd_future(revision, newest, error);
+    if (s->revision <= floor)
+        return vd_expired(revision, floor, error);
+    return s->revision == newest ? VD_OK : batch_end(s->store, &s->revision, error);
+}
+
+int vd_snapshot_open(struct vd_snapshot *snapshot, struct vd_store *store, struct vd_slice kind,
+                     struct vd_slice prefix, uint64_t revision, struct vd_slice after,
+                     struct vd_error *error)
+{
+    *snapshot = (struct vd_snapshot){.store = store};
+    int code = choose_revision(snapshot, revision, error);
+    if (code)
+        return code;
+    vd_buf_add_slice(&snapshot->kind, kind);
+    vd_buf_add_slice(&snapshot->prefix, prefix);
+    vd_buf_add_slice(&snapshot->after, after);
+    return VD_OK;
+}
+
+void vd_snapshot_release(struct vd_snapshot *snapshot)
+{
+    vd_buf_release(&snapshot->kind);
+    vd_buf_release(&snapshot->prefix);
+    vd_buf_release(&snapshot->after);
+}
+
+/* One bounded walk over the entries behind `after`. */
+struct walk {
+    struct vd_buf after; /* moves on */
+    bool done;
+    struct found found[VD_SCAN_STEP_ROWS];
+    size_t n;
+};
+
+static void move_to(struct walk *w, const struct vd_entry *entry)
+{
+    vd_buf_reset(&w->after);
+    vd_buf_add_slice(&w->after, vd_entry_path(entry));
+}
+
+/* The cursor's entry, or NULL when the entries under the prefix are over. */
+static struct vd_entry *entry_at(const struct vd_ordered_map_cursor *at, struct vd_slice prefix)
+{
+    struct vd_entry *entry = vd_ordered_map_item(at);
+    return entry && vd_slice_starts_with(vd_entry_path(entry), prefix) ? entry : NULL;
+}
+
+/* Under the lock. */
+static void walk_entries(const struct vd_snapshot *s, const struct vd_collection *c, struct walk *w,
+                         size_t max)
+{
+    struct vd_slice prefix = vd_buf_slice(&s->prefix), after = vd_buf_slice(&w->after);
+    bool started = vd_slice_cmp(after, prefix) > 0;
+    struct vd_ordered_map_cursor at = vd_ordered_map_seek(&c->entries, started ? after : prefix);
+    struct vd_entry *entry = entry_at(&at, prefix), *last = NULL;
+    if (entry && started && vd_slice_eq(vd_entry_path(entry), after)) {
+        vd_ordered_map_next(&at);
+        entry = entry_at(&at, prefix);
+    }
+    for (size_t passed = 0; entry && w->n < max && passed < VD_SCAN_STEP_ROWS; passed++) {
+        last = entry;
+        w->n += find_version(entry, s->revision, &w->found[w->n]);
+        vd_ordered_map_next(&at);
+        entry = entry_at(&at, prefix);
+    }
+    w->done = !entry;
+    if (last)
+        move_to(w, last);
+}
+
+static int walk_piece(const struct vd_snapshot *s, struct walk *w, size_t max,
+                      struct vd_error *error)
+{
+    struct vd_index *index = &s->store->index;
+    w->n = 0;
+    vd_index_read_lock(index);
+    uint64_t floor = index->floor;
+    const struct vd_collection *c = vd_index_collection(index, vd_buf_slice(&s->kind));
+    if (c)
+        walk_entries(s, c, w, max < VD_SCAN_STEP_ROWS ? max : VD_SCAN_STEP_ROWS);
+    else
+        w->done = true;
+    vd_index_unlock(index);
+    return s->revision <= floor ? vd_expired(s->revision, floor, error) : VD_OK;
+}
+
+static void walk_forget(struct walk *w)
+{
+    for (size_t i = 0; i < w->n; i++)
+        found_release(&w->found[i]);
+    w->n = 0;
+}
+
+/* Settles what the walk found. A version that cannot be read ends the piece before
+ * it; when it is the first, the call fails, and damage is passed. */
+static int settle_piece(const struct vd_snapshot *s, struct walk *w, struct vd_event **events,
+                        size_t *n, struct vd_error *error)
+{
+    for (size_t i = 0; i < w->n; i++) {
+        int code = settle_version(s->store, &w->found[i], s->revision, error);
+        if (code) {
+            move_to(w, w->found[i ? i - 1 : 0].entry);
+            w->done = false;
+            return i ? VD_OK : code;
+        }
+        if (w->found[i].event)
+            events[(*n)++] = vd_event_ref(w->found[i].event);
+    }
+    return VD_OK;
+}
+
+int vd_snapshot_next(struct vd_snapshot *s, struct vd_event **events, size_t max, size_t *n,
+                     struct vd_error *error)
+{
+    struct walk w = {.done = false};
+    vd_buf_add_slice(&w.after, vd_buf_slice(&s->after));
+    *n = 0;
+    int code = walk_piece(s, &w, max, error);
+    if (!code)
+        code = settle_piece(s, &w, events, n, error);
+    walk_forget(&w);
+    if (!code || code == VD_ERR_CORRUPT) {
+        vd_buf_reset(&s->after);
+        vd_buf_add_slice(&s->after, vd_buf_slice(&w.after));
+        s->done = w.done;
+    }
+    vd_buf_release(&w.after);
+    return code;
+}
+
+int vd_snapshot_remaining(const struct vd_snapshot *s, size_t *count, struct vd_error *error)
+{
+    struct walk w = {.done = s->done};
+    vd_buf_add_slice(&w.after, vd_buf_slice(&s->after));
+    size_t total = 0;
+    int code = VD_OK;
+    while (!code && !w.done) {
+        code = walk_piece(s, &w, VD_SCAN_STEP_ROWS, error);
+        for (size_t i = 0; !code && i < w.n; i++) {
+            code = settle_version(s->store, &w.found[i], s->revision, error);
+            total += w.found[i].event != NULL;
+            code = code == VD_ERR_CORRUPT ? VD_OK : code; /* it is there, if unreadable */
+        }
+        walk_forget(&w);
+    }
+    vd_buf_release(&w.after);
+    if (!code)
+        *count = total;
+    return code;
+}
+
+int vd_store_get(struct vd_store *store, const struct vd_key *key, uint64_t revision,
+                 struct vd_event **out, struct vd_error *error)
+{
+    struct vd_index *index = &store->index;
+    struct vd_path room;
+    struct found f = {0};
+    int code = vd_key_check(key, error);
+    if (code)
+        return code;
+    vd_index_read_lock(index);
+    uint64_t newest = index->revision, floor = index->floor;
+    const struct vd_collection *c = vd_index_collection(index, key->kind);
+    struct vd_entry *entry = c ? vd_collection_find(c, vd_key_path(&room, key)) : NULL;
+    if (entry)
+        find_version(entry, revision ? revision : newest, &f);
+    vd_index_unlock(index);
+    if (revision > newest)
+        code = vd_future(revision, newest, error);
+    else if (revision && revision <= floor)
+        code = vd_expired(revision, floor, error);
+    else if (f.entry)
+        code = settle_version(store, &f, revision ? revision : newest, error);
+    if (!code && !f.event)
+        code = vd_error_set(error, VD_ERR_NOT_FOUND, "%.*s \"%.*s%s%.*s\" not found",
+                            VD_FMT(key->kind), VD_FMT(key->space), key->space.n ? "/" : "",
+                            VD_FMT(key->name));
+    if (!code)
+        *out = vd_event_ref(f.event);
+    found_release(&f);
+    return code;
+}

@@ -1,0 +1,368 @@
+/*
+ * The embedded engine: the log in one SQLite file.
+ *
+ * One connection writes, owned by the store's writer thread. History is read
+ * through a small pool of further connections, each used by one thread at a
+ * time; in WAL mode they never block the writer, nor it them.
+ *
+ * A commit is one transaction, synced by SQLite (synchronous=FULL) before
+ * COMMIT returns. The WAL is folded into the main file by tidy(), which the
+ * writer calls after it has answered, so nobody waits for a checkpoint.
+ */
+#include <assert.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/vec.h"
+#include "store/engine.h"
+#include "store/failpoint.h"
+#include "store/sqlite_file.h"
+#include "store/sqlite_row.h"
+
+enum {
+    READERS_IDLE_MAX = 4,
+    WAL_PAGES_MAX = 4000, /* 16 MB; then tidy() folds it into the main file */
+};
+
+struct reader {
+    sqlite3 *db;
+    sqlite3_stmt *read;
+    sqlite3_stmt *get;
+};
+
+struct sqlite_engine {
+    struct vd_engine engine;
+    sqlite3 *db;
+    sqlite3_stmt *insert;
+    sqlite3_stmt *remove;
+    struct vd_log_meta meta;
+    uint64_t revision; /* newest; writer thread */
+    int wal_pages;     /* since the last checkpoint; writer thread */
+    struct vd_buf path;
+    char *vfs;
+    pthread_mutex_t lock; /* guards idle; held for a push or a pop only */
+    VD_VEC(struct reader *) idle;
+};
+
+static void reader_free(struct reader *reader)
+{
+    if (!reader)
+        return;
+    sqlite3_finalize(reader->read);
+    sqlite3_finalize(reader->get);
+    sqlite3_close(reader->db);
+    free(reader);
+}
+
+static int reader_take(struct sqlite_engine *e, struct reader **out, struct vd_error *error)
+{
+    struct reader *reader = NULL;
+    pthread_mutex_lock(&e->lock);
+    if (e->idle.n)
+        reader = e->idle.p[--e->idle.n];
+    pthread_mutex_unlock(&e->lock);
+    if (reader) {
+        *out = reader;
+        return VD_OK;
+    }
+    reader = VD_NEW(struct reader);
+    int code = vd_log_open(&reader->db, vd_buf_text(&e->path), e->vfs, VD_LOG_READ_ONLY, error);
+    if (!code)
+        code = vd_log_prepare(reader->db, &reader->read,
+                              "SELECT " VD_ROW_COLUMNS " FROM log WHERE revision>?1 AND "
+                              "revision<=?2 ORDER BY revision LIMIT ?3",
+                              error);
+    if (!code)
+        code = vd_log_prepare(reader->db, &reader->get,
+                              "SELECT " VD_ROW_COLUMNS " FROM log WHERE revision=?1", error);
+    if (code)
+        reader_free(reader);
+    else
+        *out = reader;
+    return code;
+}
+
+static void reader_give_back(struct sqlite_engine *e, struct reader *reader)
+{
+    pthread_mutex_lock(&e->lock);
+    bool keep = e->idle.n < READERS_IDLE_MAX;
+    if (keep)
+        *VD_VEC_PUSH(&e->idle) = reader;
+    pthread_mutex_unlock(&e->lock);
+    if (!keep)
+        reader_free(reader);
+}
+
+/* Steps through a bound SELECT; *rows counts what it gave. */
+static int rows_pass(sqlite3 *db, sqlite3_stmt *select, const struct vd_row_sink *sink,
+                     size_t *rows, struct vd_error *error)
+{
+    int code = VD_OK, rc = SQLITE_ROW;
+    bool go_on = true;
+    *rows = 0;
+    while (!code && go_on && (rc = sqlite3_step(select)) == SQLITE_ROW) {
+        code = vd_row_read(select, sink, &go_on, error);
+        ++*rows;
+    }
+    if (!code && rc != SQLITE_ROW && rc != SQLITE_DONE)
+        code = vd_log_error(db, rc, "could not read", error);
+    sqlite3_reset(select);
+    return code;
+}
+
+static int sqlite_read(struct vd_engine *engine, uint64_t after, uint64_t upto, size_t rows_max,
+                       const struct vd_row_sink *sink, struct vd_error *error)
+{
+    struct sqlite_engine *e = (struct sqlite_engine *)engine;
+    struct reader *reader = NULL;
+    int code = reader_take(e, &reader, error);
+    if (code)
+        return code;
+    size_t rows;
+    sqlite3_bind_int64(reader->read, 1, (sqlite3_int64)after);
+    sqlite3_bind_int64(reader->read, 2, (sqlite3_int64)upto);
+    sqlite3_bind_int64(reader->read, 3, (sqlite3_int64)rows_max);
+    code = rows_pass(reader->db, reader->read, sink, &rows, error);
+    reader_give_back(e, reader);
+    return code;
+}
+
+static int sqlite_get(struct vd_engine *engine, uint64_t revision, const struct vd_row_sink *sink,
+                      struct vd_error *error)
+{
+    struct sqlite_engine *e = (struct sqlite_engine *)engine;
+    struct reader *reader = NULL;
+    int code = reader_take(e, &reader, error);
+    if (code)
+        return code;
+    size_t rows;
+    sqlite3_bind_int64(reader->get, 1, (sqlite3_int64)revision);
+    code = rows_pass(reader->db, reader->get, sink, &rows, error);
+    if (!code && rows == 0)
+        code = vd_error_set(error, VD_ERR_NOT_FOUND, "revision %llu is no longer in the log",
+                            (unsigned long long)revision);
+    reader_give_back(e, reader);
+    return code;
+}
+
+static int sqlite_load(struct vd_engine *engine, const struct vd_row_sink *sink,
+                       struct vd_error *error)
+{
+    struct sqlite_engine *e = (struct sqlite_engine *)engine;
+    sqlite3_stmt *select = NULL;
+    size_t rows;
+    int code = vd_log_prepare(e->db, &select,
+                              "SELECT " VD_ROW_COLUMNS " FROM log ORDER BY revision DESC", error);
+    if (!code)
+        code = rows_pass(e->db, select, sink, &rows, error);
+    sqlite3_finalize(select);
+    return code;
+}
+
+/* Ends a transaction that failed; the error it failed with is the one to tell. */
+static void rollback(struct sqlite_engine *e)
+{
+    if (!sqlite3_get_autocommit(e->db))
+        sqlite3_exec(e->db, "ROLLBACK", NULL, NULL, NULL);
+}
+
+static int insert_rows(struct sqlite_engine *e, struct vd_row *rows, size_t n,
+                       struct vd_error *error)
+{
+    for (size_t i = 0; i < n; i++) {
+        rows[i].revision = e->revision + 1 + i;
+        if (rows[i].previous_row)
+            rows[i].previous = rows[rows[i].previous_row - 1].revision;
+        vd_row_bind(e->insert, &rows[i]);
+        int rc = sqlite3_step(e->insert);
+        sqlite3_reset(e->insert);
+        if (rc != SQLITE_DONE)
+            return vd_log_error(e->db, rc, "could not write to", error);
+    }
+    return VD_OK;
+}
+
+static int sqlite_commit(struct vd_engine *engine, struct vd_row *rows, size_t n,
+                         struct vd_error *error)
+{
+    struct sqlite_engine *e = (struct sqlite_engine *)engine;
+    int code = vd_log_exec(e->db, "BEGIN IMMEDIATE", error);
+    if (!code)
+        code = insert_rows(e, rows, n, error);
+    VD_FAILPOINT("engine.before_commit");
+    if (!code)
+        code = vd_log_exec(e->db, "COMMIT", error);
+    VD_FAILPOINT("engine.after_commit");
+    if (code)
+        rollback(e);
+    else
+        e->revision += n;
+    return code;
+}
+
+static int sqlite_compact(struct vd_engine *engine, const uint64_t *dead, size_t n, uint64_t floor,
+                          struct vd_error *error)
+{
+    struct sqlite_engine *e = (struct sqlite_engine *)engine;
+    struct vd_log_meta meta = {.base = e->meta.base, .floor = floor};
+    int code = vd_log_exec(e->db, "BEGIN IMMEDIATE", error);
+    for (size_t i = 0; !code && i < n; i++) {
+        sqlite3_bind_int64(e->remove, 1, (sqlite3_int64)dead[i]);
+        int rc = sqlite3_step(e->remove);
+        sqlite3_reset(e->remove);
+        if (rc != SQLITE_DONE)
+            code = vd_log_error(e->db, rc, "could not compact", error);
+    }
+    if (!code)
+        code = vd_log_meta_write(e->db, meta, error);
+    VD_FAILPOINT("engine.before_compact_commit");
+    if (!code)
+        code = vd_log_exec(e->db, "COMMIT", error);
+    VD_FAILPOINT("engine.after_compact_commit");
+    if (code)
+        rollback(e);
+    else
+        e->meta = meta;
+    return code;
+}
+
+/* Passive: it folds what no reader needs and never waits. A sync that fails here
+ * is as final as one that fails in a commit. */
+static int sqlite_tidy(struct vd_engine *engine, struct vd_error *error)
+{
+    struct sqlite_engine *e = (struct sqlite_engine *)engine;
+    if (e->wal_pages < WAL_PAGES_MAX)
+        return VD_OK;
+    VD_FAILPOINT("engine.before_checkpoint");
+    int rc = sqlite3_wal_checkpoint_v2(e->db, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+    VD_FAILPOINT("engine.after_checkpoint");
+    if (rc != SQLITE_OK && (rc & 0xff) != SQLITE_BUSY)
+        return vd_log_error(e->db, rc, "could not checkpoint", error);
+    e->wal_pages = 0;
+    return VD_OK;
+}
+
+static int count_wal_pages(void *arg, sqlite3 *db, const char *name, int pages)
+{
+    (void)db;
+    (void)name;
+    ((struct sqlite_engine *)arg)->wal_pages = pages;
+    return SQLITE_OK;
+}
+
+static uint64_t file_size(const char *path, const char *suffix)
+{
+    struct vd_buf name = {0};
+    vd_buf_addf(&name, "%s%s", path, suffix);
+    int fd = open(vd_buf_text(&name), O_RDONLY | O_CLOEXEC);
+    off_t size = fd < 0 ? 0 : lseek(fd, 0, SEEK_END);
+    if (fd >= 0)
+        close(fd);
+    vd_buf_release(&name);
+    return size > 0 ? (uint64_t)size : 0;
+}
+
+static int sqlite_stats(struct vd_engine *engine, struct vd_engine_stats *out,
+                        struct vd_error *error)
+{
+    struct sqlite_engine *e = (struct sqlite_engine *)engine;
+    struct reader *reader = NULL;
+    int64_t rows = 0, page = 0, unused = 0;
+    int code = reader_take(e, &reader, error);
+    if (code)
+        return code;
+    code = vd_log_number(reader->db, "SELECT count(*) FROM log", &rows, error);
+    if (!code)
+        code = vd_log_number(reader->db, "PRAGMA page_size", &page, error);
+    if (!code)
+        code = vd_log_number(reader->db, "PRAGMA freelist_count", &unused, error);
+    reader_give_back(e, reader);
+    if (!code)
+        *out = (struct vd_engine_stats){
+            .rows = (uint64_t)rows,
+            .file_bytes = file_size(vd_buf_text(&e->path), "") +
+                          file_size(vd_buf_text(&e->path), "-wal"),
+            .free_bytes = (uint64_t)(page * unused),
+        };
+    return code;
+}
+
+static void sqlite_close(struct vd_engine *engine)
+{
+    struct sqlite_engine *e = (struct sqlite_engine *)engine;
+    for (size_t i = 0; i < e->idle.n; i++)
+        reader_free(e->idle.p[i]);
+    VD_VEC_RELEASE(&e->idle);
+    sqlite3_finalize(e->insert);
+    sqlite3_finalize(e->remove);
+    sqlite3_close(e->db);
+    pthread_mutex_destroy(&e->lock);
+    vd_buf_release(&e->path);
+    free(e->vfs);
+    free(e);
+}
+
+static const struct vd_engine_ops sqlite_ops = {
+    .name = "sqlite",
+    .close = sqlite_close,
+    .load = sqlite_load,
+    .commit = sqlite_commit,
+    .read = sqlite_read,
+    .get = sqlite_get,
+    .compact = sqlite_compact,
+    .tidy = sqlite_tidy,
+    .stats = sqlite_stats,
+};
+
+/* The name of a new file must survive a power loss too. */
+static int sync_folder(const char *folder, struct vd_error *error)
+{
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int rc = fd < 0 ? -1 : fsync(fd);
+    if (fd >= 0)
+        close(fd);
+    return rc == 0 ? VD_OK : vd_error_set(error, VD_ERR_IO, "could not sync the folder %s", folder);
+}
+
+static int open_writer(struct sqlite_engine *e, struct vd_error *error)
+{
+    int64_t newest = 0;
+    int code = vd_log_open(&e->db, vd_buf_text(&e->path), e->vfs, VD_LOG_CREATE, error);
+    if (!code)
+        code = vd_log_meta_read(e->db, &e->meta, error);
+    if (!code)
+        code = vd_log_number(e->db, "SELECT coalesce(max(revision),0) FROM log", &newest, error);
+    if (!code)
+        code = vd_log_prepare(e->db, &e->insert, VD_ROW_INSERT, error);
+    if (!code)
+        code = vd_log_prepare(e->db, &e->remove, "DELETE FROM log WHERE revision=?1", error);
+    if (code)
+        return code;
+    sqlite3_wal_hook(e->db, count_wal_pages, e);
+    e->revision = (uint64_t)newest > e->meta.base ? (uint64_t)newest : e->meta.base;
+    return VD_OK;
+}
+
+int vd_sqlite_engine_open(struct vd_engine **out, const char *folder, const char *vfs,
+                          struct vd_engine_state *state, struct vd_error *error)
+{
+    struct sqlite_engine *e = VD_NEW(struct sqlite_engine);
+    e->engine.ops = &sqlite_ops;
+    e->vfs = vfs ? vd_strdup(vfs) : NULL;
+    vd_log_path(&e->path, folder);
+    pthread_mutex_init(&e->lock, NULL);
+    int code = open_writer(e, error);
+    if (!code && !vfs)
+        code = sync_folder(folder, error);
+    if (code) {
+        sqlite_close(&e->engine);
+        return code;
+    }
+    *state = (struct vd_engine_state){.revision = e->revision, .floor = e->meta.floor};
+    *out = &e->engine;
+    return VD_OK;
+}

@@ -1,0 +1,237 @@
+/*
+ * The log's file.
+ *
+ * One SQLite database, log.db, in WAL mode. Format 1:
+ *
+ *   log(revision INTEGER PRIMARY KEY,  grows, never reused
+ *       kind, namespace, name TEXT,    the key
+ *       uid BLOB,                      16 bytes
+ *       type INTEGER,                  1 created, 2 updated, 3 deleted; +16: more of the
+ *                                      same atomic batch follow
+ *       previous INTEGER,              revision of the key's row before, 0: none
+ *       time INTEGER,                  wall clock at commit, milliseconds since 1970
+ *       hole INTEGER,                  where the revision's digits belong in the body
+ *       crc INTEGER,                   crc32c of the head << 32 | crc32c of the body
+ *       body BLOB)                     the template, last so that heads are read without it
+ *   meta(id = 1, base, floor, crc)     one row
+ *
+ * The newest row of a key is the object; there is no second copy to keep in step.
+ * application_id tells our files from others, user_version is the format.
+ */
+#include "store/sqlite_file.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/crc32c.h"
+
+enum { BUSY_TIMEOUT_MS = 10000 };
+
+void vd_log_path(struct vd_buf *path, const char *folder)
+{
+    vd_buf_reset(path);
+    vd_buf_addf(path, "%s/log.db", folder);
+}
+
+/* No room is a state that passes, unless it was a sync that met it: then nobody
+ * knows what reached the disk. */
+static enum vd_code code_of(sqlite3 *db, int rc)
+{
+    int extended = db ? sqlite3_extended_errcode(db) : rc;
+    int os = db ? sqlite3_system_errno(db) : 0;
+    bool sync = extended == SQLITE_IOERR_FSYNC || extended == SQLITE_IOERR_DIR_FSYNC;
+    switch (rc & 0xff) {
+    case SQLITE_FULL:
+        return VD_ERR_FULL;
+    case SQLITE_IOERR:
+        return !sync && (os == ENOSPC || os == EDQUOT) ? VD_ERR_FULL : VD_ERR_IO;
+    case SQLITE_CORRUPT:
+        return VD_ERR_CORRUPT;
+    case SQLITE_NOTADB:
+        return VD_ERR_FORMAT;
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+        return VD_ERR_LOCKED;
+    default:
+        return VD_ERR_IO;
+    }
+}
+
+int vd_log_error(sqlite3 *db, int rc, const char *doing, struct vd_error *error)
+{
+    const char *file = db ? sqlite3_db_filename(db, "main") : NULL;
+    int os = db ? sqlite3_system_errno(db) : 0;
+    return vd_error_set(error, code_of(db, rc), "%s%s%s: %s%s%s", doing, file && *file ? " " : "",
+                        file ? file : "", db ? sqlite3_errmsg(db) : sqlite3_errstr(rc),
+                        os ? ": " : "", os ? strerror(os) : "");
+}
+
+int vd_log_exec(sqlite3 *db, const char *sql, struct vd_error *error)
+{
+    int rc = sqlite3_exec(db, sql, NULL, NULL, NULL);
+    return rc == SQLITE_OK ? VD_OK : vd_log_error(db, rc, "could not use", error);
+}
+
+int vd_log_prepare(sqlite3 *db, sqlite3_stmt **out, const char *sql, struct vd_error *error)
+{
+    int rc = sqlite3_prepare_v3(db, sql, -1, SQLITE_PREPARE_PERSISTENT, out, NULL);
+    return rc == SQLITE_OK ? VD_OK : vd_log_error(db, rc, "could not use", error);
+}
+
+int vd_log_number(sqlite3 *db, const char *sql, int64_t *out, struct vd_error *error)
+{
+    sqlite3_stmt *statement = NULL;
+    int rc = sqlite3_prepare_v2(db, sql, -1, &statement, NULL);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_step(statement);
+    if (rc == SQLITE_ROW)
+        *out = sqlite3_column_int64(statement, 0);
+    int code = rc == SQLITE_ROW ? VD_OK : vd_log_error(db, rc, "could not read", error);
+    sqlite3_finalize(statement);
+    return code;
+}
+
+static uint32_t meta_crc(struct vd_log_meta meta)
+{
+    uint64_t fields[2] = {meta.base, meta.floor};
+    return vd_crc32c(0, fields, sizeof fields);
+}
+
+int vd_log_meta_read(sqlite3 *db, struct vd_log_meta *meta, struct vd_error *error)
+{
+    sqlite3_stmt *statement = NULL;
+    int code = vd_log_prepare(db, &statement, "SELECT base, floor, crc FROM meta", error);
+    if (code)
+        return code;
+    int rc = sqlite3_step(statement);
+    struct vd_log_meta read = {(uint64_t)sqlite3_column_int64(statement, 0),
+                               (uint64_t)sqlite3_column_int64(statement, 1)};
+    uint32_t crc = (uint32_t)sqlite3_column_int64(statement, 2);
+    if (rc != SQLITE_ROW && rc != SQLITE_DONE)
+        code = vd_log_error(db, rc, "could not read", error);
+    else if (rc == SQLITE_DONE || crc != meta_crc(read))
+        code = vd_error_set(error, VD_ERR_CORRUPT,
+                            "the meta row of %s fails its checksum: restore the newest backup with "
+                            "'vedette store restore'",
+                            sqlite3_db_filename(db, "main"));
+    else
+        *meta = read;
+    sqlite3_finalize(statement);
+    return code;
+}
+
+int vd_log_meta_write(sqlite3 *db, struct vd_log_meta meta, struct vd_error *error)
+{
+    sqlite3_stmt *statement = NULL;
+    int code = vd_log_prepare(db, &statement,
+                              "REPLACE INTO meta(id,base,floor,crc) VALUES(1,?,?,?)", error);
+    if (code)
+        return code;
+    sqlite3_bind_int64(statement, 1, (sqlite3_int64)meta.base);
+    sqlite3_bind_int64(statement, 2, (sqlite3_int64)meta.floor);
+    sqlite3_bind_int64(statement, 3, meta_crc(meta));
+    int rc = sqlite3_step(statement);
+    if (rc != SQLITE_DONE)
+        code = vd_log_error(db, rc, "could not write to", error);
+    sqlite3_finalize(statement);
+    return code;
+}
+
+/* One transaction: a crash leaves an empty file, which is created again. */
+static int create_schema(sqlite3 *db, struct vd_error *error)
+{
+    char pragmas[128];
+    snprintf(pragmas, sizeof pragmas, "PRAGMA application_id=%d; PRAGMA user_version=%d;",
+             VD_LOG_APPLICATION_ID, VD_LOG_FORMAT);
+    const char *const steps[] = {
+        "BEGIN IMMEDIATE",
+        pragmas,
+        "CREATE TABLE log(revision INTEGER PRIMARY KEY, kind TEXT NOT NULL,"
+        " namespace TEXT NOT NULL, name TEXT NOT NULL, uid BLOB NOT NULL, type INTEGER NOT NULL,"
+        " previous INTEGER NOT NULL, time INTEGER NOT NULL, hole INTEGER NOT NULL,"
+        " crc INTEGER NOT NULL, body BLOB NOT NULL)",
+        "CREATE TABLE meta(id INTEGER PRIMARY KEY CHECK (id = 1), base INTEGER NOT NULL,"
+        " floor INTEGER NOT NULL, crc INTEGER NOT NULL)",
+    };
+    int code = VD_OK;
+    for (size_t i = 0; !code && i < sizeof steps / sizeof *steps; i++)
+        code = vd_log_exec(db, steps[i], error);
+    if (!code)
+        code = vd_log_meta_write(db, (struct vd_log_meta){.base = VD_LOG_REVISION_FIRST}, error);
+    return code ? code : vd_log_exec(db, "COMMIT", error);
+}
+
+/* Is it ours, and of a format we know? An empty database becomes ours. */
+static int check_format(sqlite3 *db, enum vd_log_open how, struct vd_error *error)
+{
+    int64_t id = 0, format = 0, tables = 0;
+    int code = vd_log_number(db, "PRAGMA application_id", &id, error);
+    if (!code)
+        code = vd_log_number(db, "PRAGMA user_version", &format, error);
+    if (!code)
+        code = vd_log_number(db, "SELECT count(*) FROM sqlite_schema", &tables, error);
+    if (code)
+        return code;
+    const char *file = sqlite3_db_filename(db, "main");
+    if (id == 0 && format == 0 && tables == 0 && how == VD_LOG_CREATE)
+        return create_schema(db, error);
+    if (id != VD_LOG_APPLICATION_ID)
+        return vd_error_set(error, VD_ERR_FORMAT,
+                            "%s is an SQLite database of another program: use another data folder",
+                            file);
+    if (format > VD_LOG_FORMAT)
+        return vd_error_set(error, VD_ERR_FORMAT,
+                            "%s was written by a newer Vedette (format %lld, this one knows up to "
+                            "%d): use that version",
+                            file, (long long)format, VD_LOG_FORMAT);
+    return VD_OK;
+}
+
+/* FULL: every commit is synced before it is answered. The checkpoint is ours to
+ * time (tidy), so SQLite's own is off. */
+static int configure(sqlite3 *db, enum vd_log_open how, struct vd_error *error)
+{
+    sqlite3_busy_timeout(db, BUSY_TIMEOUT_MS);
+    sqlite3_extended_result_codes(db, 1);
+    if (how == VD_LOG_READ_ONLY)
+        return VD_OK;
+    return vd_log_exec(db,
+                       "PRAGMA page_size=4096; PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;"
+                       "PRAGMA wal_autocheckpoint=0; PRAGMA journal_size_limit=67108864;"
+                       "PRAGMA cache_size=-2048",
+                       error);
+}
+
+int vd_log_open(sqlite3 **out, const char *path, const char *vfs, enum vd_log_open how,
+                struct vd_error *error)
+{
+    sqlite3 *db = NULL;
+    int flags = SQLITE_OPEN_NOMUTEX;
+    flags |= how == VD_LOG_READ_ONLY ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE;
+    if (how == VD_LOG_CREATE)
+        flags |= SQLITE_OPEN_CREATE;
+    int rc = sqlite3_open_v2(path, &db, flags, vfs);
+    int code = VD_OK;
+    if (rc == SQLITE_CANTOPEN && how == VD_LOG_READ_ONLY && !vfs && access(path, F_OK) != 0)
+        code = vd_error_set(error, VD_ERR_NOT_FOUND, "there is no log at %s: %s", path,
+                            strerror(errno));
+    else if (rc != SQLITE_OK)
+        code = vd_log_error(db, rc, "could not open", error);
+    if (!code)
+        code = configure(db, how, error);
+    if (!code)
+        code = check_format(db, how, error);
+    if (code == VD_ERR_FORMAT && error && strstr(error->text, "not a database"))
+        code = vd_error_set(error, VD_ERR_FORMAT,
+                            "%s is not a Vedette log (nor any SQLite database): use another data "
+                            "folder, or restore a backup",
+                            path);
+    if (code) {
+        sqlite3_close(db);
+        return code;
+    }
+    *out = db;
+    return VD_OK;
+}

@@ -1,0 +1,56 @@
+/*
+ * The log's file: opening, its format, and SQLite's errors in our words.
+ * The format itself is described in sqlite_file.c.
+ */
+#ifndef VD_STORE_SQLITE_FILE_H
+#define VD_STORE_SQLITE_FILE_H
+
+#include <sqlite3.h>
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "store/engine.h"
+
+enum {
+    VD_LOG_APPLICATION_ID = 0x56454454, /* "VEDT" */
+    VD_LOG_FORMAT = 1,
+    /* The revision of a log that nothing was written to: a list must never say
+     * resourceVersion "0", which clients take for "any". */
+    VD_LOG_REVISION_FIRST = 1,
+};
+
+enum vd_log_open {
+    VD_LOG_CREATE = 1,    /* make the file when it is missing */
+    VD_LOG_READ_ONLY = 2, /* never change it; works beside a running server */
+};
+
+/* `folder`/log.db into *path. */
+void vd_log_path(struct vd_buf *path, const char *folder);
+
+/* Opens and checks the file. Errors: VD_ERR_NOT_FOUND, VD_ERR_FORMAT for a
+ * foreign file or a newer format, VD_ERR_CORRUPT, VD_ERR_IO. */
+int vd_log_open(sqlite3 **out, const char *path, const char *vfs, enum vd_log_open how,
+                struct vd_error *error) VD_MUST_USE;
+
+/* The meta row: where the log begins. */
+struct vd_log_meta {
+    uint64_t base;  /* revisions start behind it */
+    uint64_t floor; /* cursors at or below it are expired */
+};
+
+int vd_log_meta_read(sqlite3 *db, struct vd_log_meta *meta, struct vd_error *error) VD_MUST_USE;
+int vd_log_meta_write(sqlite3 *db, struct vd_log_meta meta, struct vd_error *error) VD_MUST_USE;
+
+/* Runs one statement without results. */
+int vd_log_exec(sqlite3 *db, const char *sql, struct vd_error *error) VD_MUST_USE;
+
+int vd_log_prepare(sqlite3 *db, sqlite3_stmt **out, const char *sql,
+                   struct vd_error *error) VD_MUST_USE;
+
+/* A number from the first column of the first row. */
+int vd_log_number(sqlite3 *db, const char *sql, int64_t *out, struct vd_error *error) VD_MUST_USE;
+
+/* SQLite's last error as ours. `doing` says what was tried: "writing to the log". */
+int vd_log_error(sqlite3 *db, int rc, const char *doing, struct vd_error *error);
+
+#endif

@@ -1,0 +1,25 @@
+/* Rows of the log table: how they are bound, read and checked. */
+#ifndef VD_STORE_SQLITE_ROW_H
+#define VD_STORE_SQLITE_ROW_H
+
+#include <sqlite3.h>
+
+#include "store/engine.h"
+
+#define VD_ROW_INSERT                                                                              \
+    "INSERT INTO log(revision,kind,namespace,name,uid,type,previous,time,hole,crc,body)"           \
+    " VALUES(?,?,?,?,?,?,?,?,?,?,?)"
+
+/* The columns that vd_row_read() expects, in its order. */
+#define VD_ROW_COLUMNS "revision,kind,namespace,name,uid,type,previous,time,hole,crc,body"
+
+/* Binds a row whose revision and previous are set; the bytes are borrowed until
+ * the statement is stepped. */
+void vd_row_bind(sqlite3_stmt *insert, const struct vd_row *row);
+
+/* Hands the statement's current row to the sink. *go_on says whether the sink
+ * wants more. VD_ERR_CORRUPT when the head's checksum is wrong. */
+int vd_row_read(sqlite3_stmt *select, const struct vd_row_sink *sink, bool *go_on,
+                struct vd_error *error) VD_MUST_USE;
+
+#endif

@@ -1,0 +1,156 @@
+/*
+ * The store: one durable, ordered log of changes, and the state that it adds up
+ * to.
+ *
+ * All functions are thread-safe unless they say otherwise. Writing goes through
+ * one writer thread with group commit: whatever has queued up while the last
+ * group was synced makes the next one. Reading never touches the disk unless it
+ * asks for history that has left memory.
+ */
+#ifndef VD_STORE_STORE_H
+#define VD_STORE_STORE_H
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/vec.h"
+#include "store/event.h"
+#include "store/proposal.h"
+
+struct vd_store;
+
+struct vd_store_options {
+    const char *folder;           /* where the log is; NULL: the memory engine */
+    const char *vfs;              /* SQLite VFS; NULL: the system's (tests use another) */
+    const struct vd_clock *clock; /* NULL: the system's */
+    /* Zero means the default of limits.h. */
+    size_t window_events_max;
+    int64_t window_age_ms_max;
+    size_t tail_events_max;
+    size_t tail_bytes_max;
+    bool manual_compaction; /* only vd_store_compact() moves the floor */
+};
+
+/*
+ * Opens the store in a folder, which is made when it is missing, and locks the
+ * folder against other processes. VD_ERR_LOCKED names the process that has it.
+ * A damaged body does not keep the store from opening: see vd_store_health.
+ */
+int vd_store_open(struct vd_store **out, const struct vd_store_options *options,
+                  struct vd_error *error) VD_MUST_USE;
+
+/* Finishes what was proposed, stops the writer and frees the store. Nobody may
+ * be using it any more. NULL allowed. */
+void vd_store_close(struct vd_store *store);
+
+/* ---- writing ---- */
+
+/* Hands a proposal to the writer; see proposal.h. Never blocks on the disk. */
+void vd_store_propose(struct vd_store *store, struct vd_proposal *proposal);
+
+/* Proposes and waits. Returns outcome->code. */
+int vd_store_commit(struct vd_store *store, const struct vd_wish *wishes, size_t n,
+                    struct vd_outcome *outcome);
+
+/* ---- reading ---- */
+
+/* The newest revision that readers see; everything up to it is durable. */
+uint64_t vd_store_revision(struct vd_store *store);
+
+/* Cursors at or below this revision are expired. */
+uint64_t vd_store_floor(struct vd_store *store);
+
+/* VD_OK: a cursor can stand here. VD_ERR_EXPIRED, VD_ERR_FUTURE: it cannot. */
+int vd_store_place(struct vd_store *store, uint64_t revision, struct vd_error *error);
+
+/*
+ * One object as of a revision, 0 for the newest: a reference to its event in
+ * *out. VD_ERR_NOT_FOUND, VD_ERR_EXPIRED, VD_ERR_FUTURE, VD_ERR_CORRUPT (its
+ * bytes are damaged; it can still be replaced or deleted).
+ */
+int vd_store_get(struct vd_store *store, const struct vd_key *key, uint64_t revision,
+                 struct vd_event **out, struct vd_error *error) VD_MUST_USE;
+
+/* How many objects of a kind exist now. */
+size_t vd_store_count(struct vd_store *store, struct vd_slice kind);
+
+/* ---- the log ---- */
+
+/* A stretch of the log, as a cursor reads it. `= {0}` is empty. */
+struct vd_stretch {
+    VD_VEC(struct vd_change) changes;
+    uint64_t upto; /* everything up to here was passed */
+    bool whole;    /* `upto` is not inside an atomic batch */
+};
+
+void vd_stretch_reset(struct vd_stretch *stretch); /* drops the references, keeps the memory */
+void vd_stretch_release(struct vd_stretch *stretch);
+
+/*
+ * Reads on from `after`: up to `max` events of a kind (empty: of all kinds), each
+ * with the version that it replaced, into *stretch, which is reset first. Passes
+ * a bounded piece of the log; there may be more when stretch->upto is less than
+ * the newest revision. VD_ERR_EXPIRED at or below the floor. A future `after`
+ * reads nothing and stays where it is.
+ */
+int vd_store_read(struct vd_store *store, struct vd_slice kind, uint64_t after, size_t max,
+                  struct vd_stretch *stretch, struct vd_error *error) VD_MUST_USE;
+
+/*
+ * What a listener is told: the changes of one commit, all visible by now, in
+ * order. Shared and immutable; a listener that keeps it takes a reference.
+ */
+struct vd_commit {
+    struct vd_refcount refs;
+    uint64_t after;    /* the newest revision before this commit */
+    uint64_t revision; /* of its last change */
+    uint64_t mono_ns;  /* when it became visible */
+    size_t n;
+    struct vd_change changes[];
+};
+
+struct vd_commit *vd_commit_ref(struct vd_commit *commit);
+void vd_commit_unref(struct vd_commit *commit);
+
+/* Is called on the writer thread once per commit, before the proposers are
+ * answered: hand over and return. */
+struct vd_listener {
+    void (*committed)(struct vd_listener *listener, struct vd_commit *commit);
+    struct vd_listener *next; /* the store's */
+};
+
+/* A listener hears of every commit behind the revision that is returned. */
+uint64_t vd_store_listen(struct vd_store *store, struct vd_listener *listener);
+
+/* When it returns, the listener is not running and will not be called again. */
+void vd_store_unlisten(struct vd_store *store, struct vd_listener *listener);
+
+/* ---- care ---- */
+
+/*
+ * Moves the floor up to `floor` at most (never into the newest batch) and takes
+ * out of the log what only older cursors needed. Works in small steps between
+ * commits and returns when done.
+ */
+int vd_store_compact(struct vd_store *store, uint64_t floor, struct vd_error *error) VD_MUST_USE;
+
+struct vd_store_stats {
+    uint64_t revision, floor, tail_floor;
+    uint64_t window_events, tail_events, tail_bytes;
+    uint64_t objects, kinds;
+    uint64_t commits, groups, refused;
+    uint64_t compacted_rows;
+};
+void vd_store_stats(struct vd_store *store, struct vd_store_stats *out);
+
+/* Whether the store is well; the sentence says what is wrong and what to do. */
+struct vd_health {
+    bool read_only;            /* a write or sync failed: no write is accepted until restart */
+    bool full;                 /* the last write found no room; the next one tries again */
+    size_t damaged;            /* versions that fail their checksum, found at open */
+    uint64_t damaged_revision; /* the oldest of them */
+    struct vd_error error;
+};
+void vd_store_health(struct vd_store *store, struct vd_health *out);
+
+#endif

@@ -1,0 +1,89 @@
+/* The store's own insides, for the files of src/store only. */
+#ifndef VD_STORE_STORE_INTERNAL_H
+#define VD_STORE_STORE_INTERNAL_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "store/engine.h"
+#include "store/index.h"
+#include "store/lock_file.h"
+#include "store/store.h"
+
+/* Who touches what: `engine` for writing, `compactor` and `time_ms` are the
+ * writer thread's; the rest has its lock beside it. Locks are taken in the order
+ * listener_lock, index.lock; queue_lock and health_lock are never held with
+ * another. */
+struct vd_store {
+    struct vd_engine *engine;
+    struct vd_index index;
+    struct vd_lock_file lock_file;
+    struct vd_store_options options; /* zeros replaced by the defaults */
+    pthread_t writer;
+    bool writer_runs;
+    int64_t time_ms; /* of the newest row: rows' times never go back */
+
+    pthread_mutex_t queue_lock; /* guards the next seven */
+    pthread_cond_t queue_filled;
+    pthread_cond_t compacted;
+    struct vd_proposal *queue_head;
+    struct vd_proposal **queue_end;
+    size_t queue_len;
+    bool stopping;
+    uint64_t compact_target; /* what vd_store_compact() asks for; 0: nothing */
+    int compact_code;        /* how the last asked-for compaction ended */
+
+    struct {
+        int64_t next_age_ms; /* wall clock: nothing grows too old before it */
+        bool active;         /* over the limit, and not yet back under it */
+        uint64_t retry_ns;   /* monotonic: not before, after a full disk */
+    } compactor;
+
+    pthread_mutex_t listener_lock; /* guards the list, and is held while commits are told */
+    struct vd_listener *listeners;
+
+    pthread_mutex_t health_lock; /* guards health */
+    struct vd_health health;
+
+    _Atomic bool read_only;
+    _Atomic uint64_t commits, groups, refused, compacted_rows;
+};
+
+/* The writer thread's main function. */
+void *vd_writer_run(void *store);
+
+/* Refuses every write from now on, for this reason. */
+void vd_store_fail(struct vd_store *store, const struct vd_error *error);
+
+/*
+ * Does one step of compaction if one is due, or if `target` (0: none) asks for
+ * it. *again says whether the next step is due at once.
+ */
+int vd_compactor_step(struct vd_store *store, uint64_t target, bool *again, struct vd_error *error);
+
+/* Commits what these proposals ask for and answers them; see group.c. */
+void vd_group_run(struct vd_store *store, struct vd_proposal *first);
+
+/* An event made from a row that was read back. */
+struct vd_event *vd_event_from_row(struct vd_entry *entry, const struct vd_row *row) VD_MUST_USE;
+
+/*
+ * One version from the engine, by its revision. A deletion comes with the body
+ * of the version that it replaced, unless that is gone. VD_ERR_NOT_FOUND when
+ * the row is gone, VD_ERR_CORRUPT when its bytes are damaged.
+ */
+int vd_store_fetch(struct vd_store *store, struct vd_entry *entry, uint64_t revision,
+                   struct vd_event **out, struct vd_error *error) VD_MUST_USE;
+
+/* vd_store_read(), which may also start at the floor itself if `floor_too`: the
+ * rows behind it are all there. */
+int vd_store_read_from(struct vd_store *store, struct vd_slice kind, uint64_t after, size_t max,
+                       struct vd_stretch *stretch, bool floor_too,
+                       struct vd_error *error) VD_MUST_USE;
+
+/* The sentences for a revision that cannot be read at. */
+int vd_expired(uint64_t revision, uint64_t floor, struct vd_error *error);
+int vd_future(uint64_t revision, uint64_t newest, struct vd_error *error);
+int vd_damaged(const struct vd_event *event, struct vd_error *error);
+
+#endif

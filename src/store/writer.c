@@ -1,0 +1,254 @@
+/*
+ * The writer: the one thread that changes anything.
+ *
+ * It takes whatever has queued up, up to a group's limits, commits it as one
+ * group, and goes on at once: a lone proposal is not kept waiting for company,
+ * and under load the groups grow by themselves while the disk syncs. Between
+ * groups it gives the engine and the compactor a bounded piece of work.
+ */
+#include <assert.h>
+#include <errno.h>
+#include <time.h>
+
+#include "store/failpoint.h"
+#include "store/store_internal.h"
+
+enum {
+    IDLE_CHECK_MS_MIN = 1000,
+    IDLE_CHECK_MS_MAX = 60000,
+};
+
+static size_t proposal_bytes(const struct vd_proposal *p)
+{
+    size_t bytes = 0;
+    for (size_t i = 0; i < p->n; i++)
+        bytes += p->wishes[i].body.bytes.n;
+    return bytes;
+}
+
+/* VD_OK, or why the proposal cannot even be judged. */
+static int check(const struct vd_proposal *p, size_t *at, struct vd_error *error)
+{
+    *at = 0;
+    if (p->n == 0)
+        return vd_error_set(error, VD_ERR_INVALID, "the proposal is empty");
+    if (p->n > VD_BATCH_CHANGES_MAX)
+        return vd_error_set(error, VD_ERR_LIMIT,
+                            "the batch has %zu changes; at most %d are allowed", p->n,
+                            VD_BATCH_CHANGES_MAX);
+    if (proposal_bytes(p) > VD_BATCH_BYTES_MAX)
+        return vd_error_set(error, VD_ERR_LIMIT, "the batch has %zu bytes; at most %d are allowed",
+                            proposal_bytes(p), VD_BATCH_BYTES_MAX);
+    for (size_t i = 0; i < p->n; i++) {
+        const struct vd_wish *w = &p->wishes[i];
+        *at = i;
+        int code = vd_key_check(&w->key, error);
+        if (code)
+            return code;
+        if (w->body.bytes.n > VD_BODY_LEN_MAX)
+            return vd_error_set(error, VD_ERR_LIMIT,
+                                "the body of \"%.*s\" has %zu bytes; at most %d are allowed",
+                                VD_FMT(w->key.name), w->body.bytes.n, VD_BODY_LEN_MAX);
+        if (w->action == VD_PUT && (w->body.bytes.n == 0 || w->body.hole >= w->body.bytes.n))
+            return vd_error_set(error, VD_ERR_INVALID,
+                                "the body of \"%.*s\" is empty or its hole "
+                                "is outside of it",
+                                VD_FMT(w->key.name));
+    }
+    return VD_OK;
+}
+
+static void refuse(struct vd_store *store, struct vd_proposal *p, struct vd_outcome *outcome)
+{
+    outcome->code = outcome->error.code;
+    atomic_fetch_add_explicit(&store->refused, 1, memory_order_relaxed);
+    p->done(p, outcome);
+}
+
+static void read_only_error(struct vd_store *store, struct vd_error *error)
+{
+    pthread_mutex_lock(&store->health_lock);
+    vd_error_set(error, VD_ERR_READ_ONLY, "the store is read-only since a write failed (%s)",
+                 store->health.error.text);
+    pthread_mutex_unlock(&store->health_lock);
+}
+
+void vd_store_propose(struct vd_store *store, struct vd_proposal *p)
+{
+    struct vd_outcome outcome = {0};
+    if (check(p, &outcome.at, &outcome.error)) {
+        refuse(store, p, &outcome);
+        return;
+    }
+    if (atomic_load_explicit(&store->read_only, memory_order_relaxed)) {
+        read_only_error(store, &outcome.error);
+        refuse(store, p, &outcome);
+        return;
+    }
+    p->next = NULL;
+    pthread_mutex_lock(&store->queue_lock);
+    bool room = store->queue_len < VD_QUEUE_PROPOSALS_MAX && !store->stopping;
+    if (room) {
+        *store->queue_end = p;
+        store->queue_end = &p->next;
+        if (store->queue_len++ == 0)
+            pthread_cond_signal(&store->queue_filled);
+    }
+    bool stopping = store->stopping;
+    pthread_mutex_unlock(&store->queue_lock);
+    if (room)
+        return;
+    if (stopping)
+        vd_error_set(&outcome.error, VD_ERR_CLOSED, "the store is closing");
+    else
+        vd_error_set(&outcome.error, VD_ERR_LIMIT,
+                     "%d proposals are waiting already: slow down and retry",
+                     VD_QUEUE_PROPOSALS_MAX);
+    refuse(store, p, &outcome);
+}
+
+/* ---- proposing and waiting ---- */
+
+struct waiter {
+    struct vd_proposal proposal;
+    struct vd_outcome *outcome;
+    pthread_mutex_t lock;
+    pthread_cond_t answered;
+    bool done;
+};
+
+static void wake_waiter(struct vd_proposal *p, const struct vd_outcome *outcome)
+{
+    struct waiter *w = p->arg;
+    *w->outcome = *outcome;
+    pthread_mutex_lock(&w->lock);
+    w->done = true;
+    pthread_cond_signal(&w->answered);
+    pthread_mutex_unlock(&w->lock);
+}
+
+int vd_store_commit(struct vd_store *store, const struct vd_wish *wishes, size_t n,
+                    struct vd_outcome *outcome)
+{
+    struct waiter w = {.proposal = {.wishes = wishes, .n = n, .done = wake_waiter},
+                       .outcome = outcome,
+                       .lock = PTHREAD_MUTEX_INITIALIZER,
+                       .answered = PTHREAD_COND_INITIALIZER};
+    w.proposal.arg = &w;
+    vd_store_propose(store, &w.proposal);
+    pthread_mutex_lock(&w.lock);
+    while (!w.done)
+        pthread_cond_wait(&w.answered, &w.lock);
+    pthread_mutex_unlock(&w.lock);
+    pthread_mutex_destroy(&w.lock);
+    pthread_cond_destroy(&w.answered);
+    return (int)outcome->code;
+}
+
+/* ---- the thread ---- */
+
+/* Cuts a group off the queue, which is not empty. Under the queue's lock. */
+static struct vd_proposal *take_group(struct vd_store *store)
+{
+    struct vd_proposal *first = store->queue_head, *last = first;
+    size_t changes = first->n, bytes = proposal_bytes(first);
+    store->queue_len--;
+    while (last->next) {
+        changes += last->next->n;
+        bytes += proposal_bytes(last->next);
+        if (changes > VD_GROUP_CHANGES_MAX || bytes > VD_GROUP_BYTES_MAX)
+            break;
+        last = last->next;
+        store->queue_len--;
+    }
+    store->queue_head = last->next;
+    if (!last->next)
+        store->queue_end = &store->queue_head;
+    last->next = NULL;
+    return first;
+}
+
+/* When the writer looks at the window's age again though nothing is written. */
+static struct timespec idle_until(const struct vd_store *store)
+{
+    int64_t wait_ms = store->compactor.next_age_ms - vd_clock_wall_ms(store->options.clock);
+    if (wait_ms < IDLE_CHECK_MS_MIN)
+        wait_ms = IDLE_CHECK_MS_MIN;
+    if (wait_ms > IDLE_CHECK_MS_MAX)
+        wait_ms = IDLE_CHECK_MS_MAX;
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    t.tv_sec += wait_ms / 1000;
+    t.tv_nsec += wait_ms % 1000 * 1000000;
+    if (t.tv_nsec >= 1000000000) {
+        t.tv_sec++;
+        t.tv_nsec -= 1000000000;
+    }
+    return t;
+}
+
+/* The next group, or NULL when there is other work or the store is closing. */
+static struct vd_proposal *wait_for_group(struct vd_store *store, bool more_work, bool *stop,
+                                          uint64_t *compact_target)
+{
+    struct timespec until = idle_until(store);
+    pthread_mutex_lock(&store->queue_lock);
+    while (!store->queue_head && !store->stopping && !store->compact_target && !more_work)
+        if (pthread_cond_timedwait(&store->queue_filled, &store->queue_lock, &until) == ETIMEDOUT)
+            break;
+    struct vd_proposal *group = store->queue_head ? take_group(store) : NULL;
+    *stop = store->stopping && !group;
+    *compact_target = store->compact_target;
+    pthread_mutex_unlock(&store->queue_lock);
+    return group;
+}
+
+static void compact_ended(struct vd_store *store, int code)
+{
+    pthread_mutex_lock(&store->queue_lock);
+    store->compact_target = 0;
+    store->compact_code = code;
+    pthread_cond_broadcast(&store->compacted);
+    pthread_mutex_unlock(&store->queue_lock);
+}
+
+/* Whether there is more to do at once. */
+static bool housekeeping(struct vd_store *store, uint64_t compact_target)
+{
+    struct vd_error error;
+    bool again = false;
+    if (atomic_load_explicit(&store->read_only, memory_order_relaxed)) {
+        if (compact_target)
+            compact_ended(store, VD_ERR_READ_ONLY);
+        return false;
+    }
+    int code = store->engine->ops->tidy(store->engine, &error);
+    if (!code)
+        code = vd_compactor_step(store, compact_target, &again, &error);
+    if (code && code != VD_ERR_FULL)
+        vd_store_fail(store, &error);
+    if (compact_target && (code || !again))
+        compact_ended(store, code);
+    return !code && again;
+}
+
+void *vd_writer_run(void *arg)
+{
+    struct vd_store *store = arg;
+    bool stop = false, more_work = false;
+    while (!stop) {
+        uint64_t compact_target;
+        struct vd_proposal *group = wait_for_group(store, more_work, &stop, &compact_target);
+        if (group && !atomic_load_explicit(&store->read_only, memory_order_relaxed))
+            vd_group_run(store, group);
+        else
+            for (struct vd_proposal *next; group; group = next) {
+                struct vd_outcome outcome = {0};
+                next = group->next;
+                read_only_error(store, &outcome.error);
+                refuse(store, group, &outcome);
+            }
+        more_work = !stop && housekeeping(store, compact_target);
+    }
+    return NULL;
+}
