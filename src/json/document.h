@@ -51,6 +51,7 @@ enum vd_json_flags {
     VD_JSON_PLAIN_TEXT = 2, /* the text is ASCII that needs no escapes */
     VD_JSON_PLAIN_KEY = 4,  /* the same of the key */
     VD_JSON_DROP = 8,       /* about to be unlinked by the function that set it */
+    VD_JSON_REPEAT = 16,    /* the second member of its key, while the parser sorts that out */
 };
 
 /* The fields are for the files of src/json; others use the functions below. */
