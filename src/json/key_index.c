@@ -25,7 +25,7 @@ void vd_key_index_init_all(struct vd_key_index *index, const struct vd_json *obj
 {
     size_t count = vd_json_count(object), place = 0;
     *index = (struct vd_key_index){.object = object, .n = count};
-    index->p = vd_malloc(count * sizeof *index->p);
+    index->p = vd_malloc((count + 1) * sizeof *index->p); /* +1: never NULL */
     VD_JSON_EACH (member, object) {
         uint64_t hash = vd_hash_bytes(0, vd_json_key(member));
         index->p[place] = (struct vd_key_entry){hash, member, place};
