@@ -24,8 +24,9 @@
 struct vd_log_options {
     enum vd_log_level level; /* events below it are not logged */
     enum vd_log_format format;
-    /* Writes one line, newline included; called by one thread at a time and
-     * may block. NULL writes to stderr. `arg` is used until stop returns. */
+    /* Writes one line, newline included; called by one thread at a time, may
+     * block, and must not log. NULL writes to stderr. `arg` is used until stop
+     * returns. */
     void (*write)(void *arg, const char *line, size_t n);
     void *arg;
     const struct vd_clock *clock; /* NULL is the system's */
