@@ -34,7 +34,11 @@
     X(VD_JSON_PATCH_STEPS_MAX,   100000000,   "values that one JSON patch may pass on its way through a document") \
     X(VD_YAML_NODES_MAX,         1000000,     "nodes of a YAML document after its aliases are expanded") \
     X(VD_LOG_LINE_MAX,           8192,        "bytes of a log line; a longer one is cut") \
-    X(VD_LOG_QUEUE_MAX,          4096,        "log lines waiting to be written; more are dropped and counted")
+    X(VD_LOG_QUEUE_MAX,          4096,        "log lines waiting to be written; more are dropped and counted") \
+    X(VD_METRIC_LABELS_MAX,      6,           "labels of a metric") \
+    X(VD_METRIC_LABEL_LEN_MAX,   128,         "bytes of a label value; a longer one is cut") \
+    X(VD_METRIC_CHILDREN_MAX,    1000,        "label combinations of a metric; more are counted as \"other\"") \
+    X(VD_METRIC_BOUNDS_MAX,      24,          "printed buckets of a histogram")
 /* clang-format on */
 
 enum vd_limits {
