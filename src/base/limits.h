@@ -25,6 +25,7 @@
     X(VD_TAIL_BYTES_DEFAULT,     67108864,    "bytes of superseded bodies kept in memory for those events") \
     X(VD_COMPACT_STEP_ROWS,      256,         "log rows that one step of compaction looks at") \
     X(VD_SCAN_STEP_ROWS,         512,         "entries or log rows that one call of a reader passes at most") \
+    X(VD_INBOX_COMMITS_MAX,      4096,        "commits waiting for a loop's turn; then its watchers catch up from the log instead") \
     X(VD_SELECTOR_LEN_MAX,       65536,       "bytes of a label or field selector") \
     X(VD_SELECTOR_TERMS_MAX,     1024,        "requirements of a label or field selector, and values of one of them") \
     X(VD_JSON_DEPTH_MAX,         512,         "nesting of a JSON or YAML document") \
@@ -37,7 +38,7 @@
     X(VD_LOG_QUEUE_MAX,          4096,        "log lines waiting to be written; more are dropped and counted") \
     X(VD_METRIC_LABELS_MAX,      6,           "labels of a metric") \
     X(VD_METRIC_LABEL_LEN_MAX,   128,         "bytes of a label value; a longer one is cut") \
-    X(VD_METRIC_CHILDREN_MAX,    1000,        "label combinations of a metric; more are counted as \"other\"") \
+    X(VD_METRIC_CHILDREN_MAX,    1000,        "label combinations of a metric; more are counted as 'other'") \
     X(VD_METRIC_BOUNDS_MAX,      24,          "printed buckets of a histogram")
 /* clang-format on */
 

@@ -106,16 +106,17 @@ static bool is_lost(const struct vd_event *event)
 }
 
 /* Under the lock. Ends before a lost version; being the first, it is the answer. */
-static int read_tail(const struct vd_index *index, const struct vd_tail *tail, uint64_t after,
-                     size_t max, struct vd_stretch *stretch, struct vd_error *error)
+static int read_tail(const struct vd_tail *tail, uint64_t after, uint64_t upto, size_t max,
+                     struct vd_stretch *stretch, struct vd_error *error)
 {
-    size_t from = tail->n ? vd_tail_first_after(tail, after) : 0, at = from;
-    for (; at < tail->n && at - from < max && !is_lost(vd_tail_at(tail, at)); at++)
+    size_t from = vd_tail_first_after(tail, after), at = from;
+    size_t end = vd_tail_first_after(tail, upto);
+    for (; at < end && at - from < max && !is_lost(vd_tail_at(tail, at)); at++)
         add_from_tail(stretch, vd_tail_at(tail, at));
-    bool all = at == tail->n;
+    bool all = at == end;
     if (!all && at == from && max)
         return vd_damaged(vd_tail_at(tail, at), error);
-    stretch->upto = all ? index->revision : vd_tail_at(tail, at - 1)->revision;
+    stretch->upto = all ? upto : vd_tail_at(tail, at - 1)->revision;
     stretch->whole = all || !vd_tail_at(tail, at - 1)->more;
     return VD_OK;
 }
@@ -186,7 +187,7 @@ static int complete_all(struct vd_store *store, struct vd_stretch *stretch, bool
     return VD_OK;
 }
 
-/* `upto` is the tail's floor: from there on the tail answers. */
+/* `upto` is at most the tail's floor: from there on the tail answers. */
 static int read_history(struct vd_store *store, struct vd_slice kind, uint64_t after, uint64_t upto,
                         size_t max, struct vd_stretch *stretch, struct vd_error *error)
 {
@@ -210,29 +211,33 @@ static int read_history(struct vd_store *store, struct vd_slice kind, uint64_t a
     return VD_OK;
 }
 
-int vd_store_read_from(struct vd_store *store, struct vd_slice kind, uint64_t after, size_t max,
-                       struct vd_stretch *stretch, bool floor_too, struct vd_error *error)
+int vd_store_read_from(struct vd_store *store, struct vd_slice kind, uint64_t after, uint64_t upto,
+                       size_t max, struct vd_stretch *stretch, bool floor_too,
+                       struct vd_error *error)
 {
     struct vd_index *index = &store->index;
     uint64_t lowest = after + floor_too; /* must be above the floor */
+    bool in_memory = true;
+    int code = VD_OK;
     vd_stretch_reset(stretch);
     vd_index_read_lock(index);
     const struct vd_collection *c = kind.n ? vd_index_collection(index, kind) : NULL;
     uint64_t floor = index->floor, tail_floor = index->tail_floor;
     uint64_t newest_of_kind = !kind.n ? index->revision : c ? c->revision : 0;
-    bool in_memory = true;
-    int code = VD_OK;
-    if (after >= index->revision || newest_of_kind <= after) {
-        stretch->upto = after > index->revision ? after : index->revision;
+    if (upto > index->revision)
+        upto = index->revision;
+    if (after >= upto || newest_of_kind <= after) {
+        stretch->upto = after > upto ? after : upto;
         stretch->whole = true;
     } else if (after >= tail_floor) {
-        code = read_tail(index, c ? &c->tail : &index->tail, after, max, stretch, error);
+        code = read_tail(c ? &c->tail : &index->tail, after, upto, max, stretch, error);
     } else {
         in_memory = false;
     }
     vd_index_unlock(index);
     if (!in_memory && lowest > floor) {
-        code = read_history(store, kind, after, tail_floor, max, stretch, error);
+        code = read_history(store, kind, after, upto < tail_floor ? upto : tail_floor, max, stretch,
+                            error);
         floor = vd_store_floor(store); /* rows that it passed meanwhile may be gaps */
     }
     if (lowest <= floor)
@@ -245,5 +250,11 @@ int vd_store_read_from(struct vd_store *store, struct vd_slice kind, uint64_t af
 int vd_store_read(struct vd_store *store, struct vd_slice kind, uint64_t after, size_t max,
                   struct vd_stretch *stretch, struct vd_error *error)
 {
-    return vd_store_read_from(store, kind, after, max, stretch, false, error);
+    return vd_store_read_from(store, kind, after, UINT64_MAX, max, stretch, false, error);
+}
+
+int vd_store_read_upto(struct vd_store *store, struct vd_slice kind, uint64_t after, uint64_t upto,
+                       size_t max, struct vd_stretch *stretch, struct vd_error *error)
+{
+    return vd_store_read_from(store, kind, after, upto, max, stretch, false, error);
 }

@@ -98,6 +98,11 @@ void vd_stretch_release(struct vd_stretch *stretch);
 int vd_store_read(struct vd_store *store, struct vd_slice kind, uint64_t after, size_t max,
                   struct vd_stretch *stretch, struct vd_error *error) VD_MUST_USE;
 
+/* vd_store_read(), but not beyond `upto`, which must be where an atomic batch ends:
+ * a revision that was the newest once. */
+int vd_store_read_upto(struct vd_store *store, struct vd_slice kind, uint64_t after, uint64_t upto,
+                       size_t max, struct vd_stretch *stretch, struct vd_error *error) VD_MUST_USE;
+
 /*
  * What a listener is told: the changes of one commit, all visible by now, in
  * order. Shared and immutable; a listener that keeps it takes a reference.

@@ -96,11 +96,11 @@ static int next_of_snapshot(struct vd_cursor *cursor, struct vd_deliveries *out,
 }
 
 static int next_of_log(struct vd_cursor *cursor, struct vd_deliveries *out, size_t max,
-                       struct vd_error *error)
+                       uint64_t upto, struct vd_error *error)
 {
     struct vd_stretch *stretch = &cursor->stretch;
-    int code = vd_store_read(cursor->store, cursor->filter->spec.kind, cursor->revision, max,
-                             stretch, error);
+    int code = vd_store_read_upto(cursor->store, cursor->filter->spec.kind, cursor->revision, upto,
+                                  max, stretch, error);
     if (code)
         return code;
     for (size_t i = 0; i < stretch->changes.n; i++) {
@@ -115,15 +115,21 @@ static int next_of_log(struct vd_cursor *cursor, struct vd_deliveries *out, size
     return VD_OK;
 }
 
-int vd_cursor_next(struct vd_cursor *cursor, struct vd_deliveries *out, size_t max,
-                   struct vd_error *error)
+int vd_cursor_next_upto(struct vd_cursor *cursor, struct vd_deliveries *out, size_t max,
+                        uint64_t upto, struct vd_error *error)
 {
     vd_deliveries_reset(out);
     int code = cursor->snapshot ? next_of_snapshot(cursor, out, max, error)
-                                : next_of_log(cursor, out, max, error);
+                                : next_of_log(cursor, out, max, upto, error);
     out->upto = cursor->revision;
     out->whole = cursor->whole;
     return code;
+}
+
+int vd_cursor_next(struct vd_cursor *cursor, struct vd_deliveries *out, size_t max,
+                   struct vd_error *error)
+{
+    return vd_cursor_next_upto(cursor, out, max, UINT64_MAX, error);
 }
 
 bool vd_cursor_is_behind(const struct vd_cursor *cursor)

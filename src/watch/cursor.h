@@ -49,6 +49,11 @@ void vd_cursor_close(struct vd_cursor *cursor);
 int vd_cursor_next(struct vd_cursor *cursor, struct vd_deliveries *out, size_t max,
                    struct vd_error *error) VD_MUST_USE;
 
+/* vd_cursor_next(), but not beyond `upto`, which must have been the newest
+ * revision once. */
+int vd_cursor_next_upto(struct vd_cursor *cursor, struct vd_deliveries *out, size_t max,
+                        uint64_t upto, struct vd_error *error) VD_MUST_USE;
+
 /* Whether there are events, or snapshot objects, that the cursor has not passed. */
 bool vd_cursor_is_behind(const struct vd_cursor *cursor);
 
