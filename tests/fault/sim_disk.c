@@ -89,11 +89,18 @@ struct sim_file *sim_names_create(struct sim_disk *disk, const char *path)
     return f;
 }
 
+static size_t folder_len(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? (size_t)(slash - path) : 0;
+}
+
 void sim_names_settle(struct sim_disk *disk, const char *path)
 {
+    size_t len = folder_len(path);
     for (size_t i = disk->files.n; i-- > 0;) {
         struct sim_file *f = disk->files.p[i];
-        if (strcmp(f->path, path) == 0) {
+        if (folder_len(f->path) == len && memcmp(f->path, path, len) == 0) {
             f->linked_durably = f->linked;
             sim_names_collect(disk, f);
         }

@@ -18,9 +18,10 @@
  * - All that was synced, unless the sync lied (see sim_fault.drops_unsynced).
  * - Of the writes and truncates since the last sync of their file, any subset,
  *   in any order, as the crash mode says. Files are independent of each other.
- * - The name of a new file from its first successful sync on (SQLite's unix VFS
- *   syncs the directory then). Before that, and for a delete that did not ask
- *   for a directory sync, the crash decides; a deleted file may come back.
+ * - Names as of the last sync of their directory: the first successful sync of a
+ *   new file does that (as SQLite's unix VFS for a journal or a WAL), and so does
+ *   a delete that asks for it. For names made or deleted since, the crash
+ *   decides: a new file may vanish, a deleted one may come back.
  * - No locks and no shared memory.
  *
  * What the device promises (sim_config.device and .sector_size) is what the

@@ -91,7 +91,8 @@ struct sim_file *sim_names_find(const struct sim_disk *disk, const char *path);
 /* A new empty file; a path of NULL makes it temporary. */
 struct sim_file *sim_names_create(struct sim_disk *disk, const char *path);
 
-/* What the path leads to now is what it leads to after a power loss. */
+/* Syncs the folder of the path: each name in it leads after a power loss to
+ * where it leads now. */
 void sim_names_settle(struct sim_disk *disk, const char *path);
 
 /* Frees the file if neither a name nor a handle leads to it. */
