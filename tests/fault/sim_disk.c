@@ -52,11 +52,15 @@ struct sim_disk *sim_disk_new(const struct sim_config *config)
     return disk;
 }
 
-void sim_disk_free(struct sim_disk *disk)
+int sim_disk_free(struct sim_disk *disk)
 {
     if (!disk)
-        return;
-    assert(disk->handles == 0 && "a connection to the simulated disk is still open");
+        return 0;
+    sim_disk_enter(disk);
+    bool open = disk->handles > 0;
+    sim_disk_leave(disk);
+    if (open)
+        return -1;
     sqlite3_vfs_unregister(&disk->vfs);
     sim_disk_heal(disk);
     for (size_t i = 0; i < disk->files.n; i++)
@@ -64,6 +68,7 @@ void sim_disk_free(struct sim_disk *disk)
     VD_VEC_RELEASE(&disk->files);
     pthread_mutex_destroy(&disk->mutex);
     free(disk);
+    return 0;
 }
 
 const char *sim_disk_vfs(const struct sim_disk *disk)

@@ -65,9 +65,10 @@ struct sim_config {
  * default one). NULL is SIM_CONFIG_DEFAULT. */
 struct sim_disk *sim_disk_new(const struct sim_config *config) VD_MUST_USE;
 
-/* Unregisters the VFS and frees all. Every connection must have been closed:
- * a file that is still open is a bug of the test and aborts. NULL is fine. */
-void sim_disk_free(struct sim_disk *disk);
+/* Unregisters the VFS and frees all; NULL is fine. Every connection must have
+ * been closed: with files still open the disk stays as it is, so that they can
+ * be closed, and the result is -1 (in a cmocka teardown: a failed test). */
+int sim_disk_free(struct sim_disk *disk);
 
 /* The name to give to sqlite3_open_v2, borrowed until the disk is freed. */
 const char *sim_disk_vfs(const struct sim_disk *disk);

@@ -10,6 +10,7 @@
 #include "check.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 
 #include "base/alloc.h"
@@ -112,7 +113,7 @@ static struct ledger ledger_start(const struct sim_config *config, const char *s
 static void ledger_end(struct ledger *l)
 {
     sqlite3_close(l->db);
-    sim_disk_free(l->disk);
+    assert_int_equal(sim_disk_free(l->disk), 0);
 }
 
 static int body_make(int64_t seq, char out[BODY_MAX])
@@ -518,11 +519,36 @@ static void flipped_bits_are_seen(void **state)
     ledger_end(&l);
 }
 
+static void writers_exclude_each_other_and_readers_keep_their_snapshot(void **state)
+{
+    (void)state;
+    struct sim_disk *disk = sim_disk_new(NULL);
+    sqlite3 *a = connect_ok(disk), *b = connect_ok(disk);
+    run_ok(a, "pragma journal_mode=wal; create table t(v); insert into t values(1)");
+    run_ok(a, "begin immediate; update t set v = 2");
+    assert_int_equal(run(b, "begin immediate"), SQLITE_BUSY);
+    run_ok(b, "begin");
+    assert_int_equal(number(b, "select v from t"), 1);
+    run_ok(a, "commit");
+    assert_int_equal(number(b, "select v from t"), 1);
+    assert_int_equal(number(a, "select v from t"), 2);
+    assert_int_equal(number(a, "pragma wal_checkpoint(truncate)"), 1); /* busy: b needs the WAL */
+    assert_int_equal(run(b, "update t set v = 3"), SQLITE_BUSY_SNAPSHOT);
+    run_ok(b, "commit");
+    assert_int_equal(number(b, "select v from t"), 2);
+    assert_int_equal(number(a, "pragma wal_checkpoint(truncate)"), 0);
+    assert_int_equal(sim_disk_size(disk, "ledger.db-wal"), 0);
+    sqlite3_close(a);
+    sqlite3_close(b);
+    assert_int_equal(sim_disk_free(disk), 0);
+}
+
 struct racer {
     struct sim_disk *disk;
-    atomic_bool *stop;
-    int64_t done; /* transactions that this thread committed or snapshots it checked */
-    int failed;   /* a result code that should not have been */
+    pthread_barrier_t *start; /* all have tried to connect */
+    atomic_bool *stop;        /* the writers are done */
+    int64_t done;             /* transactions that this thread committed or snapshots it checked */
+    int failed;               /* a result code that should not have been */
 };
 
 enum { RACE_COMMITS = 150 };
@@ -541,9 +567,12 @@ static void *race_write(void *arg)
     r->failed = race_connect(r, &db);
     if (!r->failed)
         r->failed = run(db, "pragma synchronous=full; pragma wal_autocheckpoint=10");
+    pthread_barrier_wait(r->start);
     while (!r->failed && r->done < RACE_COMMITS) {
-        r->failed = run(db, "begin immediate; update t set v = v + 1 where id = 1;"
-                            "update t set v = v - 1 where id = 2; commit");
+        r->failed = run(db, "begin immediate; update t set v = v + 1 where id = 1");
+        sched_yield(); /* lets the others run into a transaction that is half done */
+        if (!r->failed)
+            r->failed = run(db, "update t set v = v - 1 where id = 2; commit");
         r->done += !r->failed;
     }
     sqlite3_close(db);
@@ -556,6 +585,7 @@ static void *race_read(void *arg)
     sqlite3 *db = NULL;
     int64_t before = 0;
     r->failed = race_connect(r, &db);
+    pthread_barrier_wait(r->start);
     /* At least one after the writers are done, so that it sees the end. */
     for (bool last = false; !r->failed && !last; r->done++) {
         last = atomic_load(r->stop);
@@ -580,8 +610,10 @@ static void connections_share_a_database_between_threads(void **state)
     atomic_bool stop = false;
     struct racer racers[4];
     pthread_t threads[4];
+    pthread_barrier_t start;
+    pthread_barrier_init(&start, NULL, 4);
     for (int i = 0; i < 4; i++) {
-        racers[i] = (struct racer){.disk = disk, .stop = &stop};
+        racers[i] = (struct racer){.disk = disk, .start = &start, .stop = &stop};
         assert_int_equal(
             pthread_create(&threads[i], NULL, i < 2 ? race_write : race_read, &racers[i]), 0);
     }
@@ -592,12 +624,13 @@ static void connections_share_a_database_between_threads(void **state)
         assert_int_equal(racers[i].failed, 0);
         assert_true(racers[i].done > 0);
     }
+    pthread_barrier_destroy(&start);
     assert_int_equal(number(db, "select v from t where id = 1"), 2 * RACE_COMMITS);
     assert_true(is_intact(db));
     assert_true(sim_disk_calls(disk, SIM_SHM) > RACE_COMMITS);
     sqlite3_close(db);
     assert_int_equal(sim_disk_size(disk, "ledger.db-wal"), -1); /* the last one tidies up */
-    sim_disk_free(disk);
+    assert_int_equal(sim_disk_free(disk), 0);
 }
 
 static void a_power_loss_stops_all_threads(void **state)
@@ -615,14 +648,17 @@ static void a_power_loss_stops_all_threads(void **state)
                                                .seed = seed});
         struct racer racers[2];
         pthread_t threads[2];
+        pthread_barrier_t start;
+        pthread_barrier_init(&start, NULL, 2);
         for (int i = 0; i < 2; i++) {
-            racers[i] = (struct racer){.disk = disk};
+            racers[i] = (struct racer){.disk = disk, .start = &start};
             assert_int_equal(pthread_create(&threads[i], NULL, race_write, &racers[i]), 0);
         }
         for (int i = 0; i < 2; i++) {
             pthread_join(threads[i], NULL);
             assert_int_not_equal(racers[i].failed, 0);
         }
+        pthread_barrier_destroy(&start);
         sqlite3_close(db);
         sim_disk_power_on(disk);
         db = connect_ok(disk);
@@ -632,13 +668,14 @@ static void a_power_loss_stops_all_threads(void **state)
         assert_in_range(found, acked, acked + 1);
         assert_int_equal(number(db, "select sum(v) from t"), 0);
         sqlite3_close(db);
-        sim_disk_free(disk);
+        assert_int_equal(sim_disk_free(disk), 0);
     }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(writers_exclude_each_other_and_readers_keep_their_snapshot),
         cmocka_unit_test(connections_share_a_database_between_threads),
         cmocka_unit_test(a_power_loss_stops_all_threads),
         cmocka_unit_test(committed_transactions_survive_every_power_loss),

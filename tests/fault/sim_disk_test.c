@@ -18,8 +18,7 @@ static int disk_setup(void **state)
 
 static int disk_teardown(void **state)
 {
-    sim_disk_free(*state);
-    return 0;
+    return sim_disk_free(*state);
 }
 
 static sqlite3_vfs *vfs_of(struct sim_disk *disk)
@@ -246,7 +245,7 @@ static void a_torn_write_damages_neighbours_only_on_a_weak_device(void **state)
         }
         assert_true(weak ? damaged > 5 : damaged == 0);
         assert_int_equal(sim_disk_losses(disk).damaged, damaged);
-        sim_disk_free(disk);
+        assert_int_equal(sim_disk_free(disk), 0);
     }
 }
 
@@ -609,7 +608,7 @@ static void the_device_reports_what_it_was_told(void **state)
     assert_int_equal(f->pMethods->xSectorSize(f), 512);
     assert_int_equal(f->pMethods->xDeviceCharacteristics(f), 0);
     raw_close(f);
-    sim_disk_free(weak);
+    assert_int_equal(sim_disk_free(weak), 0);
 }
 
 static void files_can_be_read_patched_and_carried_over(void **state)
@@ -645,6 +644,7 @@ static void temporary_files_leave_nothing(void **state)
     sqlite3_file *f = raw_open(disk, NULL), *g = NULL;
     put(f, 'A', PAGE, 0);
     assert_int_equal(sim_disk_used(disk), PAGE);
+    assert_int_equal(sim_disk_free(disk), -1); /* refused: a file is open */
     raw_close(f);
     assert_int_equal(raw_try_open(disk, "g", OPEN_FLAGS | SQLITE_OPEN_DELETEONCLOSE, &g),
                      SQLITE_OK);
@@ -678,7 +678,7 @@ static uint64_t history_run(uint64_t seed)
         for (int64_t at = 0; at < sim_disk_size(disk, path); at++)
             sum = sum * 1099511628211u + (unsigned char)byte_at(disk, path, (uint64_t)at) + 1;
     }
-    sim_disk_free(disk);
+    assert_int_equal(sim_disk_free(disk), 0);
     return sum;
 }
 
