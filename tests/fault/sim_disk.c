@@ -100,6 +100,17 @@ static size_t folder_len(const char *path)
     return slash ? (size_t)(slash - path) : 0;
 }
 
+void sim_names_settle_one(struct sim_disk *disk, const char *path)
+{
+    for (size_t i = disk->files.n; i-- > 0;) {
+        struct sim_file *f = disk->files.p[i];
+        if (strcmp(f->path, path) == 0) {
+            f->linked_durably = f->linked;
+            sim_names_collect(disk, f);
+        }
+    }
+}
+
 void sim_names_settle(struct sim_disk *disk, const char *path)
 {
     size_t len = folder_len(path);
@@ -447,7 +458,7 @@ int sim_disk_import(struct sim_disk *disk, const char *real_path, const char *pa
         sim_file_truncate(f, 0);
         sim_file_write(f, 0, bytes.p, bytes.n);
         sim_file_sync(f);
-        sim_names_settle(disk, path);
+        sim_names_settle_one(disk, path);
         sim_disk_leave(disk);
     }
     VD_VEC_RELEASE(&bytes);

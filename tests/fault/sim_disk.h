@@ -18,10 +18,11 @@
  * - All that was synced, unless the sync lied (see sim_fault.drops_unsynced).
  * - Of the writes and truncates since the last sync of their file, any subset,
  *   in any order, as the crash mode says. Files are independent of each other.
- * - Names as of the last sync of their directory: the first successful sync of a
- *   new file does that (as SQLite's unix VFS for a journal or a WAL), and so does
- *   a delete that asks for it. For names made or deleted since, the crash
- *   decides: a new file may vanish, a deleted one may come back.
+ * - The name of a new file from its first successful sync on. Other names as of
+ *   the last sync of their directory, which comes with the first sync of a
+ *   journal or WAL (as in SQLite's unix VFS) and with a delete that asks for it.
+ *   For names made or deleted since, the crash decides: a new file may vanish,
+ *   a deleted one may come back.
  * - No locks and no shared memory.
  *
  * What the device promises (sim_config.device and .sector_size) is what the

@@ -64,6 +64,7 @@ struct sim_handle {
     uint64_t epoch;
     int lock; /* SQLITE_LOCK_* */
     bool delete_on_close;
+    bool syncs_folder;      /* its next sync also syncs the folder, once */
     int persist_wal;        /* SQLITE_FCNTL_PERSIST_WAL */
     struct sim_shm *shm;    /* NULL until mapped; outlives a power loss, see sim_lock.c */
     unsigned shm_shared;    /* slots held shared, a bit each */
@@ -94,6 +95,9 @@ struct sim_file *sim_names_create(struct sim_disk *disk, const char *path);
 /* Syncs the folder of the path: each name in it leads after a power loss to
  * where it leads now. */
 void sim_names_settle(struct sim_disk *disk, const char *path);
+
+/* The same for this one path, as when a new file is synced but not its folder. */
+void sim_names_settle_one(struct sim_disk *disk, const char *path);
 
 /* Frees the file if neither a name nor a handle leads to it. */
 void sim_names_collect(struct sim_disk *disk, struct sim_file *f);

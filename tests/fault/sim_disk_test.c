@@ -279,18 +279,26 @@ static void a_deleted_file_comes_back_unless_the_directory_was_synced(void **sta
     assert_int_equal(vfs->xDelete(vfs, "f", 0), SQLITE_IOERR_DELETE_NOENT);
 }
 
-static void a_new_file_settles_the_names_of_its_directory(void **state)
+static void the_first_sync_of_a_wal_settles_the_names_of_its_directory(void **state)
 {
     struct sim_disk *disk = *state;
     sqlite3_vfs *vfs = vfs_of(disk);
-    file_make(disk, "/d/old", 'A', PAGE);
-    file_make(disk, "/other/old", 'A', PAGE);
-    assert_int_equal(vfs->xDelete(vfs, "/d/old", 0), SQLITE_OK);
-    assert_int_equal(vfs->xDelete(vfs, "/other/old", 0), SQLITE_OK);
-    file_make(disk, "/d/new", 'A', PAGE);
-    crash(disk, SIM_DROP_ALL_UNSYNCED, 1);
-    assert_int_equal(sim_disk_size(disk, "/d/old"), -1);
-    assert_int_equal(sim_disk_size(disk, "/other/old"), PAGE);
+    sqlite3_file *wal = NULL;
+    static const char *const paths[] = {"/d/old", "/other/old"};
+    for (int is_wal = 0; is_wal < 2; is_wal++) {
+        for (int i = 0; i < 2; i++) {
+            file_make(disk, paths[i], 'A', PAGE);
+            assert_int_equal(vfs->xDelete(vfs, paths[i], 0), SQLITE_OK);
+        }
+        int flags = OPEN_FLAGS | (is_wal ? SQLITE_OPEN_WAL : SQLITE_OPEN_MAIN_DB);
+        assert_int_equal(raw_try_open(disk, "/d/new", flags, &wal), SQLITE_OK);
+        assert_int_equal(raw_sync(wal), SQLITE_OK);
+        crash(disk, SIM_DROP_ALL_UNSYNCED, 1);
+        raw_close(wal);
+        assert_int_equal(sim_disk_size(disk, "/d/new"), 0);
+        assert_int_equal(sim_disk_size(disk, "/d/old"), is_wal ? -1 : PAGE);
+        assert_int_equal(sim_disk_size(disk, "/other/old"), PAGE);
+    }
 }
 
 static void a_synced_file_replaces_the_deleted_one_of_its_name(void **state)
@@ -705,7 +713,7 @@ int main(void)
         cmocka_unit_test(a_torn_write_damages_neighbours_only_on_a_weak_device),
         DISK_TEST(a_new_name_is_durable_from_the_first_sync),
         DISK_TEST(a_deleted_file_comes_back_unless_the_directory_was_synced),
-        DISK_TEST(a_new_file_settles_the_names_of_its_directory),
+        DISK_TEST(the_first_sync_of_a_wal_settles_the_names_of_its_directory),
         DISK_TEST(a_synced_file_replaces_the_deleted_one_of_its_name),
         DISK_TEST(a_failed_sync_may_forget_what_it_should_have_written),
         DISK_TEST(each_call_fails_with_its_own_code),

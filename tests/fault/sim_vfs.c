@@ -101,8 +101,11 @@ static int file_sync(sqlite3_file *base, int flags)
     struct sim_call call = handle_begin(h, SIM_SYNC);
     if (call.rc == SQLITE_OK) {
         sim_file_sync(h->file);
-        if (h->file->linked && !h->file->linked_durably)
+        if (h->syncs_folder)
             sim_names_settle(h->disk, h->file->path);
+        else if (h->file->linked && !h->file->linked_durably)
+            sim_names_settle_one(h->disk, h->file->path);
+        h->syncs_folder = false;
     }
     return sim_call_end(&call, call.rc);
 }
@@ -255,6 +258,14 @@ static struct sim_file *names_open(struct sim_disk *disk, const char *path, int 
     return flags & SQLITE_OPEN_CREATE ? sim_names_create(disk, path) : NULL;
 }
 
+/* The unix VFS syncs the folder with the first sync of a journal or a WAL that
+ * it was asked to create, be the file new or not. */
+static bool open_syncs_folder(int flags)
+{
+    int journals = SQLITE_OPEN_MAIN_JOURNAL | SQLITE_OPEN_SUPER_JOURNAL | SQLITE_OPEN_WAL;
+    return (flags & SQLITE_OPEN_CREATE) && (flags & journals);
+}
+
 static int disk_open(sqlite3_vfs *vfs, const char *path, sqlite3_file *base, int flags,
                      int *out_flags)
 {
@@ -274,7 +285,8 @@ static int disk_open(sqlite3_vfs *vfs, const char *path, sqlite3_file *base, int
                                  .disk = disk,
                                  .file = f,
                                  .epoch = disk->epoch,
-                                 .delete_on_close = flags & SQLITE_OPEN_DELETEONCLOSE};
+                                 .delete_on_close = flags & SQLITE_OPEN_DELETEONCLOSE,
+                                 .syncs_folder = open_syncs_folder(flags)};
         f->handles++;
         disk->handles++;
         if (out_flags)
