@@ -14,6 +14,7 @@ struct found {
     struct vd_entry *entry; /* a reference */
     struct vd_event *event; /* a reference, or NULL */
     uint64_t fetch;         /* when event is NULL: the next older version */
+    bool may_be_gone;       /* that is a deletion, which may have left the log */
 };
 
 /* Under the lock. False when the object did not exist at the revision. */
@@ -21,14 +22,18 @@ static bool find_version(struct vd_entry *entry, uint64_t revision, struct found
 {
     struct vd_event *event = entry->newest;
     uint64_t fetch = 0;
+    bool may_be_gone = false;
     while (event && event->revision > revision) {
         fetch = event->previous;
+        may_be_gone = event->type == VD_EVENT_CREATED;
         event = event->older;
     }
     if (event ? !vd_event_is_live(event) : fetch == 0)
         return false;
-    *out = (struct found){
-        .entry = vd_entry_ref(entry), .event = event ? vd_event_ref(event) : NULL, .fetch = fetch};
+    *out = (struct found){.entry = vd_entry_ref(entry),
+                          .event = event ? vd_event_ref(event) : NULL,
+                          .fetch = fetch,
+                          .may_be_gone = may_be_gone};
     return true;
 }
 
@@ -49,6 +54,7 @@ static int fetch_version(struct vd_store *store, struct found *f, uint64_t revis
         if (code)
             return code;
         f->fetch = event->previous;
+        f->may_be_gone = event->type == VD_EVENT_CREATED;
         if (event->revision <= revision)
             break;
         vd_event_unref(event);
@@ -61,7 +67,8 @@ static int fetch_version(struct vd_store *store, struct found *f, uint64_t revis
     return VD_OK;
 }
 
-/* A fetch that fails because the window moved on is an expiry. */
+/* A fetch that fails because the window moved on is an expiry. A deletion that has
+ * left the log is older than the floor, and so than the revision: no object. */
 static int settle_version(struct vd_store *store, struct found *f, uint64_t revision,
                           struct vd_error *error)
 {
@@ -70,7 +77,9 @@ static int settle_version(struct vd_store *store, struct found *f, uint64_t revi
         code = fetch_version(store, f, revision, error);
     if (code) {
         uint64_t floor = vd_store_floor(store);
-        return revision <= floor ? vd_expired(revision, floor, error) : code;
+        if (revision <= floor)
+            return vd_expired(revision, floor, error);
+        return code == VD_ERR_NOT_FOUND && f->may_be_gone ? VD_OK : code;
     }
     return f->event && f->event->damaged ? vd_damaged(f->event, error) : VD_OK;
 }
