@@ -436,7 +436,7 @@ static const char *fail_depth(struct parser *p, const char *at)
 {
     char what[96];
     snprintf(what, sizeof what, "nested more than %zu deep", (size_t)(p->limit - p->frames));
-    return fail(p, VD_ERR_LIMIT, at, ABOUT_CONTAINER, what);
+    return fail(p, VD_ERR_LIMIT, at, ABOUT_CHILD, what);
 }
 
 /*
