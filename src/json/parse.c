@@ -565,7 +565,7 @@ int vd_json_parse(struct vd_arena *a, struct vd_slice text, const struct vd_json
     size_t len_max = bound(options->len_max, VD_JSON_LEN_MAX);
     if (text.n > len_max) {
         if (options->where)
-            *options->where = (struct vd_json_where){.offset = len_max};
+            *options->where = (struct vd_json_where){.line = 1, .column = 1};
         return vd_error_set(error, VD_ERR_LIMIT,
                             "the JSON text has %zu bytes; at most %zu are allowed", text.n,
                             len_max);
