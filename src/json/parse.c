@@ -10,9 +10,10 @@
  *
  * Duplicate keys. For the first keys of an object a 64-bit filter says "surely
  * new" or "look": then the members so far are compared. Past VD_KEY_INDEX_MIN
- * members nothing is compared until the object closes. An object that is large
- * or has a repeated key is then resolved by sorting its keys, so the cost
- * stays n log n however many keys there are and whoever chose them.
+ * members nothing is compared until the object closes; then a hash table tells.
+ * An object that has, or may have, a repeated key is resolved by sorting, so
+ * the cost is at most n log n however many keys there are and whoever chose
+ * them.
  */
 #include "json/parse.h"
 
@@ -295,7 +296,9 @@ static inline uint64_t key_bit(struct text key)
 static bool has_key(const struct vd_json *object, struct text key)
 {
     for (const struct vd_json *m = object->first; m; m = m->next) {
-        if (m->key_n == key.n && memcmp(m->key_p, key.p, key.n) == 0)
+        /* Keys of one length tend to differ at the end, if anywhere. */
+        if (m->key_n == key.n && (key.n == 0 || (m->key_p[key.n - 1] == key.p[key.n - 1] &&
+                                                 memcmp(m->key_p, key.p, key.n) == 0)))
             return true;
     }
     return false;
@@ -353,7 +356,10 @@ static struct vd_json *mark_duplicates(struct vd_json *object)
 /* Keeps one member of each key in the object that has just closed. */
 static bool resolve_duplicates(struct parser *p, const char *at)
 {
-    struct vd_json *object = p->top->container, *found = mark_duplicates(object);
+    struct vd_json *object = p->top->container;
+    if (!p->top->repeated && !vd_key_index_may_repeat(object))
+        return true;
+    struct vd_json *found = mark_duplicates(object);
     if (!found)
         return true;
     if (p->options->duplicates == VD_JSON_DUPLICATES_REJECT) {

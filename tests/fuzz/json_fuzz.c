@@ -13,6 +13,7 @@
 #include "base/buf.h"
 #include "base/limits.h"
 #include "json/compare.h"
+#include "json/number.h"
 #include "json/parse.h"
 #include "json/utf8.h"
 #include "json/write.h"
@@ -39,11 +40,30 @@ static void check_same(const struct vd_buf *text, const struct vd_json *want)
     vd_arena_release(&arena);
 }
 
+/* What a number is said to be worth makes a number that is equal to it. */
+static void check_numbers(struct vd_arena *arena, const struct vd_json *v)
+{
+    int64_t i64;
+    uint64_t u64;
+    double number, again;
+    if (vd_json_to_i64(v, &i64))
+        assert(vd_json_eq(v, vd_json_i64(arena, i64)));
+    if (vd_json_to_u64(v, &u64))
+        assert(vd_json_eq(v, vd_json_u64(arena, u64)));
+    if (vd_json_to_double(v, &number))
+        assert(vd_json_to_double(vd_json_double(arena, number), &again) && number == again);
+    if (vd_json_is(v, VD_JSON_NUMBER))
+        assert(vd_number_is_valid(vd_json_number_text(v)));
+    VD_JSON_EACH (item, v)
+        check_numbers(arena, item);
+}
+
 static void check_accepted(struct vd_arena *arena, struct vd_slice text, struct vd_json *v)
 {
     struct vd_buf compact = {0}, pretty = {0}, copied = {0};
     assert(vd_utf8_is_valid(text));
     assert(vd_json_depth(v) <= VD_JSON_DEPTH_MAX);
+    check_numbers(arena, v);
     vd_json_write(&compact, v);
     vd_json_write_pretty(&pretty, v, 2);
     vd_json_write(&copied, vd_json_copy(arena, v));
