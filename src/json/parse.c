@@ -43,6 +43,7 @@ struct parser {
     const struct vd_json_options *options;
     struct vd_error *error;
     int code;                                   /* of the failure */
+    size_t reported;                            /* duplicate keys */
     struct frame *top;                          /* the innermost frame; == frames: none */
     struct frame *limit;                        /* the last frame that may be used */
     struct frame frames[VD_JSON_DEPTH_MAX + 1]; /* frames[0] holds the document */
@@ -254,6 +255,8 @@ static inline const char *read_number(struct parser *p, const char *at, struct v
         if (!at)
             return NULL;
     }
+    if (VD_UNLIKELY(at - from > VD_JSON_NUMBER_LEN_MAX))
+        return fail(p, VD_ERR_LIMIT, from, ABOUT_CHILD, "a number of too many digits");
     v->type = VD_JSON_NUMBER;
     v->text_p = from;
     v->n = (size_t)(at - from);
@@ -316,6 +319,9 @@ static const char *fail_duplicate(struct parser *p, const char *at, struct vd_sl
 static void report_duplicate(struct parser *p, struct vd_json *member)
 {
     struct vd_buf path = {0};
+    /* Each report costs the length of its path: their number has to be bounded. */
+    if (p->reported++ >= VD_JSON_DUPLICATES_MAX)
+        return;
     path_of(p, ABOUT_CONTAINER, &path);
     path_add_child(&path, p->top->container, member);
     p->options->on_duplicate(p->options->context, vd_buf_slice(&path));
@@ -583,6 +589,7 @@ int vd_json_parse(struct vd_arena *a, struct vd_slice text, const struct vd_json
     p.options = options;
     p.error = error;
     p.code = VD_OK;
+    p.reported = 0;
     p.top = p.frames;
     p.limit = p.frames + bound(options->depth_max, VD_JSON_DEPTH_MAX);
     struct vd_json *root = vd_arena_alloc(a, sizeof *root);

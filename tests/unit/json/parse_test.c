@@ -343,6 +343,24 @@ static void length_is_capped(void **state)
     assert_code(vd_json_parse_copy(*state, VD_SLICE("[123]"), &options, &v, &error), VD_ERR_LIMIT);
 }
 
+static void numbers_are_capped(void **state)
+{
+    struct vd_error error;
+    struct vd_json *v;
+    char digits[VD_JSON_NUMBER_LEN_MAX + 3];
+    memset(digits, '7', sizeof digits);
+    digits[0] = '[';
+    digits[VD_JSON_NUMBER_LEN_MAX + 1] = ']';
+    struct vd_slice most = vd_slice(digits, VD_JSON_NUMBER_LEN_MAX + 2);
+    assert_ok(vd_json_parse(*state, most, NULL, &v, &error), &error);
+    assert_int_equal(vd_json_number_text(vd_json_first(v)).n, VD_JSON_NUMBER_LEN_MAX);
+    digits[VD_JSON_NUMBER_LEN_MAX + 1] = '7';
+    digits[VD_JSON_NUMBER_LEN_MAX + 2] = ']';
+    struct vd_slice more = vd_slice(digits, sizeof digits);
+    assert_code(vd_json_parse(*state, more, NULL, &v, &error), VD_ERR_LIMIT);
+    assert_says(&error, "column 2, at [0]: a number of too many digits");
+}
+
 struct report {
     struct vd_buf paths;
 };
@@ -437,6 +455,30 @@ static void duplicates_are_found_in_large_objects(void **state)
     }
 }
 
+static void count_path(void *context, struct vd_slice path)
+{
+    (void)path;
+    ++*(size_t *)context;
+}
+
+static void reports_of_duplicates_are_bounded(void **state)
+{
+    struct vd_buf text = {0};
+    size_t count = 0;
+    struct vd_json_options options = {
+        .duplicates = VD_JSON_DUPLICATES_REPORT, .on_duplicate = count_path, .context = &count};
+    struct vd_error error;
+    struct vd_json *v;
+    vd_buf_add_text(&text, "[0");
+    for (int i = 0; i < 3 * VD_JSON_DUPLICATES_MAX; i++)
+        vd_buf_add_text(&text, ",{\"a\":1,\"a\":2}");
+    vd_buf_add_char(&text, ']');
+    assert_ok(vd_json_parse(*state, vd_buf_slice(&text), &options, &v, &error), &error);
+    assert_int_equal(count, VD_JSON_DUPLICATES_MAX);
+    assert_json(vd_json_at(v, 3 * VD_JSON_DUPLICATES_MAX), "{\"a\":2}");
+    vd_buf_release(&text);
+}
+
 static void plain_strings_borrow_and_a_copying_parse_does_not(void **state)
 {
     char text[] = "{\"key\":[\"value\",\"a\\nb\",12]}";
@@ -475,9 +517,11 @@ int main(void)
         arena_test(a_long_path_keeps_its_end),
         arena_test(depth_is_capped_without_using_the_stack),
         arena_test(length_is_capped),
+        arena_test(numbers_are_capped),
         arena_test(duplicate_keys_keep_place_of_first_and_value_of_last),
         arena_test(a_rejected_duplicate_is_located),
         arena_test(duplicates_are_found_in_large_objects),
+        arena_test(reports_of_duplicates_are_bounded),
         arena_test(plain_strings_borrow_and_a_copying_parse_does_not),
         arena_test(a_cut_document_is_never_accepted),
     };
