@@ -30,6 +30,8 @@
     X(VD_SELECTOR_TERMS_MAX,     1024,        "requirements of a label or field selector, and values of one of them") \
     X(VD_JSON_DEPTH_MAX,         512,         "nesting of a JSON or YAML document") \
     X(VD_JSON_LEN_MAX,           268435456,   "bytes of a JSON or YAML document") \
+    X(VD_JSON_NUMBER_LEN_MAX,    1024,        "bytes of a number in a JSON document: comparing it costs its length") \
+    X(VD_JSON_DUPLICATES_MAX,    100,         "duplicate keys that are reported of one document (as in Kubernetes); more are not named") \
     X(VD_JSON_PATCH_OPS_MAX,     10000,       "operations of a JSON patch") \
     X(VD_JSON_PATCH_LEN_MAX,     3145728,     "bytes of a JSON patch, and of a document made by its copies") \
     X(VD_JSON_PATCH_STEPS_MAX,   100000000,   "values that one JSON patch may pass on its way through a document") \

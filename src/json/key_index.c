@@ -3,6 +3,7 @@
 #include "json/key_index.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "json/hash.h"
@@ -46,6 +47,37 @@ void vd_key_index_release(struct vd_key_index *index)
 {
     free(index->p);
     *index = (struct vd_key_index){0};
+}
+
+/*
+ * The hashes go into a table with open addressing. Two equal ones are a key
+ * that repeats, or a collision; so is, to us, a table that takes too many
+ * probes, which only chosen keys can bring about.
+ */
+bool vd_key_index_may_repeat(const struct vd_json *object)
+{
+    size_t size = 64, probes_left = 8 * object->n;
+    while (size < 2 * object->n)
+        size *= 2;
+    uint64_t small[512], *table = small; /* 0 is an empty place */
+    if (size > sizeof small / sizeof *small)
+        table = vd_calloc(size, sizeof *table);
+    else
+        memset(small, 0, size * sizeof *small);
+    bool repeats = false;
+    for (const struct vd_json *m = object->first; m && !repeats; m = m->next) {
+        uint64_t hash = vd_hash_bytes(0, vd_json_key(m)) | 1;
+        size_t at = (size_t)(hash >> 8) & (size - 1);
+        while (table[at] && table[at] != hash && probes_left) {
+            at = (at + 1) & (size - 1);
+            probes_left--;
+        }
+        repeats = table[at] != 0;
+        table[at] = hash;
+    }
+    if (table != small)
+        free(table);
+    return repeats;
 }
 
 struct vd_json *vd_key_index_get(const struct vd_key_index *index, struct vd_slice key)
