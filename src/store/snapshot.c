@@ -14,26 +14,29 @@ struct found {
     struct vd_entry *entry; /* a reference */
     struct vd_event *event; /* a reference, or NULL */
     uint64_t fetch;         /* when event is NULL: the next older version */
-    bool may_be_gone;       /* that is a deletion, which may have left the log */
 };
+
+/* The version to look at next, for one as of `revision`; 0: there is none. What a
+ * creation replaced is a deletion: of one that is old enough nothing need be
+ * read, and compaction may have taken its row. */
+static uint64_t version_before(const struct vd_event *event, uint64_t revision)
+{
+    return event->type == VD_EVENT_CREATED && event->previous <= revision ? 0 : event->previous;
+}
 
 /* Under the lock. False when the object did not exist at the revision. */
 static bool find_version(struct vd_entry *entry, uint64_t revision, struct found *out)
 {
     struct vd_event *event = entry->newest;
     uint64_t fetch = 0;
-    bool may_be_gone = false;
     while (event && event->revision > revision) {
-        fetch = event->previous;
-        may_be_gone = event->type == VD_EVENT_CREATED;
-        event = event->older;
+        fetch = version_before(event, revision);
+        event = fetch ? event->older : NULL;
     }
     if (event ? !vd_event_is_live(event) : fetch == 0)
         return false;
-    *out = (struct found){.entry = vd_entry_ref(entry),
-                          .event = event ? vd_event_ref(event) : NULL,
-                          .fetch = fetch,
-                          .may_be_gone = may_be_gone};
+    *out = (struct found){
+        .entry = vd_entry_ref(entry), .event = event ? vd_event_ref(event) : NULL, .fetch = fetch};
     return true;
 }
 
@@ -53,8 +56,7 @@ static int fetch_version(struct vd_store *store, struct found *f, uint64_t revis
         int code = vd_store_fetch(store, f->entry, f->fetch, &event, error);
         if (code)
             return code;
-        f->fetch = event->previous;
-        f->may_be_gone = event->type == VD_EVENT_CREATED;
+        f->fetch = version_before(event, revision);
         if (event->revision <= revision)
             break;
         vd_event_unref(event);
@@ -67,8 +69,7 @@ static int fetch_version(struct vd_store *store, struct found *f, uint64_t revis
     return VD_OK;
 }
 
-/* A fetch that fails because the window moved on is an expiry. A deletion that has
- * left the log is older than the floor, and so than the revision: no object. */
+/* A fetch that fails because the window moved on is an expiry. */
 static int settle_version(struct vd_store *store, struct found *f, uint64_t revision,
                           struct vd_error *error)
 {
@@ -77,9 +78,7 @@ static int settle_version(struct vd_store *store, struct found *f, uint64_t revi
         code = fetch_version(store, f, revision, error);
     if (code) {
         uint64_t floor = vd_store_floor(store);
-        if (revision <= floor)
-            return vd_expired(revision, floor, error);
-        return code == VD_ERR_NOT_FOUND && f->may_be_gone ? VD_OK : code;
+        return revision <= floor ? vd_expired(revision, floor, error) : code;
     }
     return f->event && f->event->damaged ? vd_damaged(f->event, error) : VD_OK;
 }
@@ -157,7 +156,7 @@ static void walk_entries(const struct vd_snapshot *s, const struct vd_collection
                          size_t max)
 {
     struct vd_slice prefix = vd_buf_slice(&s->prefix), after = vd_buf_slice(&w->after);
-    bool started = vd_slice_cmp(after, prefix) > 0;
+    bool started = after.n && vd_slice_cmp(after, prefix) >= 0;
     struct vd_ordered_map_cursor at = vd_ordered_map_seek(&c->entries, started ? after : prefix);
     struct vd_entry *entry = entry_at(&at, prefix), *last = NULL;
     if (entry && started && vd_slice_eq(vd_entry_path(entry), after)) {

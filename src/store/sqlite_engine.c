@@ -114,6 +114,13 @@ static int rows_pass(sqlite3 *db, sqlite3_stmt *select, const struct vd_row_sink
     return code;
 }
 
+/* SQLite's integers end at 2^63 - 1, and so do the log's revisions: a bound behind
+ * that is no bound. */
+static sqlite3_int64 bound(uint64_t number)
+{
+    return number > INT64_MAX ? INT64_MAX : (sqlite3_int64)number;
+}
+
 static int sqlite_read(struct vd_engine *engine, uint64_t after, uint64_t upto, size_t rows_max,
                        const struct vd_row_sink *sink, struct vd_error *error)
 {
@@ -123,9 +130,9 @@ static int sqlite_read(struct vd_engine *engine, uint64_t after, uint64_t upto, 
     if (code)
         return code;
     size_t rows;
-    sqlite3_bind_int64(reader->read, 1, (sqlite3_int64)after);
-    sqlite3_bind_int64(reader->read, 2, (sqlite3_int64)upto);
-    sqlite3_bind_int64(reader->read, 3, (sqlite3_int64)rows_max);
+    sqlite3_bind_int64(reader->read, 1, bound(after));
+    sqlite3_bind_int64(reader->read, 2, bound(upto));
+    sqlite3_bind_int64(reader->read, 3, bound(rows_max));
     code = rows_pass(reader->db, reader->read, sink, &rows, error);
     reader_give_back(e, reader);
     return code;
@@ -140,7 +147,7 @@ static int sqlite_get(struct vd_engine *engine, uint64_t revision, const struct 
     if (code)
         return code;
     size_t rows;
-    sqlite3_bind_int64(reader->get, 1, (sqlite3_int64)revision);
+    sqlite3_bind_int64(reader->get, 1, bound(revision));
     code = rows_pass(reader->db, reader->get, sink, &rows, error);
     if (!code && rows == 0)
         code = vd_error_set(error, VD_ERR_NOT_FOUND, "revision %llu is no longer in the log",
