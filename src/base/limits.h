@@ -24,6 +24,7 @@
     X(VD_TAIL_EVENTS_DEFAULT,    100000,      "newest events kept in memory; older ones of the window are read from the engine") \
     X(VD_TAIL_BYTES_DEFAULT,     67108864,    "bytes of superseded bodies kept in memory for those events") \
     X(VD_COMPACT_STEP_ROWS,      256,         "log rows that one step of compaction looks at") \
+    X(VD_CHECKPOINT_PAGES_DEFAULT, 4000,      "pages of the write-ahead log before it is folded into the main file (16 MB)") \
     X(VD_SCAN_STEP_ROWS,         512,         "entries or log rows that one call of a reader passes at most") \
     X(VD_INBOX_COMMITS_MAX,      4096,        "commits waiting for a loop's turn; then its watchers catch up from the log instead") \
     X(VD_SELECTOR_LEN_MAX,       65536,       "bytes of a label or field selector") \

@@ -23,10 +23,10 @@
 
 #include "base/buf.h"
 #include "base/limits.h"
+#include "base/utf8.h"
 #include "json/escape.h"
 #include "json/key_index.h"
 #include "json/scan.h"
-#include "json/utf8.h"
 
 /* An open container. */
 struct frame {

@@ -20,8 +20,8 @@
 #include <stdlib.h>
 
 #include "base/limits.h"
+#include "base/utf8.h"
 #include "json/number.h"
-#include "json/utf8.h"
 #include "json/yaml_read_internal.h"
 #include "json/yaml_scalar.h"
 

@@ -59,7 +59,8 @@ int vd_yaml_fail(struct vd_yaml_reader *r, struct vd_yaml_position at)
     if (path.n)
         vd_error_prefix(&r->error, "%s", vd_buf_text(&path));
     vd_buf_release(&path);
-    return vd_error_prefix(&r->error, "line %u, column %u", at.line, at.column);
+    vd_error_prefix(&r->error, "line %u, column %u", at.line, at.column);
+    return (int)r->error.code;
 }
 
 /* The place of a byte that libyaml's reader refused: it gives only an offset. */

@@ -18,7 +18,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "json/utf8.h"
+#include "base/utf8.h"
 
 #define TAG_PREFIX "tag:yaml.org,2002:"
 

@@ -12,10 +12,10 @@
 
 #include "base/buf.h"
 #include "base/limits.h"
+#include "base/utf8.h"
 #include "json/compare.h"
 #include "json/number.h"
 #include "json/parse.h"
-#include "json/utf8.h"
 #include "json/write.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -31,7 +31,8 @@ static int open_memory(struct vd_engine **out, const char *folder, struct vd_eng
 static int open_sqlite(struct vd_engine **out, const char *folder, struct vd_engine_state *state,
                        struct vd_error *error)
 {
-    return vd_sqlite_engine_open(out, folder, NULL, state, error);
+    struct vd_sqlite_options options = {.folder = folder};
+    return vd_sqlite_engine_open(out, &options, state, error);
 }
 
 static const struct engine_kind engines[] = {
