@@ -100,6 +100,28 @@ static bool head_is_sound(const struct vd_row *row, uint64_t crc)
            vd_key_check(&row->key, NULL) == VD_OK;
 }
 
+/* Gives the row its body, or marks it damaged. */
+static void read_body(sqlite3_stmt *select, struct vd_row *row, uint64_t crc)
+{
+    row->body.bytes = vd_slice(sqlite3_column_blob(select, COL_BODY), row->body_len);
+    if (vd_crc32c(0, row->body.bytes.p, row->body.bytes.n) != (uint32_t)crc) {
+        row->damaged = true;
+        row->body = (struct vd_template){.hole = 0};
+    }
+}
+
+enum vd_row_state vd_row_examine(sqlite3_stmt *select, struct vd_row *row)
+{
+    struct vd_row read = {0};
+    read_head(select, &read);
+    uint64_t crc = (uint64_t)sqlite3_column_int64(select, COL_CRC);
+    bool sound = head_is_sound(&read, crc);
+    if (sound)
+        read_body(select, &read, crc);
+    *row = sound ? read : (struct vd_row){.revision = read.revision};
+    return !sound ? VD_ROW_HEAD_DAMAGED : read.damaged ? VD_ROW_BODY_DAMAGED : VD_ROW_SOUND;
+}
+
 int vd_row_read(sqlite3_stmt *select, const struct vd_row_sink *sink, bool *go_on,
                 struct vd_error *error)
 {
@@ -115,11 +137,7 @@ int vd_row_read(sqlite3_stmt *select, const struct vd_row_sink *sink, bool *go_o
     *go_on = true;
     if (sink->wants && !sink->wants(sink->arg, &row))
         return VD_OK;
-    row.body.bytes = vd_slice(sqlite3_column_blob(select, COL_BODY), row.body_len);
-    if (vd_crc32c(0, row.body.bytes.p, row.body.bytes.n) != (uint32_t)crc) {
-        row.damaged = true;
-        row.body = (struct vd_template){.hole = 0};
-    }
+    read_body(select, &row, crc);
     *go_on = sink->take(sink->arg, &row);
     return VD_OK;
 }
