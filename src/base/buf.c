@@ -1,6 +1,7 @@
 /* See buf.h. Growth doubles, so adding a byte is amortised constant. */
 #include "base/buf.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,7 @@ void vd_buf_release(struct vd_buf *b)
 
 void vd_buf_reserve(struct vd_buf *b, size_t extra)
 {
+    assert(extra < SIZE_MAX / 2 - b->n); /* so that doubling cannot wrap */
     size_t need = b->n + extra + 1;
     if (need <= b->cap)
         return;

@@ -1,6 +1,7 @@
 /* See clock.h. */
 #include "base/clock.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/random.h>
@@ -31,9 +32,11 @@ const struct vd_clock *vd_clock_system(void)
 struct vd_slice vd_time_format(int64_t wall_ms, char out[VD_TIME_TEXT_MAX])
 {
     int64_t ms = wall_ms % 1000;
-    if (ms < 0)
+    time_t seconds = (time_t)(wall_ms / 1000);
+    if (ms < 0) { /* before 1970, milliseconds still count forward */
         ms += 1000;
-    time_t seconds = (time_t)((wall_ms - ms) / 1000);
+        seconds--;
+    }
     struct tm t;
     if (!gmtime_r(&seconds, &t) || t.tm_year + 1900 < 0 || t.tm_year + 1900 > 9999)
         return vd_slice("?", 1);
@@ -49,6 +52,8 @@ void vd_random_bytes(void *out, size_t n)
     char *p = out;
     while (n) {
         ssize_t got = getrandom(p, n, 0);
+        if (got < 0 && errno == EINTR)
+            continue;
         if (got < 0) /* only on a kernel without getrandom, or a bad pointer */
             abort();
         p += got;

@@ -30,7 +30,7 @@ static inline uint64_t vd_clock_mono_ns(const struct vd_clock *clock)
 }
 
 /* RFC 3339 in UTC with milliseconds, "2026-11-15T09:35:21.042Z" (24 bytes and
- * a NUL), the form of logs and documents. Years 0 to 9999. */
+ * a NUL), the form of logs and documents. Years 0 to 9999; any other is "?". */
 enum { VD_TIME_TEXT_MAX = 25 };
 struct vd_slice vd_time_format(int64_t wall_ms, char out[VD_TIME_TEXT_MAX]);
 

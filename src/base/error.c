@@ -27,10 +27,10 @@ int vd_error_set(struct vd_error *error, enum vd_code code, const char *format, 
     return (int)code;
 }
 
-int vd_error_prefix(struct vd_error *error, const char *format, ...)
+void vd_error_prefix(struct vd_error *error, const char *format, ...)
 {
     if (!error)
-        return VD_OK;
+        return;
     char prefixed[VD_ERROR_TEXT_MAX];
     va_list arguments;
     va_start(arguments, format);
@@ -39,5 +39,4 @@ int vd_error_prefix(struct vd_error *error, const char *format, ...)
     size_t n = strlen(prefixed);
     snprintf(prefixed + n, sizeof prefixed - n, ": %s", error->text);
     memcpy(error->text, prefixed, sizeof prefixed);
-    return (int)error->code;
 }

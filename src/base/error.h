@@ -56,7 +56,7 @@ const char *vd_code_name(int code);
 int vd_error_set(struct vd_error *error, enum vd_code code, const char *format, ...)
     VD_PRINTF(3, 4);
 
-/* Puts "context: " in front of the text, on the way up. Returns the code. */
-int vd_error_prefix(struct vd_error *error, const char *format, ...) VD_PRINTF(2, 3);
+/* Puts "context: " in front of the text, on the way up. */
+void vd_error_prefix(struct vd_error *error, const char *format, ...) VD_PRINTF(2, 3);
 
 #endif

@@ -51,7 +51,7 @@ struct vd_event {
     uint64_t previous; /* revision of the object's version before this one; 0: none */
     int64_t time_ms;   /* wall clock at commit */
     struct vd_entry *entry;
-    struct vd_body *body;   /* of a DELETED event: the last body, restamped; may be NULL there */
+    struct vd_body *body;   /* of a DELETED event: the last body, restamped; NULL when damaged */
     struct vd_event *older; /* guarded by the store's lock */
     struct vd_uid uid;
 };

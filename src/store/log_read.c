@@ -57,15 +57,17 @@ static int fetch_row_at(struct vd_store *store, struct vd_entry *entry, uint64_t
     struct fetch f = {.entry = entry};
     struct vd_row_sink sink = {NULL, fetch_row, &f};
     int code = store->engine->ops->get(store->engine, revision, &sink, error);
-    if (code)
-        return code;
-    if (f.event->damaged) {
-        code = vd_damaged(f.event, error);
-        vd_event_unref(f.event);
-        return code;
-    }
-    *out = f.event;
-    return VD_OK;
+    if (!code)
+        *out = f.event;
+    return code;
+}
+
+/* A deletion shows what it deleted, if that can still be shown. */
+static void set_last_body(struct vd_event *deletion, const struct vd_event *last)
+{
+    deletion->damaged = !last || !last->body;
+    if (!deletion->damaged)
+        deletion->body = vd_body_restamp(last->body, deletion->revision);
 }
 
 int vd_store_fetch(struct vd_store *store, struct vd_entry *entry, uint64_t revision,
@@ -73,16 +75,19 @@ int vd_store_fetch(struct vd_store *store, struct vd_entry *entry, uint64_t revi
 {
     struct vd_event *event = NULL, *last = NULL;
     int code = fetch_row_at(store, entry, revision, &event, error);
-    if (code || event->type != VD_EVENT_DELETED) {
-        *out = event;
+    if (code)
+        return code;
+    if (event->type == VD_EVENT_DELETED) {
+        code = fetch_row_at(store, entry, event->previous, &last, error);
+        set_last_body(event, last);
+        vd_event_unref(last);
+    }
+    if (code && code != VD_ERR_NOT_FOUND) {
+        vd_event_unref(event);
         return code;
     }
-    code = fetch_row_at(store, entry, event->previous, &last, error);
-    if (!code)
-        event->body = vd_body_restamp(last->body, event->revision);
-    vd_event_unref(last);
     *out = event;
-    return code == VD_ERR_NOT_FOUND ? VD_OK : code;
+    return VD_OK;
 }
 
 /* ---- from the tail ---- */
@@ -94,17 +99,26 @@ static void add_from_tail(struct vd_stretch *stretch, struct vd_event *event)
     change->before = vd_event_replaced(event);
 }
 
-/* Under the lock. */
-static void read_tail(const struct vd_index *index, const struct vd_tail *tail, uint64_t after,
-                      size_t max, struct vd_stretch *stretch)
+/* An object's version that must be shown but cannot be. */
+static bool is_lost(const struct vd_event *event)
 {
-    size_t at = tail->n ? vd_tail_first_after(tail, after) : 0;
-    size_t end = tail->n - at > max ? at + max : tail->n;
-    for (; at < end; at++)
+    return event->damaged && vd_event_is_live(event);
+}
+
+/* Under the lock. Ends before a lost version; being the first, it is the answer. */
+static int read_tail(const struct vd_tail *tail, uint64_t after, uint64_t upto, size_t max,
+                     struct vd_stretch *stretch, struct vd_error *error)
+{
+    size_t from = vd_tail_first_after(tail, after), at = from;
+    size_t end = vd_tail_first_after(tail, upto);
+    for (; at < end && at - from < max && !is_lost(vd_tail_at(tail, at)); at++)
         add_from_tail(stretch, vd_tail_at(tail, at));
-    bool all = end == tail->n;
-    stretch->upto = all ? index->revision : vd_tail_at(tail, end - 1)->revision;
-    stretch->whole = all || !vd_tail_at(tail, end - 1)->more;
+    bool all = at == end;
+    if (!all && at == from && max)
+        return vd_damaged(vd_tail_at(tail, at), error);
+    stretch->upto = all ? upto : vd_tail_at(tail, at - 1)->revision;
+    stretch->whole = all || !vd_tail_at(tail, at - 1)->more;
+    return VD_OK;
 }
 
 /* ---- from the engine ---- */
@@ -144,17 +158,36 @@ static bool history_take(void *arg, const struct vd_row *row)
 static int complete(struct vd_store *store, struct vd_change *change, struct vd_error *error)
 {
     struct vd_event *now = change->now;
-    if (now->damaged)
+    if (is_lost(now))
         return vd_damaged(now, error);
     if (now->type == VD_EVENT_CREATED)
         return VD_OK;
-    int code = vd_store_fetch(store, now->entry, now->previous, &change->before, error);
+    int code = fetch_row_at(store, now->entry, now->previous, &change->before, error);
     if (!code && now->type == VD_EVENT_DELETED)
-        now->body = vd_body_restamp(change->before->body, now->revision);
+        set_last_body(now, change->before);
     return code;
 }
 
-/* `upto` is the tail's floor: from there on the tail answers. */
+/* Completes what was read. The first that cannot be ends the stretch before it, or,
+ * being the very first, is the answer. */
+static int complete_all(struct vd_store *store, struct vd_stretch *stretch, bool *cut,
+                        struct vd_error *error)
+{
+    *cut = false;
+    for (size_t i = 0; i < stretch->changes.n; i++) {
+        int code = complete(store, &stretch->changes.p[i], error);
+        if (code && i == 0)
+            return code;
+        if (code) {
+            *cut = true;
+            while (stretch->changes.n > i)
+                vd_change_release(&stretch->changes.p[--stretch->changes.n]);
+        }
+    }
+    return VD_OK;
+}
+
+/* `upto` is at most the tail's floor: from there on the tail answers. */
 static int read_history(struct vd_store *store, struct vd_slice kind, uint64_t after, uint64_t upto,
                         size_t max, struct vd_stretch *stretch, struct vd_error *error)
 {
@@ -162,39 +195,49 @@ static int read_history(struct vd_store *store, struct vd_slice kind, uint64_t a
     struct history h = {store, kind, stretch, .last = after};
     struct vd_row_sink sink = {history_wants, history_take, &h};
     int code = store->engine->ops->read(store->engine, after, upto, rows_max, &sink, error);
-    for (size_t i = 0; !code && i < stretch->changes.n; i++)
-        code = complete(store, &stretch->changes.p[i], error);
+    bool cut = false;
+    if (!code)
+        code = complete_all(store, stretch, &cut, error);
     if (code)
         return code;
-    bool all = h.rows < rows_max;
+    if (cut) {
+        const struct vd_event *last = stretch->changes.p[stretch->changes.n - 1].now;
+        h.last = last->revision;
+        h.last_more = last->more;
+    }
+    bool all = !cut && h.rows < rows_max;
     stretch->upto = all ? upto : h.last;
     stretch->whole = !h.last_more;
     return VD_OK;
 }
 
-int vd_store_read_from(struct vd_store *store, struct vd_slice kind, uint64_t after, size_t max,
-                       struct vd_stretch *stretch, bool floor_too, struct vd_error *error)
+int vd_store_read_from(struct vd_store *store, struct vd_slice kind, uint64_t after, uint64_t upto,
+                       size_t max, struct vd_stretch *stretch, bool floor_too,
+                       struct vd_error *error)
 {
     struct vd_index *index = &store->index;
     uint64_t lowest = after + floor_too; /* must be above the floor */
+    bool in_memory = true;
+    int code = VD_OK;
     vd_stretch_reset(stretch);
     vd_index_read_lock(index);
     const struct vd_collection *c = kind.n ? vd_index_collection(index, kind) : NULL;
     uint64_t floor = index->floor, tail_floor = index->tail_floor;
     uint64_t newest_of_kind = !kind.n ? index->revision : c ? c->revision : 0;
-    bool in_memory = true;
-    if (after >= index->revision || newest_of_kind <= after) {
-        stretch->upto = after > index->revision ? after : index->revision;
+    if (upto > index->revision)
+        upto = index->revision;
+    if (after >= upto || newest_of_kind <= after) {
+        stretch->upto = after > upto ? after : upto;
         stretch->whole = true;
     } else if (after >= tail_floor) {
-        read_tail(index, c ? &c->tail : &index->tail, after, max, stretch);
+        code = read_tail(c ? &c->tail : &index->tail, after, upto, max, stretch, error);
     } else {
         in_memory = false;
     }
     vd_index_unlock(index);
-    int code = VD_OK;
     if (!in_memory && lowest > floor) {
-        code = read_history(store, kind, after, tail_floor, max, stretch, error);
+        code = read_history(store, kind, after, upto < tail_floor ? upto : tail_floor, max, stretch,
+                            error);
         floor = vd_store_floor(store); /* rows that it passed meanwhile may be gaps */
     }
     if (lowest <= floor)
@@ -207,5 +250,11 @@ int vd_store_read_from(struct vd_store *store, struct vd_slice kind, uint64_t af
 int vd_store_read(struct vd_store *store, struct vd_slice kind, uint64_t after, size_t max,
                   struct vd_stretch *stretch, struct vd_error *error)
 {
-    return vd_store_read_from(store, kind, after, max, stretch, false, error);
+    return vd_store_read_from(store, kind, after, UINT64_MAX, max, stretch, false, error);
+}
+
+int vd_store_read_upto(struct vd_store *store, struct vd_slice kind, uint64_t after, uint64_t upto,
+                       size_t max, struct vd_stretch *stretch, struct vd_error *error)
+{
+    return vd_store_read_from(store, kind, after, upto, max, stretch, false, error);
 }

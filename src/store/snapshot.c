@@ -79,7 +79,8 @@ static int settle_version(struct vd_store *store, struct found *f, uint64_t revi
 static int batch_end(struct vd_store *store, uint64_t *revision, struct vd_error *error)
 {
     struct vd_stretch stretch = {0};
-    int code = vd_store_read_from(store, VD_SLICE(""), *revision - 1, 1, &stretch, true, error);
+    int code = vd_store_read_from(store, VD_SLICE(""), *revision - 1, UINT64_MAX, 1, &stretch, true,
+                                  error);
     bool is_event = !code && stretch.changes.n && stretch.changes.p[0].now->revision == *revision;
     while (!code && is_event && !stretch.whole) {
         code = vd_store_read(store, VD_SLICE(""), *revision, 1, &stretch, error);

@@ -543,6 +543,20 @@ struct vd_slice vd_selector_text(const struct vd_selector *s)
     return s->text;
 }
 
+bool vd_selector_requires(const struct vd_selector *s, struct vd_slice *key, struct vd_slice *value)
+{
+    for (uint32_t i = 0; i < s->n; i++) {
+        const struct requirement *r = &s->requirements[i];
+        bool equality = r->op == OP_EQUALS || r->op == OP_DOUBLE_EQUALS || r->op == OP_IN;
+        if (!equality || r->values_n != 1)
+            continue;
+        *key = r->key;
+        *value = s->values[r->values_at];
+        return true;
+    }
+    return false;
+}
+
 bool vd_selector_is_everything(const struct vd_selector *s)
 {
     return s->n == 0;

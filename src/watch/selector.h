@@ -53,6 +53,14 @@ bool vd_selector_matches(const struct vd_selector *s, vd_label_lookup_fn *lookup
  */
 struct vd_slice vd_selector_text(const struct vd_selector *s);
 
+/*
+ * True when only objects whose label has one certain value are selected; that
+ * label and value are then in *key and *value, borrowed while the caller holds a
+ * reference. This is how watchers are found by an event's labels.
+ */
+bool vd_selector_requires(const struct vd_selector *s, struct vd_slice *key,
+                          struct vd_slice *value) VD_MUST_USE;
+
 /* True for the empty selector: every object is selected, whatever its labels. */
 bool vd_selector_is_everything(const struct vd_selector *s);
 

@@ -228,6 +228,24 @@ static void ascending_inserts_fill_the_leaves(void **state)
     free(items);
 }
 
+/* Twenty namespaces, each with names in ascending order, in turn. */
+static void ascending_runs_inside_the_map_leave_no_half_full_leaves(void **state)
+{
+    (void)state;
+    struct item *items = vd_calloc(MANY, sizeof *items);
+    struct vd_ordered_map map;
+    vd_ordered_map_init(&map, item_key);
+    for (unsigned i = 0; i < MANY; i++) {
+        items[i].n = (size_t)snprintf(items[i].key, sizeof items[i].key,
+                                      "namespace-%02u/wload-%05u", i % 20, i / 20);
+        assert_null(vd_ordered_map_put(&map, &items[i]));
+    }
+    vd_ordered_map_check(&map);
+    assert_true(map.bytes <= (size_t)18 * MANY); /* half-full leaves would need 25 bytes */
+    vd_ordered_map_release(&map);
+    free(items);
+}
+
 static void memory_follows_the_count_under_random_inserts_and_removes(void **state)
 {
     (void)state;
@@ -346,6 +364,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(behaves_like_a_sorted_array),
         cmocka_unit_test(ascending_inserts_fill_the_leaves),
+        cmocka_unit_test(ascending_runs_inside_the_map_leave_no_half_full_leaves),
         cmocka_unit_test(memory_follows_the_count_under_random_inserts_and_removes),
         cmocka_unit_test(descending_and_sliding_use_stays_sound),
         cmocka_unit_test(an_empty_map_has_nothing),

@@ -1,0 +1,28 @@
+/*
+ * Strict UTF-8 (RFC 3629): no overlong forms, no surrogates, nothing above
+ * U+10FFFF. All functions are pure.
+ */
+#ifndef VD_JSON_UTF8_H
+#define VD_JSON_UTF8_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/slice.h"
+
+bool vd_utf8_is_valid(struct vd_slice text);
+
+/* The number of bytes (1 to 4) of the character at `at` < `end`, or 0 if the
+ * bytes there are no character. */
+size_t vd_utf8_len(const char *at, const char *end);
+
+/* Writes the character `code` (at most U+10FFFF, no surrogate); gives the
+ * number of bytes. */
+size_t vd_utf8_put(uint32_t code, char out[4]);
+
+/* The longest start of `text` that has at most `n_max` bytes and does not cut a
+ * character in two. */
+struct vd_slice vd_utf8_cut(struct vd_slice text, size_t n_max);
+
+#endif

@@ -1,0 +1,160 @@
+/*
+ * See filter.h. How a change looks from behind a filter:
+ *
+ *     before   now        delivered
+ *     -        matches    ADDED with the new bytes
+ *     matches  matches    MODIFIED with the new bytes
+ *     matches  -          DELETED with the last bytes that matched, at the new revision
+ *     -        -          nothing
+ *
+ * A deletion is "now: nothing matches". Whether a damaged version matched cannot
+ * be known; it counts as if it had, so that nobody keeps an object that is gone.
+ */
+#include "watch/filter.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/buf.h"
+
+/* Parts are separated by a byte that none of them can hold. */
+static void add_identity(struct vd_buf *out, const struct vd_filter_spec *spec)
+{
+    vd_buf_addf(out, "%u", spec->format);
+    struct vd_slice parts[] = {
+        spec->kind,
+        spec->space,
+        spec->name,
+        spec->labels ? vd_selector_text(spec->labels) : VD_SLICE(""),
+        spec->fields ? vd_field_selector_text(spec->fields) : VD_SLICE(""),
+        vd_slice((const char *)&spec->field, sizeof spec->field),
+    };
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        vd_buf_add_char(out, 0);
+        vd_buf_add_slice(out, parts[i]);
+    }
+}
+
+static struct vd_slice keep(char **at, struct vd_slice bytes)
+{
+    if (bytes.n)
+        memcpy(*at, bytes.p, bytes.n);
+    struct vd_slice kept = vd_slice(*at, bytes.n);
+    *at += bytes.n;
+    return kept;
+}
+
+struct vd_filter *vd_filter_new(const struct vd_filter_spec *spec)
+{
+    struct vd_buf identity = {0};
+    add_identity(&identity, spec);
+    size_t room = spec->kind.n + spec->space.n + spec->name.n + identity.n;
+    struct vd_filter *filter = vd_malloc(sizeof *filter + room);
+    vd_refcount_init(&filter->refs);
+    filter->spec = *spec;
+    char *at = filter->bytes;
+    filter->spec.kind = keep(&at, spec->kind);
+    filter->spec.space = keep(&at, spec->space);
+    filter->spec.name = keep(&at, spec->name);
+    filter->identity = keep(&at, vd_buf_slice(&identity));
+    bool any_label = !spec->labels || vd_selector_is_everything(spec->labels);
+    bool any_field = !spec->fields || vd_field_selector_is_everything(spec->fields);
+    filter->spec.labels = any_label ? NULL : vd_selector_ref(spec->labels);
+    filter->spec.fields = any_field ? NULL : vd_field_selector_ref(spec->fields);
+    if (!filter->spec.field)
+        filter->spec.field = vd_attributes_field;
+    vd_buf_release(&identity);
+    return filter;
+}
+
+struct vd_filter *vd_filter_ref(struct vd_filter *filter)
+{
+    vd_ref(&filter->refs);
+    return filter;
+}
+
+void vd_filter_unref(struct vd_filter *filter)
+{
+    if (!filter || !vd_unref(&filter->refs))
+        return;
+    vd_selector_unref(filter->spec.labels);
+    vd_field_selector_unref(filter->spec.fields);
+    free(filter);
+}
+
+const char *vd_delivery_name(enum vd_delivery_type type)
+{
+    static const char *const names[] = {"ADDED", "MODIFIED", "DELETED"};
+    return names[type];
+}
+
+void vd_deliveries_reset(struct vd_deliveries *deliveries)
+{
+    for (size_t i = 0; i < deliveries->list.n; i++) {
+        vd_event_unref(deliveries->list.p[i].event);
+        vd_body_unref(deliveries->list.p[i].body);
+    }
+    deliveries->list.n = 0;
+    deliveries->snapshot_end = false;
+}
+
+void vd_deliveries_release(struct vd_deliveries *deliveries)
+{
+    vd_deliveries_reset(deliveries);
+    VD_VEC_RELEASE(&deliveries->list);
+}
+
+static bool key_matches(const struct vd_filter_spec *spec, const struct vd_entry *entry)
+{
+    return (!spec->name.n || vd_slice_eq(spec->name, vd_entry_name(entry))) &&
+           (!spec->space.n || vd_slice_eq(spec->space, vd_entry_space(entry))) &&
+           (!spec->kind.n || vd_slice_eq(spec->kind, vd_entry_kind(entry)));
+}
+
+static bool selectors_match(const struct vd_filter_spec *spec, struct vd_attributes *attributes)
+{
+    if (spec->labels) {
+        size_t n;
+        vd_attributes_labels(attributes, &n);
+        if (!vd_selector_matches(spec->labels, vd_attributes_label, attributes))
+            return false;
+    }
+    return !spec->fields || vd_field_selector_matches(spec->fields, spec->field, attributes);
+}
+
+bool vd_filter_matches(const struct vd_filter *filter, struct vd_attributes *attributes)
+{
+    return key_matches(&filter->spec, attributes->event->entry) &&
+           selectors_match(&filter->spec, attributes);
+}
+
+/* What was deleted, or has ceased to match, with the revision at which it did. */
+static struct vd_body *last_body(const struct vd_change *change)
+{
+    const struct vd_event *now = change->now, *before = change->before;
+    if (now->type == VD_EVENT_DELETED)
+        return now->body ? vd_body_ref(now->body) : NULL;
+    return before->body ? vd_body_restamp(before->body, now->revision) : NULL;
+}
+
+bool vd_filter_judge(const struct vd_filter *filter, const struct vd_change *change,
+                     struct vd_attributes *now, struct vd_attributes *before,
+                     struct vd_deliveries *deliveries)
+{
+    const struct vd_filter_spec *spec = &filter->spec;
+    if (!key_matches(spec, change->now->entry))
+        return false;
+    bool is = vd_event_is_live(change->now) && selectors_match(spec, now);
+    bool was = vd_event_is_live(change->before) &&
+               (change->before->damaged || selectors_match(spec, before));
+    if (!is && !was)
+        return false;
+    *VD_VEC_PUSH(&deliveries->list) = (struct vd_delivery){
+        .type = !was ? VD_ADDED
+                : is ? VD_MODIFIED
+                     : VD_DELETED,
+        .event = vd_event_ref(change->now),
+        .body = is ? vd_body_ref(change->now->body) : last_body(change),
+    };
+    return true;
+}

@@ -1,0 +1,366 @@
+/*
+ * See registry.h. Two files: here the watchers and the turn, in routes.c how a
+ * change finds its groups.
+ *
+ * `revision` is what all synced watchers have passed. A turn takes the inbox,
+ * lets each change be judged by the groups that its routes lead to, which pile up
+ * their deliveries, and then *serves* every group that has some: all its synced
+ * watchers get them at once, coalesced over all commits of the turn. Afterwards
+ * `revision` stands at the last commit. A watcher that does not take its
+ * deliveries is left standing at the revision before, and reads the log later.
+ */
+#include "watch/registry.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "watch/registry_internal.h"
+
+enum {
+    PIECE_DELIVERIES = 256,  /* what a watcher that is behind is given at a time */
+    SERVE_DELIVERIES = 4096, /* piled up by all groups: then they are served */
+};
+
+void vd_shared_unref(struct vd_shared *shared)
+{
+    if (shared && vd_unref(&shared->refs))
+        shared->free(shared);
+}
+
+/* ---- the inbox ---- */
+
+/* Writer thread. */
+static void inbox_put(struct vd_listener *listener, struct vd_commit *commit)
+{
+    struct vd_registry *r = (struct vd_registry *)listener;
+    pthread_mutex_lock(&r->inbox_lock);
+    bool wake = r->inbox.n == 0 && !r->overrun;
+    if (r->inbox.n == VD_INBOX_COMMITS_MAX) {
+        for (size_t i = 0; i < r->inbox.n; i++)
+            vd_commit_unref(r->inbox.p[i]);
+        r->inbox.n = 0;
+        r->overrun = commit->after;
+    }
+    *VD_VEC_PUSH(&r->inbox) = vd_commit_ref(commit);
+    pthread_mutex_unlock(&r->inbox_lock);
+    if (wake)
+        r->wake(r->wake_arg);
+}
+
+/* Swaps the inbox with the empty list of the last turn. */
+static uint64_t inbox_take(struct vd_registry *r)
+{
+    assert(r->taken.n == 0);
+    pthread_mutex_lock(&r->inbox_lock);
+    struct vd_commit_list inbox = r->inbox;
+    r->inbox = r->taken;
+    r->taken = inbox;
+    uint64_t overrun = r->overrun;
+    r->overrun = 0;
+    pthread_mutex_unlock(&r->inbox_lock);
+    return overrun;
+}
+
+/* ---- states ---- */
+
+static void queue_push(struct vd_registry *r, struct vd_watcher *w)
+{
+    w->state = VD_WATCHER_UNSYNCED;
+    w->prev = r->unsynced_last;
+    w->next = NULL;
+    *(w->prev ? &w->prev->next : &r->unsynced_first) = w;
+    r->unsynced_last = w;
+    r->unsynced++;
+}
+
+static void queue_remove(struct vd_registry *r, struct vd_watcher *w)
+{
+    *(w->prev ? &w->prev->next : &r->unsynced_first) = w->next;
+    *(w->next ? &w->next->prev : &r->unsynced_last) = w->prev;
+    r->unsynced--;
+}
+
+static void join_synced(struct vd_watcher *w)
+{
+    w->state = VD_WATCHER_SYNCED;
+    w->at = w->group->synced.n;
+    *VD_VEC_PUSH(&w->group->synced) = w;
+    w->registry->synced++;
+}
+
+/* The watcher stands at `revision`, which was a commit's end. */
+static void leave_synced(struct vd_watcher *w, uint64_t revision)
+{
+    struct vd_watch_group *g = w->group;
+    struct vd_watcher *last = g->synced.p[--g->synced.n];
+    g->synced.p[w->at] = last;
+    last->at = w->at;
+    w->cursor.revision = revision;
+    w->cursor.whole = true;
+    w->registry->synced--;
+}
+
+static void park(struct vd_watcher *w)
+{
+    w->state = VD_WATCHER_PARKED;
+    w->registry->parked++;
+}
+
+/* Puts a watcher that is in no list where its cursor belongs. */
+static void place(struct vd_watcher *w)
+{
+    struct vd_registry *r = w->registry;
+    if (w->cursor.snapshot || w->cursor.revision < r->revision) {
+        queue_push(r, w);
+    } else if (w->cursor.revision == r->revision) {
+        join_synced(w);
+    } else {
+        w->state = VD_WATCHER_AHEAD;
+        vd_heap_push(&r->ahead, &w->wait, w->cursor.revision);
+    }
+}
+
+/* Takes a watcher out of whatever list it is in. */
+static void displace(struct vd_watcher *w)
+{
+    struct vd_registry *r = w->registry;
+    switch (w->state) {
+    case VD_WATCHER_SYNCED:
+        leave_synced(w, r->revision);
+        break;
+    case VD_WATCHER_UNSYNCED:
+        queue_remove(r, w);
+        break;
+    case VD_WATCHER_PARKED:
+        r->parked--;
+        break;
+    case VD_WATCHER_AHEAD:
+        vd_heap_remove(&r->ahead, &w->wait);
+        break;
+    case VD_WATCHER_OUT:
+        break;
+    }
+}
+
+/* For a watcher that is in no list any more. */
+static void forget(struct vd_watcher *w)
+{
+    struct vd_watch_group *g = w->group;
+    w->state = VD_WATCHER_OUT;
+    w->registry->watchers--;
+    w->group = NULL;
+    w->registry = NULL;
+    vd_watch_group_leave(g);
+}
+
+/* ---- serving ---- */
+
+static void serve_watcher(struct vd_watcher *w, struct vd_shared **shared)
+{
+    struct vd_registry *r = w->registry;
+    const struct vd_deliveries *deliveries = &w->group->pending;
+    switch (w->ops->deliver(w, deliveries, shared)) {
+    case VD_TAKE_MORE:
+        break;
+    case VD_TAKE_LAST:
+        leave_synced(w, deliveries->upto);
+        park(w);
+        break;
+    case VD_TAKE_NOT:
+        leave_synced(w, r->revision);
+        park(w);
+        break;
+    case VD_TAKE_END:
+        leave_synced(w, deliveries->upto);
+        forget(w);
+        break;
+    }
+}
+
+static void serve_group(struct vd_registry *r, struct vd_watch_group *g)
+{
+    struct vd_shared *shared = NULL;
+    g->members++; /* it must outlive its last watcher's leave */
+    g->pending.upto = r->passed;
+    g->pending.whole = true;
+    for (size_t i = 0; i < g->synced.n;) {
+        struct vd_watcher *w = g->synced.p[i];
+        serve_watcher(w, &shared);
+        i += i < g->synced.n && g->synced.p[i] == w;
+    }
+    vd_shared_unref(shared);
+    vd_deliveries_reset(&g->pending);
+    vd_watch_group_leave(g);
+}
+
+/* All groups that have deliveries; then everyone synced has passed `passed`. */
+static void serve(struct vd_registry *r)
+{
+    struct vd_watch_group *touched = r->touched;
+    r->touched = NULL;
+    r->piled_up = 0;
+    for (struct vd_watch_group *next; touched; touched = next) {
+        next = touched->next_touched;
+        touched->next_touched = NULL;
+        touched->is_touched = false;
+        serve_group(r, touched);
+    }
+    r->revision = r->passed;
+    struct vd_heap_node *node;
+    while ((node = vd_heap_peek(&r->ahead)) && node->key <= r->revision) {
+        vd_heap_pop(&r->ahead);
+        place(VD_HEAP_OWNER(node, struct vd_watcher, wait));
+    }
+}
+
+/* The inbox was dropped up to `revision`: whoever was synced is now behind. */
+static void overrun(struct vd_registry *r, uint64_t revision)
+{
+    size_t at = 0;
+    r->overruns++;
+    for (struct vd_watch_group *g; (g = vd_hash_map_next(&r->groups, &at));)
+        while (g->synced.n) {
+            struct vd_watcher *w = g->synced.p[g->synced.n - 1];
+            leave_synced(w, r->revision);
+            queue_push(r, w);
+        }
+    r->revision = r->passed = revision;
+}
+
+static void serve_inbox(struct vd_registry *r)
+{
+    uint64_t dropped = inbox_take(r);
+    if (dropped > r->revision)
+        overrun(r, dropped);
+    for (size_t i = 0; i < r->taken.n; i++) {
+        struct vd_commit *commit = r->taken.p[i];
+        for (size_t k = 0; k < commit->n && commit->revision > r->passed; k++)
+            r->piled_up += vd_route(r, &commit->changes[k]);
+        if (commit->revision > r->passed)
+            r->passed = commit->revision;
+        if (r->piled_up >= SERVE_DELIVERIES)
+            serve(r);
+    }
+    serve(r);
+    for (size_t i = 0; i < r->taken.n; i++)
+        vd_commit_unref(r->taken.p[i]);
+    r->taken.n = 0;
+}
+
+/* One piece for a watcher that is behind, which is in no list now. */
+static size_t advance(struct vd_registry *r, struct vd_watcher *w)
+{
+    struct vd_error error;
+    if (vd_cursor_next_upto(&w->cursor, &r->piece, PIECE_DELIVERIES, r->revision, &error)) {
+        forget(w);
+        w->ops->ended(w, &error);
+        return 1;
+    }
+    size_t n = r->piece.list.n;
+    bool tell = n || r->piece.snapshot_end;
+    enum vd_take take = tell ? w->ops->deliver(w, &r->piece, NULL) : VD_TAKE_MORE;
+    assert(take != VD_TAKE_NOT);
+    vd_deliveries_reset(&r->piece);
+    if (take == VD_TAKE_END)
+        forget(w);
+    else if (take == VD_TAKE_MORE)
+        place(w);
+    else
+        park(w);
+    return n + 1;
+}
+
+bool vd_registry_turn(struct vd_registry *r, size_t budget)
+{
+    serve_inbox(r);
+    for (size_t done = 0; r->unsynced_first && done < budget;) {
+        struct vd_watcher *w = r->unsynced_first;
+        queue_remove(r, w);
+        done += advance(r, w);
+    }
+    pthread_mutex_lock(&r->inbox_lock);
+    bool more = r->inbox.n > 0;
+    pthread_mutex_unlock(&r->inbox_lock);
+    return more || r->unsynced_first;
+}
+
+/* ---- life cycle ---- */
+
+struct vd_registry *vd_registry_new(struct vd_store *store, void (*wake)(void *arg), void *arg)
+{
+    struct vd_registry *r = VD_NEW(struct vd_registry);
+    r->listener.committed = inbox_put;
+    r->store = store;
+    r->wake = wake;
+    r->wake_arg = arg;
+    pthread_mutex_init(&r->inbox_lock, NULL);
+    vd_routes_init(r);
+    r->revision = r->passed = vd_store_listen(store, &r->listener);
+    return r;
+}
+
+void vd_registry_free(struct vd_registry *r)
+{
+    if (!r)
+        return;
+    assert(r->watchers == 0);
+    vd_store_unlisten(r->store, &r->listener);
+    for (size_t i = 0; i < r->inbox.n; i++)
+        vd_commit_unref(r->inbox.p[i]);
+    free(r->inbox.p);
+    free(r->taken.p);
+    vd_heap_release(&r->ahead);
+    vd_deliveries_release(&r->piece);
+    vd_routes_release(r);
+    pthread_mutex_destroy(&r->inbox_lock);
+    free(r);
+}
+
+void vd_registry_add(struct vd_registry *r, struct vd_watcher *w)
+{
+    assert(w->state == VD_WATCHER_OUT);
+    w->registry = r;
+    w->group = vd_watch_group_join(r, w->cursor.filter);
+    r->watchers++;
+    place(w);
+}
+
+void vd_registry_remove(struct vd_watcher *w)
+{
+    if (w->state == VD_WATCHER_OUT)
+        return;
+    displace(w);
+    forget(w);
+}
+
+void vd_watcher_resume(struct vd_watcher *w)
+{
+    if (w->state != VD_WATCHER_PARKED)
+        return;
+    displace(w);
+    place(w);
+}
+
+uint64_t vd_watcher_bookmark(const struct vd_watcher *w)
+{
+    if (w->state == VD_WATCHER_SYNCED)
+        return w->registry->revision;
+    /* A cursor in the future has passed nothing it could vouch for. */
+    bool may = w->cursor.whole && !w->cursor.snapshot;
+    return may ? w->cursor.revision : 0;
+}
+
+void vd_registry_stats(const struct vd_registry *r, struct vd_registry_stats *out)
+{
+    *out = (struct vd_registry_stats){
+        .watchers = r->watchers,
+        .groups = vd_hash_map_count(&r->groups),
+        .synced = r->synced,
+        .unsynced = r->unsynced,
+        .parked = r->parked,
+        .ahead = vd_heap_count(&r->ahead),
+        .revision = r->revision,
+        .overruns = r->overruns,
+    };
+}

@@ -1,0 +1,129 @@
+/*
+ * The registry: one loop's watchers, and how a commit finds those it concerns.
+ *
+ * Each event loop has one registry and is the only thread that touches it, except
+ * for its inbox: the store's writer thread puts every commit there once, however
+ * many watchers there are, and wakes the loop. In its turn the loop looks each
+ * change up by kind, namespace, name and label, so a change costs what it
+ * concerns, not what is registered.
+ *
+ * Watchers with filters of the same identity form a *group*. A change is judged
+ * once for a group, and all its watchers are handed the same deliveries, so the
+ * wire bytes can be made once and shared.
+ *
+ *   synced    fed at commit; stands implicitly at the registry's revision
+ *   unsynced  behind: reads the log, a bounded piece a turn, until it is synced
+ *   parked    its owner took no more; costs nothing until vd_watcher_resume()
+ *   ahead     opened at a revision that the registry has not reached yet
+ *
+ * A loop that stops turning cannot make the inbox grow without bound: past
+ * VD_INBOX_COMMITS_MAX the inbox is dropped, and its watchers catch up from the
+ * log like anyone who is behind.
+ */
+#ifndef VD_WATCH_REGISTRY_H
+#define VD_WATCH_REGISTRY_H
+
+#include <pthread.h>
+
+#include "base/hash_map.h"
+#include "base/heap.h"
+#include "watch/cursor.h"
+
+struct vd_registry;
+struct vd_watcher;
+struct vd_watch_group;
+
+/* Something made from deliveries that a whole group shares. The registry drops
+ * its reference when the group has been served. */
+struct vd_shared {
+    struct vd_refcount refs;
+    void (*free)(struct vd_shared *shared);
+};
+
+void vd_shared_unref(struct vd_shared *shared);
+
+/* What a watcher's owner says to deliveries. */
+enum vd_take {
+    VD_TAKE_MORE, /* taken; go on */
+    VD_TAKE_LAST, /* taken, but no more until vd_watcher_resume() */
+    VD_TAKE_NOT,  /* not taken: give them again after vd_watcher_resume(); of a commit only */
+    VD_TAKE_END,  /* the watcher leaves the registry; its owner may free it */
+};
+
+struct vd_watcher_ops {
+    /*
+     * Deliveries, borrowed for the call, with how far they reach. Those of a commit
+     * go to all of the watcher's group: `shared` then points to a place, NULL at
+     * first, where the first one called may leave what it made of them for the
+     * others. Those that were read for this watcher alone, because it was behind,
+     * come with `shared` NULL and must be taken: it had said that it could. Must not
+     * add or remove watchers; to leave, return VD_TAKE_END.
+     */
+    enum vd_take (*deliver)(struct vd_watcher *watcher, const struct vd_deliveries *deliveries,
+                            struct vd_shared **shared);
+
+    /* The watcher cannot go on: VD_ERR_EXPIRED, VD_ERR_CORRUPT... It has left the
+     * registry already and its owner may free it. */
+    void (*ended)(struct vd_watcher *watcher, const struct vd_error *error);
+};
+
+enum vd_watcher_state {
+    VD_WATCHER_OUT,
+    VD_WATCHER_SYNCED,
+    VD_WATCHER_UNSYNCED,
+    VD_WATCHER_PARKED,
+    VD_WATCHER_AHEAD,
+};
+
+/* Embedded in its owner. The cursor must be open when the watcher is added. */
+struct vd_watcher {
+    const struct vd_watcher_ops *ops;
+    struct vd_cursor cursor;
+    /* The registry's: */
+    enum vd_watcher_state state;
+    struct vd_registry *registry;
+    struct vd_watch_group *group;
+    size_t at;                /* synced: its place in the group */
+    struct vd_heap_node wait; /* ahead: by revision */
+    struct vd_watcher *prev;  /* unsynced: its neighbours in the queue */
+    struct vd_watcher *next;
+};
+
+struct vd_registry_stats {
+    size_t watchers, groups;
+    size_t synced, unsynced, parked, ahead;
+    uint64_t revision; /* that the synced ones have passed */
+    uint64_t overruns; /* times that the inbox was dropped */
+};
+
+/* `wake` is called from the writer thread when the inbox was empty and no longer
+ * is: it must make the loop call vd_registry_turn() soon. */
+struct vd_registry *vd_registry_new(struct vd_store *store, void (*wake)(void *arg),
+                                    void *arg) VD_MUST_USE;
+
+/* All watchers must have been removed. No wake is running or comes afterwards. */
+void vd_registry_free(struct vd_registry *registry);
+
+/* Takes a watcher in. It first reads the log (or its snapshot) from its cursor. */
+void vd_registry_add(struct vd_registry *registry, struct vd_watcher *watcher);
+
+/* Takes a watcher out; the cursor stays open, at where the watcher stood. Not
+ * from inside deliver(). */
+void vd_registry_remove(struct vd_watcher *watcher);
+
+/* The owner can take again: the watcher goes on from where it stood. */
+void vd_watcher_resume(struct vd_watcher *watcher);
+
+/*
+ * One turn: serves what has been committed, then gives up to `budget` deliveries
+ * or so to watchers that are behind. Returns whether there is more to do at once.
+ */
+bool vd_registry_turn(struct vd_registry *registry, size_t budget);
+
+/* The revision up to which the watcher has everything, if a bookmark may say so
+ * now; 0 if not. */
+uint64_t vd_watcher_bookmark(const struct vd_watcher *watcher);
+
+void vd_registry_stats(const struct vd_registry *registry, struct vd_registry_stats *out);
+
+#endif
