@@ -6,6 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "json/escape.h"
+#include "json/utf8.h"
+
 #define BOLD  "\033[1m"
 #define RED   "\033[1;31m"
 #define RESET "\033[0m"
@@ -55,37 +58,18 @@ enum vd_exit vd_output_finish(enum vd_exit status)
 
 /* ---- JSON ---- */
 
-/* Bytes of the UTF-8 character at the front, 0 when it is none. */
-static size_t utf8_len(struct vd_slice s)
-{
-    unsigned char c = (unsigned char)s.p[0];
-    size_t n = c < 0x80 ? 1 : c < 0xc2 ? 0 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : c < 0xf5 ? 4 : 0;
-    if (n == 0 || n > s.n)
-        return 0;
-    for (size_t i = 1; i < n; i++)
-        if (((unsigned char)s.p[i] & 0xc0) != 0x80)
-            return 0;
-    unsigned char second = n > 1 ? (unsigned char)s.p[1] : 0;
-    bool overlong = (c == 0xe0 && second < 0xa0) || (c == 0xf0 && second < 0x90);
-    bool beyond = (c == 0xed && second > 0x9f) || (c == 0xf4 && second > 0x8f);
-    return overlong || beyond ? 0 : n;
-}
-
 void vd_json_add_text(struct vd_buf *out, struct vd_slice text)
 {
-    vd_buf_add_char(out, '"');
-    while (text.n) {
-        unsigned char c = (unsigned char)text.p[0];
-        size_t n = utf8_len(text);
-        if (c == '"' || c == '\\')
-            vd_buf_addf(out, "\\%c", c);
-        else if (c < 0x20)
-            vd_buf_addf(out, "\\u%04x", c);
-        else if (n == 0)
-            vd_buf_add_text(out, "\\ufffd");
+    struct vd_buf clean = {0};
+    const char *at = text.p, *end = text.p + text.n;
+    while (at < end) {
+        size_t n = vd_utf8_len(at, end);
+        if (n)
+            vd_buf_add(&clean, at, n);
         else
-            vd_buf_add(out, text.p, n);
-        text = vd_slice_from(text, n ? n : 1);
+            vd_buf_add_text(&clean, "\xef\xbf\xbd");
+        at += n ? n : 1;
     }
-    vd_buf_add_char(out, '"');
+    vd_escape_write(out, vd_buf_slice(&clean));
+    vd_buf_release(&clean);
 }
