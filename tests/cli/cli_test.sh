@@ -181,10 +181,11 @@ tap "a backup into a missing folder" says 1 "could not make nowhere/x.db.partial
 
 # A file-size limit stands in for a full disk: the write fails, and nothing may stay behind.
 no_room() {
+    "$tool" fill large 1000
     (
         trap '' XFSZ
-        ulimit -f 8 # blocks of 512 bytes or of 1024, as the shell likes
-        status 1 "$vedette" store backup --data good --to small.db
+        ulimit -f 128 # blocks of 512 or of 1024 bytes, as the shell likes; the log has 212 KiB
+        status 1 "$vedette" store backup --data large --to small.db
     ) || return 1
     contains err "small.db.partial" && [ "$(echo small.db*)" = 'small.db*' ]
 }
