@@ -41,5 +41,5 @@ int main(int argc, char **argv)
 {
     /* A reader that goes away is an error like any other, with a sentence. */
     signal(SIGPIPE, SIG_IGN);
-    return vd_output_finish(run(argc - 1, argv + 1));
+    return (int)vd_output_finish(run(argc - 1, argv + 1));
 }

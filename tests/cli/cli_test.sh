@@ -100,8 +100,8 @@ tap "a near miss in a group" says 2 "did you mean 'verify'?" "$vedette" store ve
 tap "no suggestion when nothing is near" says 2 "unknown command 'xyzzy'; run 'vedette --help'" \
     "$vedette" xyzzy
 tap "a group without a command" says 2 "run 'vedette store --help'" "$vedette" store
-tap "an unknown option" says 2 "unknown option '--dat' (did you mean '--data'?); run 'vedette store \
-backup --help'" "$vedette" store backup --dat x
+tap "an unknown option" says 2 "unknown option '--dat' (did you mean '--data'?); run 'vedette \
+store backup --help'" "$vedette" store backup --dat x
 tap "a short option that is none" says 2 "unknown option '-x'" "$vedette" store stats -x
 tap "a missing value" says 2 "'--data' misses its value DIR" "$vedette" store stats --data
 tap "an empty value" says 2 "'--data' has an empty value" "$vedette" store stats --data=
@@ -161,7 +161,8 @@ tap "the test data is there" test "$newest" = 261
 tap "verify finds nothing" shows "260 rows, 180 objects, revision 2..261, 0 problems" \
     "$vedette" store verify --data good
 tap "verify --quick" shows ", 0 problems" "$vedette" store verify --data=good --quick
-tap "verify as JSON" shows '{"findings":[],"rows":260,"objects":180,"revisionFirst":2,"revision":261,"problems":0}' \
+verified='"rows":260,"objects":180,"revisionFirst":2,"revision":261,"problems":0'
+tap "verify as JSON" shows "{\"findings\":[],$verified}" \
     "$vedette" store verify --data good --output json
 
 stats_text() {
