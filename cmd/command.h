@@ -69,7 +69,7 @@ static inline bool vd_option_is_json(const struct vd_option_value *output)
     return output->given && output->number;
 }
 
-#define VD_COUNT(table) (sizeof(table) / sizeof *(table))
+#define VD_COUNT(table) (sizeof(table) / sizeof((table)[0]))
 
 extern const struct vd_command vd_command_store;
 extern const struct vd_command vd_command_store_backup;

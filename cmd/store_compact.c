@@ -72,10 +72,10 @@ static int move_floor(const struct vd_option_value *values, struct vd_error *err
 
 static void print_json(const char *name, const struct vd_log_stats *s, const char *end)
 {
+    unsigned long long floor = s->floor, rows = s->rows, unused = s->free_bytes;
+    unsigned long long bytes = s->file_bytes + s->wal_bytes;
     printf("\"%s\":{\"floor\":%llu,\"rows\":%llu,\"fileBytes\":%llu,\"freeBytes\":%llu}%s", name,
-           (unsigned long long)s->floor, (unsigned long long)s->rows,
-           (unsigned long long)(s->file_bytes + s->wal_bytes), (unsigned long long)s->free_bytes,
-           end);
+           floor, rows, bytes, unused, end);
 }
 
 static void print_text(const char *name, const struct vd_log_stats *s)

@@ -70,6 +70,15 @@ static void print_finding(void *arg, const struct vd_finding *f)
     p->any = true;
 }
 
+/* The check broke off: what was begun as JSON ends as JSON. */
+static void print_broken_off(const struct vd_error *error)
+{
+    struct vd_buf out = {0};
+    vd_json_add_text(&out, vd_slice_of(error->text));
+    printf("],\"error\":%s}\n", vd_buf_text(&out));
+    vd_buf_release(&out);
+}
+
 static void print_result(const struct printer *p, const struct vd_verify_result *r)
 {
     if (p->json)
@@ -124,6 +133,8 @@ static enum vd_exit run(const struct vd_option_value *values)
         if (printer.json)
             printf("{\"findings\":[");
         code = vd_log_verify(db, &how, &result, &error);
+        if (code && printer.json)
+            print_broken_off(&error);
     }
     vd_progress_line_end(&printer.line);
     sqlite3_close(db);

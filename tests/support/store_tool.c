@@ -115,11 +115,11 @@ static int patch(const char *file, const char *old, const char *new)
     struct stat s;
     if (fd < 0 || fstat(fd, &s) != 0 || strlen(old) != strlen(new))
         return 1;
-    size_t size = (size_t)s.st_size;
+    size_t size = (size_t)s.st_size, n = strlen(old);
     char *bytes = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    char *at = bytes == MAP_FAILED ? NULL : memmem(bytes, size, old, strlen(old));
+    char *at = bytes == MAP_FAILED ? NULL : memmem(bytes, size, old, n);
     if (at)
-        memcpy(at, new, strlen(new));
+        memcpy(at, new, n);
     else
         fprintf(stderr, "store_tool: '%s' is not in %s\n", old, file);
     if (bytes != MAP_FAILED)

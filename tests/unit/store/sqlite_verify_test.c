@@ -206,80 +206,82 @@ static void a_sound_log_has_no_findings(void **state)
     }
 }
 
+static const struct {
+    const char *title;
+    struct vd_log_meta meta;
+    struct line lines[6];
+    struct want want[3];
+} wrong_logs[] = {
+    {"a row replaces itself", {1, 0}, {{2, 2, C, "a"}}, {{VD_FINDING_CHAIN, 2, "a"}}},
+    {"a row replaces a later one",
+     {1, 0},
+     {{2, 3, U, "a"}, {3, 0, C, "b"}},
+     {{VD_FINDING_CHAIN, 2, "a"}}},
+    {"a row replaces another object's",
+     {1, 0},
+     {{2, 0, C, "a"}, {3, 2, U, "b"}},
+     {{VD_FINDING_CHAIN, 3, "b"}}},
+    {"a row skips a version",
+     {1, 0},
+     {{2, 0, C, "a"}, {3, 2, U, "a"}, {4, 2, U, "a"}},
+     {{VD_FINDING_CHAIN, 4, "a"}}},
+    {"a creation that knows of nothing before it, over a deletion",
+     {1, 0},
+     {{2, 0, C, "a"}, {3, 2, D, "a"}, {4, 0, C, "a"}},
+     {{VD_FINDING_CHAIN, 4, "a"}}},
+    {"the version that a change of the window replaced is gone",
+     {1, 5},
+     {{6, 4, U, "a"}},
+     {{VD_FINDING_CHAIN, 6, "a"}}},
+    {"a creation over a living object",
+     {1, 0},
+     {{2, 0, C, "a"}, {3, 2, C, "a"}},
+     {{VD_FINDING_CHAIN, 3, "a"}}},
+    {"a change of a deleted object",
+     {1, 0},
+     {{2, 0, C, "a"}, {3, 2, D, "a"}, {4, 3, U, "a"}},
+     {{VD_FINDING_CHAIN, 4, "a"}}},
+    {"a deletion of nothing", {1, 0}, {{2, 0, D, "a"}}, {{VD_FINDING_CHAIN, 2, "a"}}},
+    {"a revision of the window is missing",
+     {1, 0},
+     {{2, 0, C, "a"}, {5, 0, C, "b"}},
+     {{VD_FINDING_GAP, 0, NULL}}},
+    {"the window's first revision is missing",
+     {1, 5},
+     {{2, 0, C, "a"}, {7, 0, C, "b"}},
+     {{VD_FINDING_GAP, 0, NULL}}},
+    {"a replaced row below the floor",
+     {1, 4},
+     {{2, 0, C, "a"}, {3, 2, U, "a"}, {5, 0, C, "b"}},
+     {{VD_FINDING_LEFTOVER, 2, "a"}}},
+    {"a deletion below the floor, and what it deleted",
+     {1, 4},
+     {{2, 0, C, "a"}, {3, 2, D, "a"}, {5, 0, C, "b"}},
+     {{VD_FINDING_LEFTOVER, 2, "a"}, {VD_FINDING_LEFTOVER, 3, "a"}}},
+    {"a batch without an end",
+     {1, 0},
+     {{2, 0, C, "a"}, {3, 0, C | MORE, "b"}},
+     {{VD_FINDING_BATCH, 3, NULL}}},
+    {"a floor inside a batch",
+     {1, 2},
+     {{2, 0, C | MORE, "a"}, {3, 0, C, "b"}},
+     {{VD_FINDING_BATCH, 2, "a"}}},
+    {"a floor at the newest revision", {1, 2}, {{2, 0, C, "a"}}, {{VD_FINDING_META, 0, NULL}}},
+    {"a base of 0", {0, 0}, {{1, 0, C, "a"}}, {{VD_FINDING_META, 0, NULL}}},
+};
+
 static void a_wrong_log_is_found_out(void **state)
 {
     struct setting *t = *state;
     struct found found;
-    static const struct {
-        const char *title;
-        struct vd_log_meta meta;
-        struct line lines[6];
-        struct want want[3];
-    } cases[] = {
-        {"a row replaces itself", {1, 0}, {{2, 2, C, "a"}}, {{VD_FINDING_CHAIN, 2, "a"}}},
-        {"a row replaces a later one",
-         {1, 0},
-         {{2, 3, U, "a"}, {3, 0, C, "b"}},
-         {{VD_FINDING_CHAIN, 2, "a"}}},
-        {"a row replaces another object's",
-         {1, 0},
-         {{2, 0, C, "a"}, {3, 2, U, "b"}},
-         {{VD_FINDING_CHAIN, 3, "b"}}},
-        {"a row skips a version",
-         {1, 0},
-         {{2, 0, C, "a"}, {3, 2, U, "a"}, {4, 2, U, "a"}},
-         {{VD_FINDING_CHAIN, 4, "a"}}},
-        {"a creation that knows of nothing before it, over a deletion",
-         {1, 0},
-         {{2, 0, C, "a"}, {3, 2, D, "a"}, {4, 0, C, "a"}},
-         {{VD_FINDING_CHAIN, 4, "a"}}},
-        {"the version that a change of the window replaced is gone",
-         {1, 5},
-         {{6, 4, U, "a"}},
-         {{VD_FINDING_CHAIN, 6, "a"}}},
-        {"a creation over a living object",
-         {1, 0},
-         {{2, 0, C, "a"}, {3, 2, C, "a"}},
-         {{VD_FINDING_CHAIN, 3, "a"}}},
-        {"a change of a deleted object",
-         {1, 0},
-         {{2, 0, C, "a"}, {3, 2, D, "a"}, {4, 3, U, "a"}},
-         {{VD_FINDING_CHAIN, 4, "a"}}},
-        {"a deletion of nothing", {1, 0}, {{2, 0, D, "a"}}, {{VD_FINDING_CHAIN, 2, "a"}}},
-        {"a revision of the window is missing",
-         {1, 0},
-         {{2, 0, C, "a"}, {5, 0, C, "b"}},
-         {{VD_FINDING_GAP, 0, NULL}}},
-        {"the window's first revision is missing",
-         {1, 5},
-         {{2, 0, C, "a"}, {7, 0, C, "b"}},
-         {{VD_FINDING_GAP, 0, NULL}}},
-        {"a replaced row below the floor",
-         {1, 4},
-         {{2, 0, C, "a"}, {3, 2, U, "a"}, {5, 0, C, "b"}},
-         {{VD_FINDING_LEFTOVER, 2, "a"}}},
-        {"a deletion below the floor, and what it deleted",
-         {1, 4},
-         {{2, 0, C, "a"}, {3, 2, D, "a"}, {5, 0, C, "b"}},
-         {{VD_FINDING_LEFTOVER, 2, "a"}, {VD_FINDING_LEFTOVER, 3, "a"}}},
-        {"a batch without an end",
-         {1, 0},
-         {{2, 0, C, "a"}, {3, 0, C | MORE, "b"}},
-         {{VD_FINDING_BATCH, 3, NULL}}},
-        {"a floor inside a batch",
-         {1, 2},
-         {{2, 0, C | MORE, "a"}, {3, 0, C, "b"}},
-         {{VD_FINDING_BATCH, 2, "a"}}},
-        {"a floor at the newest revision", {1, 2}, {{2, 0, C, "a"}}, {{VD_FINDING_META, 0, NULL}}},
-        {"a base of 0", {0, 0}, {{1, 0, C, "a"}}, {{VD_FINDING_META, 0, NULL}}},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < sizeof wrong_logs / sizeof *wrong_logs; i++) {
         size_t wanted = 1;
-        while (wanted < 3 && (cases[i].want[wanted].type || cases[i].want[wanted].revision))
+        while (wanted < 3 &&
+               (wrong_logs[i].want[wanted].type || wrong_logs[i].want[wanted].revision))
             wanted++;
-        write_log(t, cases[i].meta, cases[i].lines);
+        write_log(t, wrong_logs[i].meta, wrong_logs[i].lines);
         verify(t, &found);
-        assert_found(cases[i].title, &found, cases[i].want, wanted);
+        assert_found(wrong_logs[i].title, &found, wrong_logs[i].want, wanted);
     }
 }
 
@@ -346,7 +348,7 @@ static void a_broken_page_is_found(void **state)
     char junk[4096];
     memset(junk, 0x5a, sizeof junk);
     int fd = open(vd_buf_text(&t->path), O_RDWR | O_CLOEXEC);
-    assert_int_equal(pwrite(fd, junk, sizeof junk, 4096 * 9), sizeof junk);
+    assert_int_equal(pwrite(fd, junk, sizeof junk, (off_t)9 * 4096), sizeof junk);
     close(fd);
     assert_ok(vd_log_open(&t->db, vd_buf_text(&t->path), NULL, VD_LOG_READ_ONLY, &error), &error);
     for (int pages = VD_VERIFY_PAGES_FULL; pages <= VD_VERIFY_PAGES_NONE; pages++) {
