@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/utf8.h"
 #include "json/escape.h"
-#include "json/utf8.h"
 
 #define BOLD  "\033[1m"
 #define RED   "\033[1;31m"

@@ -25,10 +25,11 @@ struct vd_arena {
 
 void *vd_arena_alloc_slow(struct vd_arena *a, size_t size) VD_MUST_USE;
 
-/* Memory for `size` bytes, borrowed until the arena is reset or released. */
+/* Memory for `size` bytes (0 gives a pointer too), borrowed until the arena is
+ * reset or released. */
 static inline void *vd_arena_alloc(struct vd_arena *a, size_t size)
 {
-    size = (size + 15) & ~(size_t)15;
+    size = size ? (size + 15) & ~(size_t)15 : 16;
     if (VD_UNLIKELY(size > (size_t)(a->end - a->at)))
         return vd_arena_alloc_slow(a, size);
     void *p = a->at;

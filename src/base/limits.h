@@ -24,16 +24,21 @@
     X(VD_TAIL_EVENTS_DEFAULT,    100000,      "newest events kept in memory; older ones of the window are read from the engine") \
     X(VD_TAIL_BYTES_DEFAULT,     67108864,    "bytes of superseded bodies kept in memory for those events") \
     X(VD_COMPACT_STEP_ROWS,      256,         "log rows that one step of compaction looks at") \
+    X(VD_CHECKPOINT_PAGES_DEFAULT, 4000,      "pages of the write-ahead log before it is folded into the main file (16 MB)") \
     X(VD_SCAN_STEP_ROWS,         512,         "entries or log rows that one call of a reader passes at most") \
     X(VD_INBOX_COMMITS_MAX,      4096,        "commits waiting for a loop's turn; then its watchers catch up from the log instead") \
     X(VD_SELECTOR_LEN_MAX,       65536,       "bytes of a label or field selector") \
     X(VD_SELECTOR_TERMS_MAX,     1024,        "requirements of a label or field selector, and values of one of them") \
     X(VD_JSON_DEPTH_MAX,         512,         "nesting of a JSON or YAML document") \
     X(VD_JSON_LEN_MAX,           268435456,   "bytes of a JSON or YAML document") \
+    X(VD_JSON_NUMBER_LEN_MAX,    1024,        "bytes of a number in a JSON document: comparing it costs its length") \
+    X(VD_JSON_DUPLICATES_MAX,    100,         "duplicate keys that are reported of one document (as in Kubernetes); more are not named") \
     X(VD_JSON_PATCH_OPS_MAX,     10000,       "operations of a JSON patch") \
     X(VD_JSON_PATCH_LEN_MAX,     3145728,     "bytes of a JSON patch, and of a document made by its copies") \
     X(VD_JSON_PATCH_STEPS_MAX,   100000000,   "values that one JSON patch may pass on its way through a document") \
     X(VD_YAML_NODES_MAX,         1000000,     "nodes of a YAML document after its aliases are expanded") \
+    X(VD_YAML_FLOW_WORK_MAX,     33554432,    "sum over a YAML document's values of the brackets around each") \
+    X(VD_YAML_DIRECTIVES_MAX,    1000,        "%TAG directives of a YAML text") \
     X(VD_LOG_LINE_MAX,           8192,        "bytes of a log line; a longer one is cut") \
     X(VD_LOG_QUEUE_MAX,          4096,        "log lines waiting to be written; more are dropped and counted") \
     X(VD_METRIC_LABELS_MAX,      6,           "labels of a metric") \

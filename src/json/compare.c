@@ -5,9 +5,9 @@
  */
 #include "json/compare.h"
 
-#include "json/hash.h"
 #include "json/key_index.h"
 #include "json/number.h"
+#include "json/stable_hash.h"
 
 static bool eq(const struct vd_json *a, const struct vd_json *b);
 
@@ -69,30 +69,31 @@ bool vd_json_eq(const struct vd_json *a, const struct vd_json *b)
 
 uint64_t vd_json_hash(const struct vd_json *v)
 {
-    uint64_t state = vd_hash_mix(0, v->type);
+    uint64_t state = vd_stable_hash_mix(0, v->type);
     switch ((enum vd_json_type)v->type) {
     case VD_JSON_NULL:
         break;
     case VD_JSON_BOOL:
-        state = vd_hash_mix(state, v->truth);
+        state = vd_stable_hash_mix(state, v->truth);
         break;
     case VD_JSON_NUMBER:
-        state = vd_hash_mix(state, vd_number_hash(vd_json_number_text(v)));
+        state = vd_stable_hash_mix(state, vd_number_hash(vd_json_number_text(v)));
         break;
     case VD_JSON_STRING:
-        state = vd_hash_bytes(state, vd_json_text(v));
+        state = vd_stable_hash_bytes(state, vd_json_text(v));
         break;
     case VD_JSON_ARRAY:
         VD_JSON_EACH (item, v)
-            state = vd_hash_mix(state, vd_json_hash(item));
+            state = vd_stable_hash_mix(state, vd_json_hash(item));
         break;
     case VD_JSON_OBJECT: {
         uint64_t sum = 0; /* a sum does not depend on the order */
         VD_JSON_EACH (member, v)
-            sum += vd_hash_mix(vd_hash_bytes(0, vd_json_key(member)), vd_json_hash(member));
-        state = vd_hash_mix(state, sum);
+            sum += vd_stable_hash_mix(vd_stable_hash_bytes(0, vd_json_key(member)),
+                                      vd_json_hash(member));
+        state = vd_stable_hash_mix(state, sum);
         break;
     }
     }
-    return vd_hash_mix(state, v->type >= VD_JSON_ARRAY ? v->n : 0);
+    return vd_stable_hash_mix(state, v->type >= VD_JSON_ARRAY ? v->n : 0);
 }

@@ -1,8 +1,8 @@
 /* See escape.h. */
 #include "json/escape.h"
 
+#include "base/utf8.h"
 #include "json/scan.h"
-#include "json/utf8.h"
 
 enum { REPLACEMENT = 0xfffd };
 

@@ -3,9 +3,10 @@
 #include "json/key_index.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
-#include "json/hash.h"
+#include "json/stable_hash.h"
 
 static int key_order(uint64_t hash, struct vd_slice key, const struct vd_key_entry *e)
 {
@@ -27,7 +28,7 @@ void vd_key_index_init_all(struct vd_key_index *index, const struct vd_json *obj
     *index = (struct vd_key_index){.object = object, .n = count};
     index->p = vd_malloc((count + 1) * sizeof *index->p); /* +1: never NULL */
     VD_JSON_EACH (member, object) {
-        uint64_t hash = vd_hash_bytes(0, vd_json_key(member));
+        uint64_t hash = vd_stable_hash_bytes(0, vd_json_key(member));
         index->p[place] = (struct vd_key_entry){hash, member, place};
         place++;
     }
@@ -48,11 +49,42 @@ void vd_key_index_release(struct vd_key_index *index)
     *index = (struct vd_key_index){0};
 }
 
+/*
+ * The hashes go into a table with open addressing. Two equal ones are a key
+ * that repeats, or a collision; so is, to us, a table that takes too many
+ * probes, which only chosen keys can bring about.
+ */
+bool vd_key_index_may_repeat(const struct vd_json *object)
+{
+    size_t size = 64, probes_left = 8 * object->n;
+    while (size < 2 * object->n)
+        size *= 2;
+    uint64_t small[512], *table = small; /* 0 is an empty place */
+    if (size > sizeof small / sizeof *small)
+        table = vd_calloc(size, sizeof *table);
+    else
+        memset(small, 0, size * sizeof *small);
+    bool repeats = false;
+    for (const struct vd_json *m = object->first; m && !repeats; m = m->next) {
+        uint64_t hash = vd_stable_hash_bytes(0, vd_json_key(m)) | 1;
+        size_t at = (size_t)(hash >> 8) & (size - 1);
+        while (table[at] && table[at] != hash && probes_left) {
+            at = (at + 1) & (size - 1);
+            probes_left--;
+        }
+        repeats = table[at] != 0;
+        table[at] = hash;
+    }
+    if (table != small)
+        free(table);
+    return repeats;
+}
+
 struct vd_json *vd_key_index_get(const struct vd_key_index *index, struct vd_slice key)
 {
     if (!index->p)
         return vd_json_get(index->object, key);
-    uint64_t hash = vd_hash_bytes(0, key);
+    uint64_t hash = vd_stable_hash_bytes(0, key);
     size_t low = 0, high = index->n;
     while (low < high) {
         size_t middle = low + (high - low) / 2;

@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "json/hash.h"
+#include "json/stable_hash.h"
 
 /* Far beyond what digits of a document can shift, far below overflow. */
 #define EXPONENT_MAX INT64_C(1000000000000000)
@@ -244,13 +244,13 @@ uint64_t vd_number_hash(struct vd_slice text)
 {
     struct decimal d = decimal_of(text);
     if (!d.first)
-        return vd_hash_mix(0, 0);
+        return vd_stable_hash_mix(0, 0);
     if (d.huge)
-        return vd_hash_bytes(1, text);
-    uint64_t state = vd_hash_mix(2 + (uint64_t)d.negative, (uint64_t)d.weight);
+        return vd_stable_hash_bytes(1, text);
+    uint64_t state = vd_stable_hash_mix(2 + (uint64_t)d.negative, (uint64_t)d.weight);
     for (const char *at = d.first; at < d.end; at++) {
         if (*at != '.')
-            state = vd_hash_mix(state, (uint64_t)(*at - '0'));
+            state = vd_stable_hash_mix(state, (uint64_t)(*at - '0'));
     }
     return state;
 }

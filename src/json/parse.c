@@ -10,9 +10,10 @@
  *
  * Duplicate keys. For the first keys of an object a 64-bit filter says "surely
  * new" or "look": then the members so far are compared. Past VD_KEY_INDEX_MIN
- * members nothing is compared until the object closes. An object that is large
- * or has a repeated key is then resolved by sorting its keys, so the cost
- * stays n log n however many keys there are and whoever chose them.
+ * members nothing is compared until the object closes; then a hash table tells.
+ * An object that has, or may have, a repeated key is resolved by sorting, so
+ * the cost is at most n log n however many keys there are and whoever chose
+ * them.
  */
 #include "json/parse.h"
 
@@ -22,10 +23,10 @@
 
 #include "base/buf.h"
 #include "base/limits.h"
+#include "base/utf8.h"
 #include "json/escape.h"
 #include "json/key_index.h"
 #include "json/scan.h"
-#include "json/utf8.h"
 
 /* An open container. */
 struct frame {
@@ -42,6 +43,7 @@ struct parser {
     const struct vd_json_options *options;
     struct vd_error *error;
     int code;                                   /* of the failure */
+    size_t reported;                            /* duplicate keys */
     struct frame *top;                          /* the innermost frame; == frames: none */
     struct frame *limit;                        /* the last frame that may be used */
     struct frame frames[VD_JSON_DEPTH_MAX + 1]; /* frames[0] holds the document */
@@ -253,6 +255,8 @@ static inline const char *read_number(struct parser *p, const char *at, struct v
         if (!at)
             return NULL;
     }
+    if (VD_UNLIKELY(at - from > VD_JSON_NUMBER_LEN_MAX))
+        return fail(p, VD_ERR_LIMIT, from, ABOUT_CHILD, "a number of too many digits");
     v->type = VD_JSON_NUMBER;
     v->text_p = from;
     v->n = (size_t)(at - from);
@@ -295,7 +299,9 @@ static inline uint64_t key_bit(struct text key)
 static bool has_key(const struct vd_json *object, struct text key)
 {
     for (const struct vd_json *m = object->first; m; m = m->next) {
-        if (m->key_n == key.n && memcmp(m->key_p, key.p, key.n) == 0)
+        /* Keys of one length tend to differ at the end, if anywhere. */
+        if (m->key_n == key.n && (key.n == 0 || (m->key_p[key.n - 1] == key.p[key.n - 1] &&
+                                                 memcmp(m->key_p, key.p, key.n) == 0)))
             return true;
     }
     return false;
@@ -313,6 +319,9 @@ static const char *fail_duplicate(struct parser *p, const char *at, struct vd_sl
 static void report_duplicate(struct parser *p, struct vd_json *member)
 {
     struct vd_buf path = {0};
+    /* Each report costs the length of its path: their number has to be bounded. */
+    if (p->reported++ >= VD_JSON_DUPLICATES_MAX)
+        return;
     path_of(p, ABOUT_CONTAINER, &path);
     path_add_child(&path, p->top->container, member);
     p->options->on_duplicate(p->options->context, vd_buf_slice(&path));
@@ -353,7 +362,10 @@ static struct vd_json *mark_duplicates(struct vd_json *object)
 /* Keeps one member of each key in the object that has just closed. */
 static bool resolve_duplicates(struct parser *p, const char *at)
 {
-    struct vd_json *object = p->top->container, *found = mark_duplicates(object);
+    struct vd_json *object = p->top->container;
+    if (!p->top->repeated && !vd_key_index_may_repeat(object))
+        return true;
+    struct vd_json *found = mark_duplicates(object);
     if (!found)
         return true;
     if (p->options->duplicates == VD_JSON_DUPLICATES_REJECT) {
@@ -436,7 +448,7 @@ static const char *fail_depth(struct parser *p, const char *at)
 {
     char what[96];
     snprintf(what, sizeof what, "nested more than %zu deep", (size_t)(p->limit - p->frames));
-    return fail(p, VD_ERR_LIMIT, at, ABOUT_CONTAINER, what);
+    return fail(p, VD_ERR_LIMIT, at, ABOUT_CHILD, what);
 }
 
 /*
@@ -565,7 +577,7 @@ int vd_json_parse(struct vd_arena *a, struct vd_slice text, const struct vd_json
     size_t len_max = bound(options->len_max, VD_JSON_LEN_MAX);
     if (text.n > len_max) {
         if (options->where)
-            *options->where = (struct vd_json_where){.offset = len_max};
+            *options->where = (struct vd_json_where){.line = 1, .column = 1};
         return vd_error_set(error, VD_ERR_LIMIT,
                             "the JSON text has %zu bytes; at most %zu are allowed", text.n,
                             len_max);
@@ -577,6 +589,7 @@ int vd_json_parse(struct vd_arena *a, struct vd_slice text, const struct vd_json
     p.options = options;
     p.error = error;
     p.code = VD_OK;
+    p.reported = 0;
     p.top = p.frames;
     p.limit = p.frames + bound(options->depth_max, VD_JSON_DEPTH_MAX);
     struct vd_json *root = vd_arena_alloc(a, sizeof *root);

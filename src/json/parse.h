@@ -5,10 +5,11 @@
  *     int code = vd_json_parse(&arena, bytes, NULL, &doc, &error);
  *
  * Refused, beyond what the grammar refuses: a byte order mark, bytes that are
- * not UTF-8, more nesting or bytes than the limits allow. As in Go (and so in
- * Kubernetes) a \u escape of half a surrogate pair is read as U+FFFD, and of
- * members with the same key the last one counts, unless the options say
- * otherwise. Numbers of any size are kept as text.
+ * not UTF-8, more nesting or bytes than the limits allow, and numbers of more
+ * than VD_JSON_NUMBER_LEN_MAX digits (shorter ones are kept as text, whatever
+ * their value). As in Go (and so in Kubernetes) a \u escape of half a surrogate
+ * pair is read as U+FFFD, and of members with the same key the last one counts,
+ * unless the options say otherwise.
  */
 #ifndef VD_JSON_PARSE_H
 #define VD_JSON_PARSE_H
@@ -25,7 +26,8 @@
  * member's place and the last one's value remain. */
 enum vd_json_duplicates {
     VD_JSON_DUPLICATES_LAST,   /* say nothing */
-    VD_JSON_DUPLICATES_REPORT, /* call `on_duplicate` once for each such key */
+    VD_JSON_DUPLICATES_REPORT, /* call `on_duplicate` once for each such key, for the
+                                * first VD_JSON_DUPLICATES_MAX of the document */
     VD_JSON_DUPLICATES_REJECT, /* fail with VD_ERR_INVALID */
 };
 
@@ -63,7 +65,7 @@ struct vd_json_options {
  * as long as the document is used. Options may be NULL.
  *
  * VD_ERR_INVALID: not JSON (or a duplicate key, if asked). VD_ERR_LIMIT: too
- * deep or too long. The sentence has line, column and path. After a failure
+ * deep or too long, or a number is. The sentence has line, column and path. After a failure
  * the arena holds some memory that nobody can use, until it is reset.
  */
 int vd_json_parse(struct vd_arena *a, struct vd_slice text, const struct vd_json_options *options,

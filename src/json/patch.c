@@ -11,10 +11,10 @@
 #include <assert.h>
 
 #include "base/limits.h"
+#include "base/utf8.h"
 #include "json/compare.h"
 #include "json/parse.h"
 #include "json/pointer.h"
-#include "json/utf8.h"
 
 struct patcher {
     struct vd_arena *arena;  /* of the document */

@@ -46,6 +46,8 @@ int vd_pointer_parse(struct vd_arena *a, struct vd_slice text, struct vd_pointer
                             "a JSON pointer of %zu parts; no document is more than %d deep", count,
                             VD_JSON_DEPTH_MAX);
     *out = (struct vd_pointer){.text = text, .n = count};
+    if (count == 0)
+        return VD_OK;
     out->tokens = vd_arena_alloc(a, count * sizeof *out->tokens);
     struct vd_slice rest = vd_slice_from(text, 1), token;
     for (size_t i = 0; i < count && vd_slice_cut(&rest, '/', &token); i++) {

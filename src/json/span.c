@@ -118,15 +118,20 @@ static const char *skip_container(const char *at, const char *end)
     return NULL;
 }
 
-/* Past the closing quote of the string whose inside starts at `at`, or NULL. */
-static const char *skip_string(const char *at, const char *end)
+/* Past the closing quote of the string whose inside starts at `at`, or NULL.
+ * *escapes: there was a backslash in it. */
+static inline const char *skip_string(const char *at, const char *end, bool *escapes)
 {
+    *escapes = false;
     while ((at = vd_scan_string(at, end)) < end) {
         if (*at == '"')
             return at + 1;
-        at += *at == '\\' ? 2 : 1;
-        if (at > end)
-            return NULL;
+        if (*at == '\\') {
+            *escapes = true;
+            if (++at == end)
+                return NULL;
+        }
+        at++;
     }
     return NULL;
 }
@@ -134,10 +139,11 @@ static const char *skip_string(const char *at, const char *end)
 /* Past the value at `at`, or NULL. */
 static const char *skip_value(const char *at, const char *end)
 {
+    bool escapes;
     if (at >= end)
         return NULL;
     if (*at == '"')
-        return skip_string(at + 1, end);
+        return skip_string(at + 1, end, &escapes);
     if (*at == '{' || *at == '[')
         return skip_container(at, end);
     const char *from = at;
@@ -166,26 +172,40 @@ static bool finish(struct vd_span_cursor *c, bool broken)
     return false;
 }
 
-bool vd_span_next(struct vd_span_cursor *c, struct vd_slice *key, struct vd_slice *value)
+/* What stands between the quotes of a key. */
+struct raw_key {
+    struct vd_slice raw;
+    bool escapes;
+};
+
+/* Goes to the value of the next child and gives its key. */
+static bool next_value(struct vd_span_cursor *c, struct raw_key *key)
 {
     const char *at = c->at, *end = c->end;
+    *key = (struct raw_key){.raw = vd_slice("", 0)};
     if (!at)
         return false;
     if (at >= end || *at == (c->object ? '}' : ']'))
         return finish(c, at >= end);
-    *key = vd_slice("", 0);
     if (c->object) {
         const char *from = at + 1;
-        if (*at != '"' || !(at = skip_string(from, end)))
+        if (*at != '"' || !(at = skip_string(from, end, &key->escapes)))
             return finish(c, true);
-        *key = vd_slice(from, (size_t)(at - 1 - from));
+        key->raw = vd_slice(from, (size_t)(at - 1 - from));
         at = vd_scan_blank(at, end);
         if (at >= end || *at != ':')
             return finish(c, true);
         at = vd_scan_blank(at + 1, end);
     }
-    const char *from = at;
-    if (!(at = skip_value(at, end)))
+    c->at = at;
+    return true;
+}
+
+/* Goes past the value, to the next child, and gives the value. */
+static bool pass_value(struct vd_span_cursor *c, struct vd_slice *value)
+{
+    const char *from = c->at, *end = c->end, *at = skip_value(from, end);
+    if (!at)
         return finish(c, true);
     *value = vd_slice(from, (size_t)(at - from));
     at = vd_scan_blank(at, end);
@@ -195,10 +215,17 @@ bool vd_span_next(struct vd_span_cursor *c, struct vd_slice *key, struct vd_slic
     return true;
 }
 
-bool vd_span_key_is(struct vd_slice raw, struct vd_slice key)
+bool vd_span_next(struct vd_span_cursor *c, struct vd_slice *key, struct vd_slice *value)
 {
-    if (VD_LIKELY(raw.n == 0 || !memchr(raw.p, '\\', raw.n)))
-        return vd_slice_eq(raw, key);
+    struct raw_key found;
+    if (!next_value(c, &found) || !pass_value(c, value))
+        return false;
+    *key = found.raw;
+    return true;
+}
+
+static bool escaped_key_is(struct vd_slice raw, struct vd_slice key)
+{
     if (raw.n < key.n || raw.n / 6 > key.n) /* an escape is 2 to 6 bytes long */
         return false;
     struct vd_arena scratch = {0};
@@ -208,16 +235,24 @@ bool vd_span_key_is(struct vd_slice raw, struct vd_slice key)
     return same;
 }
 
-bool vd_span_get(struct vd_slice json, struct vd_slice key, struct vd_slice *value)
+bool vd_span_key_is(struct vd_slice raw, struct vd_slice key)
 {
-    struct vd_span_cursor c;
-    struct vd_slice raw, found;
-    vd_span_open(&c, json);
-    while (c.object && vd_span_next(&c, &raw, &found)) {
-        if (vd_span_key_is(raw, key)) {
-            *value = found;
+    if (raw.n == 0 || !memchr(raw.p, '\\', raw.n))
+        return vd_slice_eq(raw, key);
+    return escaped_key_is(raw, key);
+}
+
+/* Goes to the value of the member `key`. */
+static bool seek_member(struct vd_span_cursor *c, struct vd_slice key)
+{
+    struct raw_key found;
+    struct vd_slice passed;
+    while (next_value(c, &found)) {
+        if (VD_UNLIKELY(found.escapes) ? escaped_key_is(found.raw, key)
+                                       : vd_slice_eq(found.raw, key))
             return true;
-        }
+        if (!pass_value(c, &passed))
+            return false;
     }
     return false;
 }
@@ -225,12 +260,24 @@ bool vd_span_get(struct vd_slice json, struct vd_slice key, struct vd_slice *val
 bool vd_span_find(struct vd_slice json, const struct vd_slice *keys, size_t n,
                   struct vd_slice *value)
 {
-    for (size_t i = 0; i < n; i++) {
-        if (!vd_span_get(json, keys[i], &json))
-            return false;
+    struct vd_span_cursor c;
+    if (n == 0) {
+        *value = json;
+        return true;
     }
-    *value = json;
-    return true;
+    /* Where a value on the way ends need not be known to look into it. */
+    for (size_t i = 0; i < n; i++) {
+        vd_span_open(&c, json);
+        if (!c.object || !seek_member(&c, keys[i]))
+            return false;
+        json = vd_slice(c.at, (size_t)(c.end - c.at));
+    }
+    return pass_value(&c, value);
+}
+
+bool vd_span_get(struct vd_slice json, struct vd_slice key, struct vd_slice *value)
+{
+    return vd_span_find(json, &key, 1, value);
 }
 
 bool vd_span_decode(struct vd_arena *a, struct vd_slice raw, struct vd_slice *out)

@@ -101,9 +101,16 @@ struct vd_engine_ops {
 int vd_memory_engine_open(struct vd_engine **out, struct vd_engine_state *state,
                           struct vd_error *error) VD_MUST_USE;
 
-/* Keeps the log in `folder`/log.db. `vfs` names an SQLite VFS, NULL for the
- * system's own; tests put a faulty disk there. The folder must exist. */
-int vd_sqlite_engine_open(struct vd_engine **out, const char *folder, const char *vfs,
+struct vd_sqlite_options {
+    const char *folder;      /* must exist; the log is folder/log.db */
+    const char *vfs;         /* an SQLite VFS, NULL for the system's own; tests put a faulty disk
+                                there */
+    size_t checkpoint_pages; /* pages of the write-ahead log after which it is folded into the
+                                main file; 0: VD_CHECKPOINT_PAGES_DEFAULT */
+};
+
+/* Keeps the log in an SQLite file. */
+int vd_sqlite_engine_open(struct vd_engine **out, const struct vd_sqlite_options *options,
                           struct vd_engine_state *state, struct vd_error *error) VD_MUST_USE;
 
 #endif

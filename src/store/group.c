@@ -10,7 +10,7 @@
  * Revisions do not exist before the engine has committed. A proposal that was
  * refused, or changed nothing, because of a row of this same group therefore
  * learns the revision to report only afterwards (member.about), and fails with
- * the group if the commit fails.
+ * the group if the commit fails (member.leans).
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -24,6 +24,7 @@ struct member {
     size_t rows_from;
     size_t rows_n;
     size_t about; /* 1 + the row that the outcome speaks of, 0: a committed version */
+    bool leans;   /* was judged by a row of the group that another proposal added */
     struct vd_outcome outcome;
 };
 
@@ -142,6 +143,7 @@ static bool judge_wish(struct group *g, struct member *m, size_t at)
     struct vd_entry *entry = vd_index_stage(&g->store->index, &wish->key);
     struct state state = state_of(g, entry);
     enum vd_code code = precondition(wish, state);
+    m->leans |= state.row > 0 && state.row <= m->rows_from;
     if (!code && !is_true_already(g, entry, state, wish)) {
         add_row(g, entry, state, wish);
         return true;
@@ -153,8 +155,21 @@ static bool judge_wish(struct group *g, struct member *m, size_t at)
     m->outcome.code = code;
     m->outcome.at = at;
     say_why(&m->outcome, wish, state);
-    vd_index_unstage(&g->store->index, entry);
     return false;
+}
+
+/* A refused proposal leaves no row. What it reports is the object without them:
+ * it may have been refused because of one. */
+static void take_back(struct group *g, struct member *m)
+{
+    struct vd_index *index = &g->store->index;
+    while (g->rows.n > m->rows_from)
+        drop_row(g);
+    struct vd_entry *entry = vd_index_stage(index, &m->proposal->wishes[m->outcome.at].key);
+    struct state state = state_of(g, entry);
+    m->about = state.present ? state.row : 0;
+    m->outcome.revision = state.revision;
+    vd_index_unstage(index, entry);
 }
 
 static void judge(struct group *g, struct vd_proposal *proposal)
@@ -165,15 +180,10 @@ static void judge(struct group *g, struct vd_proposal *proposal)
         if (!judge_wish(g, m, i))
             break;
     if (m->outcome.code)
-        while (g->rows.n > m->rows_from)
-            drop_row(g);
+        take_back(g, m);
     m->rows_n = g->rows.n - m->rows_from;
     if (m->rows_n)
         g->rows.p[g->rows.n - 1].more = false;
-    /* A refusal against a row that was just taken back - the proposal's own -
-     * has no revision to tell. */
-    if (m->about > g->rows.n)
-        m->about = 0;
 }
 
 /* The body of a row: given, or, for a deletion, what it deletes. */
@@ -258,7 +268,7 @@ static void fail(struct group *g, const struct vd_error *error)
         vd_store_fail(g->store, error);
     for (size_t i = 0; i < g->members.n; i++) {
         struct member *m = &g->members.p[i];
-        if (m->rows_n || m->about)
+        if (m->rows_n || m->leans)
             m->outcome = (struct vd_outcome){.code = error->code, .error = *error};
         m->rows_n = m->about = 0;
     }

@@ -16,14 +16,22 @@ struct found {
     uint64_t fetch;         /* when event is NULL: the next older version */
 };
 
+/* The version to look at next, for one as of `revision`; 0: there is none. What a
+ * creation replaced is a deletion: of one that is old enough nothing need be
+ * read, and compaction may have taken its row. */
+static uint64_t version_before(const struct vd_event *event, uint64_t revision)
+{
+    return event->type == VD_EVENT_CREATED && event->previous <= revision ? 0 : event->previous;
+}
+
 /* Under the lock. False when the object did not exist at the revision. */
 static bool find_version(struct vd_entry *entry, uint64_t revision, struct found *out)
 {
     struct vd_event *event = entry->newest;
     uint64_t fetch = 0;
     while (event && event->revision > revision) {
-        fetch = event->previous;
-        event = event->older;
+        fetch = version_before(event, revision);
+        event = fetch ? event->older : NULL;
     }
     if (event ? !vd_event_is_live(event) : fetch == 0)
         return false;
@@ -48,7 +56,7 @@ static int fetch_version(struct vd_store *store, struct found *f, uint64_t revis
         int code = vd_store_fetch(store, f->entry, f->fetch, &event, error);
         if (code)
             return code;
-        f->fetch = event->previous;
+        f->fetch = version_before(event, revision);
         if (event->revision <= revision)
             break;
         vd_event_unref(event);
@@ -148,7 +156,7 @@ static void walk_entries(const struct vd_snapshot *s, const struct vd_collection
                          size_t max)
 {
     struct vd_slice prefix = vd_buf_slice(&s->prefix), after = vd_buf_slice(&w->after);
-    bool started = vd_slice_cmp(after, prefix) > 0;
+    bool started = after.n && vd_slice_cmp(after, prefix) >= 0;
     struct vd_ordered_map_cursor at = vd_ordered_map_seek(&c->entries, started ? after : prefix);
     struct vd_entry *entry = entry_at(&at, prefix), *last = NULL;
     if (entry && started && vd_slice_eq(vd_entry_path(entry), after)) {

@@ -10,10 +10,12 @@
  * writer calls after it has answered, so nobody waits for a checkpoint.
  */
 #include <assert.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <sqlite3.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -25,7 +27,7 @@
 
 enum {
     READERS_IDLE_MAX = 4,
-    WAL_PAGES_MAX = 4000, /* 16 MB; then tidy() folds it into the main file */
+    FILE_MODE = 0600,
 };
 
 struct reader {
@@ -41,7 +43,8 @@ struct sqlite_engine {
     sqlite3_stmt *remove;
     struct vd_log_meta meta;
     uint64_t revision; /* newest; writer thread */
-    int wal_pages;     /* since the last checkpoint; writer thread */
+    size_t wal_pages;  /* since the last checkpoint; writer thread */
+    size_t checkpoint_pages;
     struct vd_buf path;
     char *vfs;
     pthread_mutex_t lock; /* guards idle; held for a push or a pop only */
@@ -114,6 +117,13 @@ static int rows_pass(sqlite3 *db, sqlite3_stmt *select, const struct vd_row_sink
     return code;
 }
 
+/* SQLite's integers end at 2^63 - 1, and so do the log's revisions: a bound behind
+ * that is no bound. */
+static sqlite3_int64 bound(uint64_t number)
+{
+    return number > INT64_MAX ? INT64_MAX : (sqlite3_int64)number;
+}
+
 static int sqlite_read(struct vd_engine *engine, uint64_t after, uint64_t upto, size_t rows_max,
                        const struct vd_row_sink *sink, struct vd_error *error)
 {
@@ -123,9 +133,9 @@ static int sqlite_read(struct vd_engine *engine, uint64_t after, uint64_t upto, 
     if (code)
         return code;
     size_t rows;
-    sqlite3_bind_int64(reader->read, 1, (sqlite3_int64)after);
-    sqlite3_bind_int64(reader->read, 2, (sqlite3_int64)upto);
-    sqlite3_bind_int64(reader->read, 3, (sqlite3_int64)rows_max);
+    sqlite3_bind_int64(reader->read, 1, bound(after));
+    sqlite3_bind_int64(reader->read, 2, bound(upto));
+    sqlite3_bind_int64(reader->read, 3, bound(rows_max));
     code = rows_pass(reader->db, reader->read, sink, &rows, error);
     reader_give_back(e, reader);
     return code;
@@ -140,7 +150,7 @@ static int sqlite_get(struct vd_engine *engine, uint64_t revision, const struct 
     if (code)
         return code;
     size_t rows;
-    sqlite3_bind_int64(reader->get, 1, (sqlite3_int64)revision);
+    sqlite3_bind_int64(reader->get, 1, bound(revision));
     code = rows_pass(reader->db, reader->get, sink, &rows, error);
     if (!code && rows == 0)
         code = vd_error_set(error, VD_ERR_NOT_FOUND, "revision %llu is no longer in the log",
@@ -235,7 +245,7 @@ static int sqlite_compact(struct vd_engine *engine, const uint64_t *dead, size_t
 static int sqlite_tidy(struct vd_engine *engine, struct vd_error *error)
 {
     struct sqlite_engine *e = (struct sqlite_engine *)engine;
-    if (e->wal_pages < WAL_PAGES_MAX)
+    if (e->wal_pages < e->checkpoint_pages)
         return VD_OK;
     VD_FAILPOINT("engine.before_checkpoint");
     int rc = sqlite3_wal_checkpoint_v2(e->db, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
@@ -250,7 +260,7 @@ static int count_wal_pages(void *arg, sqlite3 *db, const char *name, int pages)
 {
     (void)db;
     (void)name;
-    ((struct sqlite_engine *)arg)->wal_pages = pages;
+    ((struct sqlite_engine *)arg)->wal_pages = (size_t)pages;
     return SQLITE_OK;
 }
 
@@ -347,17 +357,32 @@ static int open_writer(struct sqlite_engine *e, struct vd_error *error)
     return VD_OK;
 }
 
-int vd_sqlite_engine_open(struct vd_engine **out, const char *folder, const char *vfs,
+/* SQLite would make the file readable by all; objects may be secrets. Its
+ * companions (-wal, -shm) get the same mode. */
+static int create_private(const char *path, struct vd_error *error)
+{
+    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, FILE_MODE);
+    if (fd < 0)
+        return vd_error_set(error, VD_ERR_IO, "could not open %s: %s", path, strerror(errno));
+    close(fd);
+    return VD_OK;
+}
+
+int vd_sqlite_engine_open(struct vd_engine **out, const struct vd_sqlite_options *options,
                           struct vd_engine_state *state, struct vd_error *error)
 {
     struct sqlite_engine *e = VD_NEW(struct sqlite_engine);
     e->engine.ops = &sqlite_ops;
-    e->vfs = vfs ? vd_strdup(vfs) : NULL;
-    vd_log_path(&e->path, folder);
+    e->vfs = options->vfs ? vd_strdup(options->vfs) : NULL;
+    e->checkpoint_pages = options->checkpoint_pages ? options->checkpoint_pages
+                                                    : VD_CHECKPOINT_PAGES_DEFAULT;
+    vd_log_path(&e->path, options->folder);
     pthread_mutex_init(&e->lock, NULL);
-    int code = open_writer(e, error);
-    if (!code && !vfs)
-        code = sync_folder(folder, error);
+    int code = options->vfs ? VD_OK : create_private(vd_buf_text(&e->path), error);
+    if (!code)
+        code = open_writer(e, error);
+    if (!code && !options->vfs)
+        code = sync_folder(options->folder, error);
     if (code) {
         sqlite_close(&e->engine);
         return code;

@@ -28,6 +28,7 @@ struct vd_store_options {
     int64_t window_age_ms_max;
     size_t tail_events_max;
     size_t tail_bytes_max;
+    size_t checkpoint_pages;
     bool manual_compaction; /* only vd_store_compact() moves the floor */
 };
 

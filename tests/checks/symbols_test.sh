@@ -70,7 +70,27 @@ judged() {
     fi
 }
 
+# In an archive the linker silently takes the first of two functions with one name.
+twice() {
+    LC_ALL=C nm "$1" | awk '$2 ~ /^[TDBR]$/ && seen[$3]++ { print $3 " is defined twice" }'
+}
+
+# two_files C-TEXT C-TEXT: an archive of two files, judged by twice.
+two_files() {
+    rm -rf "$scratch/made_up"
+    mkdir "$scratch/made_up"
+    for text; do
+        n=$((${n:-0} + 1))
+        printf '%s\n' "$text" >"$scratch/made_up/$n.c"
+        ${CC:-cc} -c "$scratch/made_up/$n.c" -o "$scratch/made_up/$n.o" || return 1
+    done
+    ar rcs "$scratch/made_up/lib.a" "$scratch/made_up"/*.o && twice "$scratch/made_up/lib.a"
+}
+
 library=$build/libvedette_core.a
+tap "no name is defined twice" silent twice "$library"
+tap "a name that is defined twice is refused" complains 'vd_same is defined twice' two_files \
+    'int vd_same(void) { return 1; }' 'int vd_same(int a) { return a; }'
 # shellcheck disable=SC2086 # the list is words
 tap "the library has no stray names and no stray state" silent complaints "$library" $stateful
 defines_some() { nm "$library" | grep -q ' T vd_'; }

@@ -142,8 +142,8 @@ static void compare_object(void *arg, const struct fact *fact)
     struct comparison *c = arg;
     if (!want_matches(&c->stream->want, fact))
         return;
-    const struct sight *seen =
-        c->next < c->segment->sights_live ? &c->stream->sights.p[c->next] : NULL;
+    const struct sight *seen = c->next < c->segment->sights_live ? &c->stream->sights.p[c->next]
+                                                                 : NULL;
     c->next++;
     if (!seen || strcmp(seen->path, fact->path) != 0 || strcmp(seen->value, fact->value) != 0 ||
         seen->revision != fact->revision || seen->type != VD_ADDED)
@@ -188,8 +188,8 @@ size_t check_resumable(const struct history *history, const struct stream *strea
     for (size_t s = 1; s < stream->segments.n; s++) {
         const struct segment *last = &stream->segments.p[s - 1], *g = &stream->segments.p[s];
         if (last->expired && !g->snapshot)
-            bad += breach("Resumable", "stream %d went on at %llu after it had expired",
-                          stream->id, U(g->from));
+            bad += breach("Resumable", "stream %d went on at %llu after it had expired", stream->id,
+                          U(g->from));
         if (!g->snapshot && g->from != last->upto)
             bad += breach("Resumable", "stream %d stood at %llu and went on at %llu", stream->id,
                           U(last->upto), U(g->from));
@@ -256,7 +256,8 @@ static size_t check_kind(const struct history *history, struct vd_store *store, 
     struct vd_error error;
     size_t n, bad = 0;
     snprintf(stream.want.kind, WORD_MAX, "%s", kind);
-    if (vd_snapshot_open(&snapshot, store, vd_slice_of(kind), VD_SLICE(""), 0, VD_SLICE(""), &error))
+    if (vd_snapshot_open(&snapshot, store, vd_slice_of(kind), VD_SLICE(""), 0, VD_SLICE(""),
+                         &error))
         return breach("Durable", "cannot list %s: %s", kind, error.text);
     stream_begin(&stream, true, snapshot.revision);
     while (!snapshot.done && !bad) {

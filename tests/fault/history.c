@@ -187,7 +187,9 @@ bool want_expects(const struct want *want, const struct history *history, const 
     if (!is && !was)
         return false;
     *out = (struct sight){.revision = fact->revision,
-                          .type = !was ? VD_ADDED : is ? VD_MODIFIED : VD_DELETED};
+                          .type = !was ? VD_ADDED
+                                  : is ? VD_MODIFIED
+                                       : VD_DELETED};
     memcpy(out->path, fact->path, WORD_MAX);
     memcpy(out->value, is ? fact->value : before->value, WORD_MAX);
     return true;

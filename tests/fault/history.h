@@ -76,10 +76,10 @@ struct sight sight_of(const struct vd_delivery *delivery);
 
 /* Where a part of a stream starts and what it passed. */
 struct segment {
-    bool snapshot;  /* starts with the objects as of `from` */
-    bool expired;   /* ended with "expired"; the next one starts with a snapshot */
+    bool snapshot; /* starts with the objects as of `from` */
+    bool expired;  /* ended with "expired"; the next one starts with a snapshot */
     uint64_t from;
-    uint64_t upto;  /* passed */
+    uint64_t upto; /* passed */
     size_t sights_from;
     size_t sights_live; /* where the snapshot's objects end */
     size_t sights_end;

@@ -185,7 +185,7 @@ static void note_acknowledged(struct world *w, struct ticket *t)
         /* Whether it created or updated, the log knows; that it did not delete is ours. */
         if (fact.type != VD_EVENT_DELETED && at)
             fact.type = w->history.facts.p[at - 1].type == VD_EVENT_CREATED ? VD_EVENT_CREATED
-                                                                           : VD_EVENT_UPDATED;
+                                                                            : VD_EVENT_UPDATED;
         *VD_VEC_PUSH(&w->acknowledged) = fact;
     }
 }
@@ -290,8 +290,8 @@ static void start_watching(struct spectator *s)
         s->stream = new_stream(w);
     struct stream *stream = s->stream;
     struct vd_filter *filter = want_filter(&stream->want);
-    const struct segment *last =
-        stream->segments.n ? &stream->segments.p[stream->segments.n - 1] : NULL;
+    const struct segment *last = stream->segments.n ? &stream->segments.p[stream->segments.n - 1]
+                                                    : NULL;
     bool resume = last && !last->expired && last->upto >= last->from;
     int code = VD_OK;
     if (resume) {

@@ -1,5 +1,5 @@
-/* See hash.h. Eight bytes a step, read as little-endian on every machine. */
-#include "json/hash.h"
+/* See stable_hash.h. Eight bytes a step, read as little-endian on every machine. */
+#include "json/stable_hash.h"
 
 static uint64_t load(const char *p, size_t n)
 {
@@ -9,12 +9,12 @@ static uint64_t load(const char *p, size_t n)
     return word;
 }
 
-uint64_t vd_hash_bytes(uint64_t state, struct vd_slice s)
+uint64_t vd_stable_hash_bytes(uint64_t state, struct vd_slice s)
 {
     size_t n = s.n;
     const char *p = s.p;
     for (; n >= 8; p += 8, n -= 8)
-        state = vd_hash_mix(state, load(p, 8));
+        state = vd_stable_hash_mix(state, load(p, 8));
     /* The length goes with the tail, so that "a" and "a\0" differ. */
-    return vd_hash_mix(state, load(p, n) ^ ((uint64_t)s.n << 56) ^ (uint64_t)s.n << 24);
+    return vd_stable_hash_mix(state, load(p, n) ^ ((uint64_t)s.n << 56) ^ (uint64_t)s.n << 24);
 }

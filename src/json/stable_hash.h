@@ -4,15 +4,15 @@
  * Fast and well spread, but without a secret: whoever chooses the bytes can
  * choose collisions, so nothing may become slow or wrong when hashes collide.
  */
-#ifndef VD_JSON_HASH_H
-#define VD_JSON_HASH_H
+#ifndef VD_JSON_STABLE_HASH_H
+#define VD_JSON_STABLE_HASH_H
 
 #include <stdint.h>
 
 #include "base/slice.h"
 
 /* One step: folds `value` into `state`; the order of the steps matters. */
-static inline uint64_t vd_hash_mix(uint64_t state, uint64_t value)
+static inline uint64_t vd_stable_hash_mix(uint64_t state, uint64_t value)
 {
     state ^= value + 0x9e3779b97f4a7c15u;
     state *= 0xbf58476d1ce4e5b9u;
@@ -22,6 +22,6 @@ static inline uint64_t vd_hash_mix(uint64_t state, uint64_t value)
 }
 
 /* The hash of the bytes, begun with `state`. */
-uint64_t vd_hash_bytes(uint64_t state, struct vd_slice s);
+uint64_t vd_stable_hash_bytes(uint64_t state, struct vd_slice s);
 
 #endif

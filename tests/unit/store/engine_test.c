@@ -1,0 +1,651 @@
+/*
+ * The conformance suite of store engines: what engine.h obliges one to, run on
+ * every one of them. A new engine adds itself to `engines`.
+ */
+#include "store/engine.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/buf.h"
+#include "base/vec.h"
+#include "check.h"
+#include "fixture.h"
+
+struct engine_kind {
+    const char *name;
+    bool lasts; /* what was written is there after closing and opening */
+    int (*open)(struct vd_engine **out, const char *folder, struct vd_engine_state *state,
+                struct vd_error *error);
+};
+
+static int open_memory(struct vd_engine **out, const char *folder, struct vd_engine_state *state,
+                       struct vd_error *error)
+{
+    (void)folder;
+    return vd_memory_engine_open(out, state, error);
+}
+
+static int open_sqlite(struct vd_engine **out, const char *folder, struct vd_engine_state *state,
+                       struct vd_error *error)
+{
+    struct vd_sqlite_options options = {.folder = folder};
+    return vd_sqlite_engine_open(out, &options, state, error);
+}
+
+static const struct engine_kind engines[] = {
+    {"memory", false, open_memory},
+    {"sqlite", true, open_sqlite},
+};
+
+struct setting {
+    const struct engine_kind *kind;
+    char *folder;
+    struct vd_engine *engine;
+    struct vd_engine_state state;
+};
+
+static void engine_open(struct setting *t)
+{
+    struct vd_error error;
+    assert_ok(t->kind->open(&t->engine, t->folder, &t->state, &error), &error);
+    assert_string_equal(t->engine->ops->name, t->kind->name);
+}
+
+static void engine_reopen(struct setting *t)
+{
+    t->engine->ops->close(t->engine);
+    t->engine = NULL;
+    engine_open(t);
+}
+
+static int setup(void **state)
+{
+    struct setting *t = calloc(1, sizeof *t);
+    t->kind = *state;
+    t->folder = temp_folder_new();
+    engine_open(t);
+    *state = t;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct setting *t = *state;
+    if (t->engine)
+        t->engine->ops->close(t->engine);
+    temp_folder_remove(t->folder);
+    free(t);
+    return 0;
+}
+
+/* ---- rows as text ---- */
+
+static struct vd_row row_of(const char *name, const char *body)
+{
+    return (struct vd_row){
+        .time_ms = 5,
+        .type = VD_EVENT_CREATED,
+        .key = test_key("things", "ns", name),
+        .uid = {{1, 2, 3}},
+        .body = {vd_slice_of(body), 0},
+        .body_len = (uint32_t)strlen(body),
+    };
+}
+
+/* Commits and gives the first row's revision. */
+static uint64_t commit(struct setting *t, struct vd_row *rows, size_t n)
+{
+    struct vd_error error;
+    assert_ok(t->engine->ops->commit(t->engine, rows, n, &error), &error);
+    return rows[0].revision;
+}
+
+static uint64_t commit_one(struct setting *t, const char *name, const char *body)
+{
+    struct vd_row row = row_of(name, body);
+    return commit(t, &row, 1);
+}
+
+/* Writes what it is given; wants and takes as it is told. */
+struct sink {
+    struct vd_buf text;
+    size_t heads, rows;
+    size_t stop_at;         /* take returns false at this row; 0: never */
+    const char *only;       /* the name that is wanted; NULL: all */
+    bool has_body_in_wants; /* a head came with bytes */
+};
+
+static bool sink_wants(void *arg, const struct vd_row *head)
+{
+    struct sink *s = arg;
+    s->heads++;
+    s->has_body_in_wants |= head->body.bytes.n != 0;
+    return !s->only || vd_slice_is(head->key.name, s->only);
+}
+
+static bool sink_take(void *arg, const struct vd_row *row)
+{
+    struct sink *s = arg;
+    s->rows++;
+    vd_buf_addf(&s->text, "%llu:%.*s=%.*s ", (unsigned long long)row->revision,
+                VD_FMT(row->key.name), VD_FMT(row->body.bytes));
+    return s->rows != s->stop_at;
+}
+
+static void sink_reset(struct sink *s)
+{
+    vd_buf_release(&s->text);
+    *s = (struct sink){0};
+}
+
+static void read_into(struct setting *t, struct sink *s, uint64_t after, uint64_t upto,
+                      size_t rows_max)
+{
+    struct vd_error error;
+    struct vd_row_sink sink = {sink_wants, sink_take, s};
+    assert_ok(t->engine->ops->read(t->engine, after, upto, rows_max, &sink, &error), &error);
+}
+
+static void load_into(struct setting *t, struct sink *s)
+{
+    struct vd_error error;
+    struct vd_row_sink sink = {sink_wants, sink_take, s};
+    assert_ok(t->engine->ops->load(t->engine, &sink, &error), &error);
+}
+
+/* The text of what a read gives is this. */
+static void assert_reads(struct setting *t, uint64_t after, uint64_t upto, size_t rows_max,
+                         const char *want)
+{
+    struct sink s = {0};
+    read_into(t, &s, after, upto, rows_max);
+    assert_string_equal(vd_buf_text(&s.text), want);
+    sink_reset(&s);
+}
+
+static void assert_loads(struct setting *t, const char *want)
+{
+    struct sink s = {0};
+    load_into(t, &s);
+    assert_string_equal(vd_buf_text(&s.text), want);
+    sink_reset(&s);
+}
+
+/* ---- the tests ---- */
+
+static void an_empty_engine_has_a_revision_but_no_rows(void **state)
+{
+    struct setting *t = *state;
+    struct vd_engine_stats stats;
+    struct vd_error error;
+    assert_true(t->state.revision > 0); /* "0" means "any" to clients */
+    assert_int_equal(t->state.floor, 0);
+    assert_loads(t, "");
+    assert_reads(t, 0, UINT64_MAX, 10, "");
+    assert_ok(t->engine->ops->stats(t->engine, &stats, &error), &error);
+    assert_int_equal(stats.rows, 0);
+    assert_ok(t->engine->ops->tidy(t->engine, &error), &error);
+}
+
+static void revisions_grow_from_row_to_row_and_commit_to_commit(void **state)
+{
+    struct setting *t = *state;
+    uint64_t last = t->state.revision;
+    for (int i = 0; i < 20; i++) {
+        struct vd_row rows[3] = {row_of("a", "1"), row_of("b", "2"), row_of("c", "3")};
+        size_t n = (size_t)i % 3 + 1;
+        commit(t, rows, n);
+        for (size_t j = 0; j < n; j++) {
+            assert_true(rows[j].revision > last);
+            last = rows[j].revision;
+        }
+        if (i % 5 == 4 && t->kind->lasts) {
+            engine_reopen(t);
+            assert_int_equal(t->state.revision, last);
+        }
+    }
+}
+
+static bool keep_row(void *arg, const struct vd_row *row)
+{
+    struct vd_row *out = arg;
+    *out = *row;
+    struct vd_slice *slices[] = {&out->key.kind, &out->key.space, &out->key.name, &out->body.bytes};
+    for (size_t i = 0; i < 4; i++) /* the slices are borrowed for this call only */
+        *slices[i] = slices[i]->n ? vd_slice(vd_memdup(slices[i]->p, slices[i]->n), slices[i]->n)
+                                  : VD_SLICE("");
+    return true;
+}
+
+static void kept_release(struct vd_row *row)
+{
+    struct vd_slice slices[] = {row->key.kind, row->key.space, row->key.name, row->body.bytes};
+    for (size_t i = 0; i < 4; i++)
+        if (slices[i].n)
+            free((void *)(uintptr_t)slices[i].p);
+}
+
+static void assert_same_row(const struct vd_row *got, const struct vd_row *want)
+{
+    assert_int_equal(got->revision, want->revision);
+    assert_int_equal(got->previous, want->previous);
+    assert_int_equal(got->time_ms, want->time_ms);
+    assert_int_equal(got->type, want->type);
+    assert_int_equal(got->more, want->more);
+    assert_false(got->damaged);
+    assert_int_equal(got->body_len, want->body.bytes.n);
+    assert_true(vd_slice_eq(got->key.kind, want->key.kind));
+    assert_true(vd_slice_eq(got->key.space, want->key.space));
+    assert_true(vd_slice_eq(got->key.name, want->key.name));
+    assert_true(vd_uid_eq(got->uid, want->uid));
+    assert_true(vd_slice_eq(got->body.bytes, want->body.bytes));
+    assert_int_equal(got->body.hole, want->body.hole);
+}
+
+/* Every field at its bounds comes back, through each way of reading. */
+static void rows_come_back_as_they_were_written(void **state)
+{
+    struct setting *t = *state;
+    char *big = malloc(VD_BODY_LEN_MAX), name[VD_NAME_LEN_MAX], kind[VD_KIND_LEN_MAX];
+    for (size_t i = 0; i < VD_BODY_LEN_MAX; i++)
+        big[i] = (char)(i * 31 >> 3);
+    memset(name, 'n', sizeof name);
+    memset(kind, 'k', sizeof kind);
+    struct vd_row rows[] = {row_of("plain", "body"), row_of("b", "b"), row_of("c", "c"),
+                            row_of("d", ""),         row_of("e", "e"), row_of("f", "f")};
+    const size_t n = sizeof rows / sizeof *rows;
+    rows[1].body = (struct vd_template){vd_slice(big, VD_BODY_LEN_MAX), VD_BODY_LEN_MAX - 1};
+    rows[1].body_len = VD_BODY_LEN_MAX;
+    rows[1].more = true;
+    rows[2].key = (struct vd_key){vd_slice(kind, sizeof kind), {NULL, 0}, vd_slice(name, 253)};
+    rows[2].time_ms = INT64_MAX;
+    rows[3].type = VD_EVENT_DELETED;
+    rows[3].time_ms = -1;
+    rows[3].previous = rows[3].revision;
+    rows[4].body = (struct vd_template){vd_slice("a\0\xff\"b", 5), 3};
+    rows[4].body_len = 5;
+    rows[4].type = VD_EVENT_UPDATED;
+    rows[4].previous = INT64_MAX;
+    memset(rows[5].uid.bytes, 0xff, VD_UID_LEN);
+    commit(t, rows, n);
+    for (int round = 0; round < 1 + t->kind->lasts; round++) {
+        for (size_t i = 0; i < n; i++) {
+            struct vd_row got;
+            struct vd_error error;
+            struct vd_row_sink sink = {NULL, keep_row, &got};
+            assert_ok(t->engine->ops->get(t->engine, rows[i].revision, &sink, &error), &error);
+            assert_same_row(&got, &rows[i]);
+            kept_release(&got);
+            assert_ok(t->engine->ops->read(t->engine, rows[i].revision - 1, rows[i].revision, 9,
+                                           &sink, &error),
+                      &error);
+            assert_same_row(&got, &rows[i]);
+            kept_release(&got);
+        }
+        if (t->kind->lasts)
+            engine_reopen(t);
+    }
+    free(big);
+}
+
+static void a_row_can_replace_one_of_its_own_commit(void **state)
+{
+    struct setting *t = *state;
+    uint64_t first = commit_one(t, "a", "0");
+    struct vd_row rows[4] = {row_of("a", "1"), row_of("b", "1"), row_of("a", "2"),
+                             row_of("a", "3")};
+    rows[0].previous = first;
+    rows[2].previous_row = 1;
+    rows[3].previous_row = 3;
+    commit(t, rows, 4);
+    assert_int_equal(rows[0].previous, first);
+    assert_int_equal(rows[1].previous, 0);
+    assert_int_equal(rows[2].previous, rows[0].revision);
+    assert_int_equal(rows[3].previous, rows[2].revision);
+    struct vd_row got;
+    struct vd_error error;
+    struct vd_row_sink sink = {NULL, keep_row, &got};
+    assert_ok(t->engine->ops->get(t->engine, rows[3].revision, &sink, &error), &error);
+    assert_int_equal(got.previous, rows[2].revision);
+    kept_release(&got);
+}
+
+static void reads_give_a_range_oldest_first(void **state)
+{
+    struct setting *t = *state;
+    uint64_t r[5];
+    static const char *const names[] = {"a", "b", "c", "d", "e"};
+    struct vd_buf all = {0}, middle = {0};
+    for (size_t i = 0; i < 5; i++) {
+        r[i] = commit_one(t, names[i], "x");
+        vd_buf_addf(&all, "%llu:%s=x ", (unsigned long long)r[i], names[i]);
+        if (i == 1 || i == 2)
+            vd_buf_addf(&middle, "%llu:%s=x ", (unsigned long long)r[i], names[i]);
+    }
+    const char *first = vd_buf_text(&all);
+    assert_reads(t, 0, UINT64_MAX, SIZE_MAX, first);
+    assert_reads(t, 0, r[4], 5, first);
+    assert_reads(t, r[0] - 1, r[4], 100, first);
+    assert_reads(t, r[0], r[2], 100, vd_buf_text(&middle));     /* after is out, upto is in */
+    assert_reads(t, r[0], UINT64_MAX, 2, vd_buf_text(&middle)); /* the limit keeps the oldest */
+    assert_reads(t, r[2], r[2], 100, "");
+    assert_reads(t, r[3], r[1], 100, "");
+    assert_reads(t, r[4], UINT64_MAX, 100, "");
+    assert_reads(t, UINT64_MAX, UINT64_MAX, 100, "");
+    assert_reads(t, 0, r[0] - 1, 100, "");
+    assert_reads(t, 0, UINT64_MAX, 0, "");
+    vd_buf_release(&all);
+    vd_buf_release(&middle);
+}
+
+static void loading_gives_all_rows_newest_first(void **state)
+{
+    struct setting *t = *state;
+    struct vd_row rows[2] = {row_of("a", "1"), row_of("b", "2")};
+    commit(t, rows, 2);
+    uint64_t last = commit_one(t, "a", "3");
+    char want[128];
+    snprintf(want, sizeof want, "%llu:a=3 %llu:b=2 %llu:a=1 ", (unsigned long long)last,
+             (unsigned long long)rows[1].revision, (unsigned long long)rows[0].revision);
+    assert_loads(t, want);
+    if (t->kind->lasts) {
+        engine_reopen(t);
+        assert_loads(t, want);
+    }
+    struct sink s = {.stop_at = 2};
+    load_into(t, &s);
+    assert_int_equal(s.rows, 2);
+    sink_reset(&s);
+}
+
+static void bodies_are_given_only_where_wanted(void **state)
+{
+    struct setting *t = *state;
+    for (int i = 0; i < 6; i++)
+        commit_one(t, i % 2 ? "odd" : "even", "body");
+    struct sink s = {.only = "odd"};
+    read_into(t, &s, 0, UINT64_MAX, 100);
+    assert_int_equal(s.heads, 6);
+    assert_int_equal(s.rows, 3);
+    assert_false(s.has_body_in_wants);
+    sink_reset(&s);
+    s.only = "none";
+    load_into(t, &s);
+    assert_int_equal(s.heads, 6);
+    assert_int_equal(s.rows, 0);
+    sink_reset(&s);
+    s.only = "odd"; /* the limit counts rows, wanted or not */
+    read_into(t, &s, 0, UINT64_MAX, 3);
+    assert_int_equal(s.heads, 3);
+    assert_int_equal(s.rows, 1);
+    sink_reset(&s);
+}
+
+static void taking_stops_when_it_is_told(void **state)
+{
+    struct setting *t = *state;
+    for (int i = 0; i < 6; i++)
+        commit_one(t, "a", "body");
+    struct sink s = {.stop_at = 2};
+    read_into(t, &s, 0, UINT64_MAX, 100);
+    assert_int_equal(s.rows, 2);
+    assert_int_equal(s.heads, 2); /* nothing is looked at behind it */
+    sink_reset(&s);
+    s.stop_at = 1;
+    load_into(t, &s);
+    assert_int_equal(s.rows, 1);
+    sink_reset(&s);
+    read_into(t, &s, 0, UINT64_MAX, 100); /* a stopped read leaves nothing behind */
+    assert_int_equal(s.rows, 6);
+    sink_reset(&s);
+}
+
+static void one_revision_is_got_or_not_found(void **state)
+{
+    struct setting *t = *state;
+    uint64_t a = commit_one(t, "a", "one");
+    uint64_t b = commit_one(t, "b", "two");
+    struct vd_error error;
+    struct sink s = {0};
+    struct vd_row_sink sink = {sink_wants, sink_take, &s};
+    assert_ok(t->engine->ops->get(t->engine, a, &sink, &error), &error);
+    assert_int_equal(s.rows, 1);
+    const uint64_t missing[] = {0, a - 1, b + 1, INT64_MAX, UINT64_MAX};
+    for (size_t i = 0; i < sizeof missing / sizeof *missing; i++)
+        assert_code(t->engine->ops->get(t->engine, missing[i], &sink, &error), VD_ERR_NOT_FOUND);
+    assert_int_equal(s.rows, 1);
+    s.only = "other"; /* found, but not wanted */
+    assert_ok(t->engine->ops->get(t->engine, a, &sink, &error), &error);
+    assert_int_equal(s.rows, 1);
+    sink_reset(&s);
+}
+
+static void compacting_removes_exactly_the_named_rows(void **state)
+{
+    struct setting *t = *state;
+    uint64_t r[8];
+    for (size_t i = 0; i < 8; i++) {
+        char name[2] = {(char)('a' + i), 0};
+        r[i] = commit_one(t, name, "x");
+    }
+    struct vd_error error;
+    struct vd_engine_stats stats;
+    const uint64_t dead[] = {r[4], r[0], r[1], r[6]};
+    assert_ok(t->engine->ops->compact(t->engine, dead, 4, r[6], &error), &error);
+    char want[128];
+    snprintf(want, sizeof want, "%llu:c=x %llu:d=x %llu:f=x %llu:h=x ", (unsigned long long)r[2],
+             (unsigned long long)r[3], (unsigned long long)r[5], (unsigned long long)r[7]);
+    for (int round = 0; round < 1 + t->kind->lasts; round++) {
+        struct sink s = {0};
+        struct vd_row_sink sink = {NULL, sink_take, &s};
+        assert_reads(t, 0, UINT64_MAX, 100, want);
+        assert_code(t->engine->ops->get(t->engine, r[4], &sink, &error), VD_ERR_NOT_FOUND);
+        assert_ok(t->engine->ops->get(t->engine, r[5], &sink, &error), &error);
+        assert_ok(t->engine->ops->stats(t->engine, &stats, &error), &error);
+        assert_int_equal(stats.rows, 4);
+        sink_reset(&s);
+        if (t->kind->lasts) {
+            engine_reopen(t);
+            assert_int_equal(t->state.floor, r[6]);
+            assert_int_equal(t->state.revision, r[7]);
+        }
+    }
+    /* The limit of a read counts rows that are there. */
+    struct sink s = {0};
+    read_into(t, &s, 0, UINT64_MAX, 3);
+    assert_int_equal(s.rows, 3);
+    sink_reset(&s);
+    assert_ok(t->engine->ops->compact(t->engine, dead, 2, r[6], &error), &error); /* gone already */
+    assert_ok(t->engine->ops->compact(t->engine, NULL, 0, r[6] + 1, &error), &error);
+    assert_true(commit_one(t, "i", "x") > r[7]);
+    if (t->kind->lasts) {
+        engine_reopen(t);
+        assert_int_equal(t->state.floor, r[6] + 1);
+    }
+}
+
+/* However much is removed, revisions are not used twice. */
+static void revisions_survive_compaction_and_reopening(void **state)
+{
+    struct setting *t = *state;
+    struct vd_error error;
+    uint64_t last = 0;
+    for (int i = 0; i < 50; i++) {
+        uint64_t a = commit_one(t, "a", "x"), b = commit_one(t, "b", "x");
+        assert_true(a > last && b > a);
+        last = b;
+        assert_ok(t->engine->ops->compact(t->engine, &a, 1, a, &error), &error);
+        if (t->kind->lasts && i % 10 == 0)
+            engine_reopen(t);
+    }
+    struct vd_engine_stats stats;
+    assert_ok(t->engine->ops->stats(t->engine, &stats, &error), &error);
+    assert_int_equal(stats.rows, 50);
+    assert_true(stats.file_bytes >= 50);
+}
+
+/* ---- readers beside the writer ---- */
+
+enum { COMMIT_ROWS = 7, READERS = 3, COMMITS = 300 };
+
+struct watcher {
+    struct setting *t;
+    _Atomic uint64_t *visible; /* the last committed revision */
+    _Atomic bool *stop;
+    uint64_t first;
+    uint64_t last_seen;
+    size_t rows, reads;
+    bool gap, half;
+};
+
+static bool watch_row(void *arg, const struct vd_row *row)
+{
+    struct watcher *w = arg;
+    w->gap |= w->last_seen && row->revision != w->last_seen + 1;
+    w->last_seen = row->revision;
+    w->rows++;
+    return true;
+}
+
+/* Reads all that there is, over and over: never half a commit, never less than
+ * what was committed before the read began. */
+static void *watch(void *arg)
+{
+    struct watcher *w = arg;
+    while (!atomic_load(w->stop) && !w->gap && !w->half) {
+        struct vd_error error;
+        struct vd_row_sink sink = {NULL, watch_row, w};
+        uint64_t visible = atomic_load(w->visible);
+        w->rows = 0;
+        w->last_seen = 0;
+        if (w->t->engine->ops->read(w->t->engine, w->first - 1, UINT64_MAX, SIZE_MAX, &sink,
+                                    &error))
+            w->gap = true;
+        w->half = w->rows % COMMIT_ROWS != 0 || w->last_seen < visible;
+        struct vd_row got;
+        if (visible && w->t->engine->ops->get(w->t->engine, visible,
+                                              &(struct vd_row_sink){NULL, keep_row, &got}, &error))
+            w->gap = true;
+        else if (visible)
+            kept_release(&got);
+        w->reads++;
+    }
+    return NULL;
+}
+
+static void readers_see_whole_commits_only(void **state)
+{
+    struct setting *t = *state;
+    _Atomic uint64_t visible = 0;
+    _Atomic bool stop = false;
+    pthread_t threads[READERS];
+    struct watcher watchers[READERS];
+    for (size_t i = 0; i < READERS; i++) {
+        watchers[i] = (struct watcher){t, &visible, &stop, .first = t->state.revision + 1};
+        assert_int_equal(pthread_create(&threads[i], NULL, watch, &watchers[i]), 0);
+    }
+    for (int i = 0; i < COMMITS; i++) {
+        struct vd_row rows[COMMIT_ROWS];
+        for (size_t j = 0; j < COMMIT_ROWS; j++)
+            rows[j] = row_of("a", "body");
+        commit(t, rows, COMMIT_ROWS);
+        atomic_store(&visible, rows[COMMIT_ROWS - 1].revision);
+    }
+    atomic_store(&stop, true);
+    for (size_t i = 0; i < READERS; i++) {
+        pthread_join(threads[i], NULL);
+        assert_false(watchers[i].gap);
+        assert_false(watchers[i].half);
+    }
+}
+
+/* A large commit spills to the disk before it ends; readers still see all of it or nothing. */
+static void large_commits_are_whole_too(void **state)
+{
+    struct setting *t = *state;
+    enum { ROWS = 2000, BYTES = 4000 };
+    struct vd_row *rows = calloc(ROWS, sizeof *rows);
+    char *body = malloc(BYTES + 1);
+    memset(body, 'x', BYTES);
+    body[BYTES] = 0;
+    for (int round = 0; round < 2; round++) {
+        for (size_t i = 0; i < ROWS; i++)
+            rows[i] = row_of("a", body);
+        commit(t, rows, ROWS);
+        struct sink s = {.only = "nothing"};
+        read_into(t, &s, rows[0].revision - 1, UINT64_MAX, SIZE_MAX);
+        assert_int_equal(s.heads, ROWS);
+        sink_reset(&s);
+        if (t->kind->lasts)
+            engine_reopen(t);
+    }
+    struct vd_engine_stats stats;
+    struct vd_error error;
+    assert_ok(t->engine->ops->stats(t->engine, &stats, &error), &error);
+    assert_int_equal(stats.rows, 2 * ROWS);
+    assert_true(stats.file_bytes >= (uint64_t)2 * ROWS * BYTES);
+    free(rows);
+    free(body);
+}
+
+static void deleted_rows_leave_room_for_new_ones(void **state)
+{
+    struct setting *t = *state;
+    if (!t->kind->lasts)
+        skip();
+    struct vd_engine_stats before, after;
+    struct vd_error error;
+    uint64_t revisions[200];
+    char body[2001];
+    memset(body, 'x', 2000);
+    body[2000] = 0;
+    for (size_t i = 0; i < 200; i++)
+        revisions[i] = commit_one(t, "a", body);
+    engine_reopen(t); /* closing folds the WAL into the main file */
+    assert_ok(t->engine->ops->stats(t->engine, &before, &error), &error);
+    assert_ok(t->engine->ops->compact(t->engine, revisions, 199, revisions[198], &error), &error);
+    assert_ok(t->engine->ops->stats(t->engine, &after, &error), &error);
+    assert_true(after.free_bytes > before.free_bytes + 100000);
+    for (size_t i = 0; i < 100; i++)
+        commit_one(t, "a", body);
+    engine_reopen(t);
+    assert_ok(t->engine->ops->stats(t->engine, &after, &error), &error);
+    assert_true(after.file_bytes <= before.file_bytes);
+}
+
+#define FOR_ENGINE(test, i)                                                                        \
+    {                                                                                              \
+#test, test, setup, teardown, (void *)(uintptr_t)&engines[i]                               \
+    }
+
+static int run_suite(size_t i)
+{
+    const struct CMUnitTest tests[] = {
+        FOR_ENGINE(an_empty_engine_has_a_revision_but_no_rows, i),
+        FOR_ENGINE(revisions_grow_from_row_to_row_and_commit_to_commit, i),
+        FOR_ENGINE(rows_come_back_as_they_were_written, i),
+        FOR_ENGINE(a_row_can_replace_one_of_its_own_commit, i),
+        FOR_ENGINE(reads_give_a_range_oldest_first, i),
+        FOR_ENGINE(loading_gives_all_rows_newest_first, i),
+        FOR_ENGINE(bodies_are_given_only_where_wanted, i),
+        FOR_ENGINE(taking_stops_when_it_is_told, i),
+        FOR_ENGINE(one_revision_is_got_or_not_found, i),
+        FOR_ENGINE(compacting_removes_exactly_the_named_rows, i),
+        FOR_ENGINE(revisions_survive_compaction_and_reopening, i),
+        FOR_ENGINE(readers_see_whole_commits_only, i),
+        FOR_ENGINE(large_commits_are_whole_too, i),
+        FOR_ENGINE(deleted_rows_leave_room_for_new_ones, i),
+    };
+    return cmocka_run_group_tests_name(engines[i].name, tests, NULL, NULL);
+}
+
+int main(void)
+{
+    int failed = 0;
+    for (size_t i = 0; i < sizeof engines / sizeof *engines; i++)
+        failed += run_suite(i);
+    return failed;
+}

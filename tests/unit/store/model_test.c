@@ -1,0 +1,333 @@
+/*
+ * The store against a naive model: random writes and batches with random
+ * preconditions, compactions, reopenings, and reads of every kind at random
+ * revisions, on every engine and with tails so small that most history comes
+ * from the engine. VEDETTE_SEED repeats a run.
+ */
+#include "model.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "check.h"
+#include "fixture.h"
+#include "seed.h"
+#include "store/snapshot.h"
+
+enum { WISHES_MAX = 5, STEPS = 120 };
+
+static const char *const kinds[] = {"things", "others", "nodes"};
+static const char *const paths[] = {"a/x", "a/y", "a-b/x", "ab/x", "/x", "/y"};
+static const char *const prefixes[] = {"", "a/", "a", "a-b/", "ab/", "/", "zz/", "a/x"};
+static const size_t tails[] = {1, 2, 5, 20, 0};
+
+#define PICK(rng, table) ((table)[seed_below((rng), sizeof(table) / sizeof *(table))])
+
+struct run {
+    struct seed_rng rng;
+    uint64_t seed;
+    char *folder; /* NULL: the memory engine */
+    struct vd_store *store;
+    struct model model;
+    struct vd_buf want, got;
+    unsigned writes; /* makes values differ */
+};
+
+#define assert_run(r, condition)                                                                   \
+    do {                                                                                           \
+        if (!(condition))                                                                          \
+            fail_msg("%s; VEDETTE_SEED=%llu", #condition, (unsigned long long)(r)->seed);          \
+    } while (0)
+
+static void assert_same_text(struct run *r, const char *what)
+{
+    if (strcmp(vd_buf_text(&r->want), vd_buf_text(&r->got)) != 0)
+        fail_msg("%s:\n got  %s\n want %s\nVEDETTE_SEED=%llu", what, vd_buf_text(&r->got),
+                 vd_buf_text(&r->want), (unsigned long long)r->seed);
+    vd_buf_reset(&r->want);
+    vd_buf_reset(&r->got);
+}
+
+static void run_open(struct run *r)
+{
+    struct vd_error error;
+    struct vd_store_options options = {.folder = r->folder, .manual_compaction = true};
+    options.tail_events_max = PICK(&r->rng, tails);
+    options.tail_bytes_max = seed_once_in(&r->rng, 3) ? seed_below(&r->rng, 400) : 0;
+    assert_ok(vd_store_open(&r->store, &options, &error), &error);
+    assert_run(r, vd_store_revision(r->store) == model_newest(&r->model));
+    assert_run(r, vd_store_floor(r->store) == r->model.floor);
+}
+
+/* ---- writing ---- */
+
+/* The outcome that the model expects of a wish, and its effect on the model. */
+static int model_wish(struct run *r, const struct vd_wish *w, const char *kind, const char *path,
+                      const char *value, uint64_t *revision, uint64_t newest, uint64_t next)
+{
+    const struct model_version *v = model_at(&r->model, kind, path, UINT64_MAX);
+    *revision = v ? v->revision : 0;
+    if (w->when == VD_WHEN_ABSENT && v)
+        return VD_ERR_EXISTS;
+    if (!v && (!value || w->when == VD_WHEN_PRESENT || w->when == VD_WHEN_REVISION))
+        return VD_ERR_NOT_FOUND;
+    if (w->when == VD_WHEN_REVISION && (w->revision != v->revision || v->revision > newest))
+        return VD_ERR_CONFLICT; /* what a batch does to itself has no revision to name */
+    if (value && v && strcmp(v->value, value) == 0)
+        return VD_OK;
+    model_add(&r->model, next, kind, path, value, true);
+    return VD_OK;
+}
+
+static void write_batch(struct run *r)
+{
+    size_t n = seed_once_in(&r->rng, 3) ? 1 + seed_below(&r->rng, WISHES_MAX) : 1;
+    struct vd_wish wishes[WISHES_MAX];
+    struct vd_buf bodies[WISHES_MAX] = {{0}};
+    size_t versions = r->model.versions.n, at = 0;
+    uint64_t newest = model_newest(&r->model), next = newest, revision = 0;
+    int code = VD_OK;
+    for (size_t i = 0; i < n; i++) {
+        const char *kind = PICK(&r->rng, kinds), *path = PICK(&r->rng, paths);
+        const char *slash = strchr(path, '/');
+        char value[32];
+        snprintf(value, sizeof value, "v%u", ++r->writes);
+        const struct model_version *v = model_at(&r->model, kind, path, UINT64_MAX);
+        if (v && seed_once_in(&r->rng, 8))
+            snprintf(value, sizeof value, "%s", v->value);
+        bool deletes = seed_once_in(&r->rng, 3);
+        wishes[i] = (struct vd_wish){
+            .action = deletes ? VD_DELETE : VD_PUT,
+            .when = seed_once_in(&r->rng, 2) ? VD_WHEN_ANY : (enum vd_when)seed_below(&r->rng, 4),
+            .revision = v && !seed_once_in(&r->rng, 4) ? v->revision : 1,
+            .key = {vd_slice_of(kind), vd_slice(path, (size_t)(slash - path)),
+                    vd_slice_of(slash + 1)},
+            .body = test_body(&bodies[i], slash + 1, NULL, value),
+        };
+        if (code)
+            continue;
+        at = i;
+        size_t before = r->model.versions.n;
+        uint64_t about;
+        code = model_wish(r, &wishes[i], kind, path, deletes ? NULL : value, &about, newest,
+                          next + 1);
+        next += r->model.versions.n - before;
+        revision = r->model.versions.n > before ? next : about;
+    }
+    bool refused = code != VD_OK;
+    if (refused) {
+        char kind[16], path[32];
+        const struct vd_key *key = &wishes[at].key;
+        snprintf(kind, sizeof kind, "%.*s", VD_FMT(key->kind));
+        snprintf(path, sizeof path, "%.*s/%.*s", VD_FMT(key->space), VD_FMT(key->name));
+        r->model.versions.n = versions;
+        const struct model_version *v = model_at(&r->model, kind, path, UINT64_MAX);
+        revision = v ? v->revision : 0;
+    }
+    bool changed = r->model.versions.n > versions;
+    if (changed) {
+        r->model.versions.p[r->model.versions.n - 1].more = false;
+        revision = next;
+    }
+    struct vd_outcome o;
+    int got = vd_store_commit(r->store, wishes, n, &o);
+    assert_run(r, got == code);
+    assert_run(r, o.changed == changed);
+    assert_run(r, o.revision == revision);
+    assert_run(r, !refused || o.at == at);
+    assert_run(r, !changed || o.revision_first == r->model.versions.p[versions].revision);
+    assert_run(r, vd_store_revision(r->store) == model_newest(&r->model));
+    for (size_t i = 0; i < n; i++)
+        vd_buf_release(&bodies[i]);
+}
+
+/* ---- reading ---- */
+
+/* Mostly a revision that can be read at; sometimes 0, an expired or a future one. */
+static uint64_t pick_revision(struct run *r)
+{
+    return seed_below(&r->rng, model_newest(&r->model) + 3);
+}
+
+static int place_of(const struct run *r, uint64_t revision)
+{
+    return revision > model_newest(&r->model) ? VD_ERR_FUTURE
+           : revision <= r->model.floor       ? VD_ERR_EXPIRED
+                                              : VD_OK;
+}
+
+static void read_object(struct run *r)
+{
+    const char *kind = PICK(&r->rng, kinds), *path = PICK(&r->rng, paths);
+    const char *slash = strchr(path, '/');
+    struct vd_key key = {vd_slice_of(kind), vd_slice(path, (size_t)(slash - path)),
+                         vd_slice_of(slash + 1)};
+    uint64_t revision = pick_revision(r), at = revision ? revision : model_newest(&r->model);
+    const struct model_version *v = model_at(&r->model, kind, path, at);
+    int want = place_of(r, at) ? place_of(r, at) : v ? VD_OK : VD_ERR_NOT_FOUND;
+    struct vd_event *event;
+    struct vd_error error;
+    int code = vd_store_get(r->store, &key, revision, &event, &error);
+    assert_run(r, code == want);
+    if (code)
+        return;
+    vd_buf_addf(&r->want, "%s=%s@%llu ", v->path, v->value, (unsigned long long)v->revision);
+    model_show_object(&r->got, event);
+    vd_event_unref(event);
+    assert_same_text(r, "get");
+}
+
+/* Pages through a list, with writes and compactions between the pages. */
+static void read_list(struct run *r)
+{
+    const char *kind = PICK(&r->rng, kinds), *prefix = PICK(&r->rng, prefixes);
+    const char *after = seed_once_in(&r->rng, 3) ? PICK(&r->rng, paths) : "";
+    uint64_t revision = pick_revision(r);
+    struct vd_snapshot s;
+    struct vd_error error;
+    int code = vd_snapshot_open(&s, r->store, vd_slice_of(kind), vd_slice_of(prefix), revision,
+                                vd_slice_of(after), &error);
+    assert_run(r, code == place_of(r, revision ? revision : model_newest(&r->model)));
+    if (code)
+        return;
+    assert_run(r, s.revision ==
+                      model_batch_end(&r->model, revision ? revision : model_newest(&r->model)));
+    size_t total = model_list(&r->model, kind, prefix, after, s.revision, &r->want), seen = 0;
+    while (!s.done && !code) {
+        struct vd_event *events[4];
+        size_t n, left;
+        bool expired = s.revision <= r->model.floor;
+        code = vd_snapshot_remaining(&s, &left, &error);
+        assert_run(r, code == (expired ? VD_ERR_EXPIRED : VD_OK));
+        assert_run(r, code || left == total - seen);
+        code = vd_snapshot_next(&s, events, 1 + seed_below(&r->rng, 4), &n, &error);
+        assert_run(r, code == (expired ? VD_ERR_EXPIRED : VD_OK));
+        for (size_t i = 0; !code && i < n; i++, seen++) {
+            model_show_object(&r->got, events[i]);
+            vd_event_unref(events[i]);
+        }
+        if (seed_once_in(&r->rng, 2))
+            write_batch(r);
+        if (seed_once_in(&r->rng, 12)) {
+            uint64_t target = pick_revision(r);
+            assert_ok(vd_store_compact(r->store, target, &error), &error);
+            model_compact(&r->model, target);
+        }
+    }
+    if (!code)
+        assert_same_text(r, "list");
+    vd_buf_reset(&r->want);
+    vd_buf_reset(&r->got);
+    vd_snapshot_release(&s);
+}
+
+static void read_log(struct run *r)
+{
+    const char *kind = seed_once_in(&r->rng, 3) ? "" : PICK(&r->rng, kinds);
+    uint64_t after = pick_revision(r), newest = model_newest(&r->model);
+    struct vd_stretch stretch = {0};
+    struct vd_error error;
+    int code = VD_OK;
+    if (after > newest || after <= r->model.floor) {
+        code = vd_store_read(r->store, vd_slice_of(kind), after, 4, &stretch, &error);
+        assert_run(r, code == (after > newest ? VD_OK : VD_ERR_EXPIRED));
+        assert_run(r, code || (stretch.upto == after && stretch.changes.n == 0));
+        vd_stretch_release(&stretch);
+        return;
+    }
+    model_log(&r->model, kind, after, newest, &r->want);
+    while (after < newest) {
+        size_t max = 1 + seed_below(&r->rng, 6);
+        assert_ok(vd_store_read(r->store, vd_slice_of(kind), after, max, &stretch, &error), &error);
+        assert_run(r, stretch.changes.n <= max && stretch.upto > after && stretch.upto <= newest);
+        assert_run(r, !stretch.whole || model_batch_end(&r->model, stretch.upto) == stretch.upto);
+        assert_run(r, stretch.upto < newest || stretch.whole);
+        for (size_t i = 0; i < stretch.changes.n; i++)
+            model_show_change(&r->got, &stretch.changes.p[i]);
+        after = stretch.upto;
+    }
+    assert_same_text(r, "log");
+    vd_stretch_release(&stretch);
+}
+
+static void check_counts(struct run *r)
+{
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        size_t n = model_list(&r->model, kinds[i], "", "", UINT64_MAX, &r->want);
+        assert_run(r, vd_store_count(r->store, vd_slice_of(kinds[i])) == n);
+    }
+    vd_buf_reset(&r->want);
+    struct vd_store_stats stats;
+    vd_store_stats(r->store, &stats);
+    size_t behind = 0;
+    for (size_t i = 0; i < r->model.versions.n; i++)
+        behind += r->model.versions.p[i].revision > r->model.floor;
+    assert_run(r, stats.window_events == behind);
+    assert_run(r, stats.floor <= stats.tail_floor && stats.tail_floor <= stats.revision);
+}
+
+static void step(struct run *r)
+{
+    uint64_t dice = seed_below(&r->rng, 100);
+    if (dice < 55) {
+        write_batch(r);
+    } else if (dice < 68) {
+        read_object(r);
+    } else if (dice < 80) {
+        read_list(r);
+    } else if (dice < 92) {
+        read_log(r);
+    } else if (dice < 95) {
+        struct vd_error error;
+        uint64_t target = pick_revision(r);
+        assert_ok(vd_store_compact(r->store, target, &error), &error);
+        model_compact(&r->model, target);
+        assert_run(r, vd_store_floor(r->store) == r->model.floor);
+    } else if (dice < 98 && r->folder) {
+        vd_store_close(r->store);
+        run_open(r);
+    } else {
+        check_counts(r);
+    }
+}
+
+static void run_random(bool in_folder, uint64_t runs)
+{
+    uint64_t seed = seed_of_run();
+    runs = seed_runs("VEDETTE_RUNS", runs);
+    for (uint64_t i = 0; i < runs; i++) {
+        struct run r = {.rng = {seed + i}, .seed = seed + i};
+        r.folder = in_folder ? temp_folder_new() : NULL;
+        model_init(&r.model, 1);
+        run_open(&r);
+        for (int j = 0; j < STEPS; j++)
+            step(&r);
+        vd_store_close(r.store);
+        if (r.folder)
+            temp_folder_remove(r.folder);
+        model_release(&r.model);
+        vd_buf_release(&r.want);
+        vd_buf_release(&r.got);
+    }
+}
+
+static void random_use_on_memory(void **state)
+{
+    (void)state;
+    run_random(false, 150);
+}
+
+static void random_use_on_sqlite(void **state)
+{
+    (void)state;
+    run_random(true, 12);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(random_use_on_memory),
+        cmocka_unit_test(random_use_on_sqlite),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
