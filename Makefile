@@ -77,7 +77,7 @@ fuzz: build-fuzz ## run each fuzz target for FUZZ_S seconds, 60 by default (TEST
 	@tests/fuzz/run.sh build-fuzz $(FUZZ_S) '$(TEST)'
 
 crash: build-test ## kill and reopen the store N times, 1000 by default
-	@build-test/tests/crash --cycles $(N)
+	@build-test/tests/fault/crash --cycles $(N)
 
 bench: build-bench ## run the benchmarks in a release build (TEST=pattern: some)
 	@bench/run.sh build-bench '$(TEST)'

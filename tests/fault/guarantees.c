@@ -228,6 +228,11 @@ size_t check_stream(const struct history *history, const struct stream *stream)
            check_bookmarkable(history, stream);
 }
 
+static bool is_deletion(const struct fact *fact)
+{
+    return fact->type == VD_EVENT_DELETED;
+}
+
 size_t check_durable(const struct history *history, const struct fact *acknowledged, size_t n)
 {
     size_t bad = 0;
@@ -238,8 +243,9 @@ size_t check_durable(const struct history *history, const struct fact *acknowled
             bad += breach("Durable", "the acknowledged revision %llu (%s=%s) is gone",
                           U(promised->revision), promised->path, promised->value);
         else if (strcmp(fact->path, promised->path) != 0 ||
-                 strcmp(fact->kind, promised->kind) != 0 || fact->type != promised->type ||
-                 (fact->type != VD_EVENT_DELETED && strcmp(fact->value, promised->value) != 0))
+                 strcmp(fact->kind, promised->kind) != 0 ||
+                 is_deletion(fact) != is_deletion(promised) ||
+                 (!is_deletion(fact) && strcmp(fact->value, promised->value) != 0))
             bad += breach("Durable", "revision %llu is %s=%s, but %s=%s was acknowledged",
                           U(promised->revision), fact->path, fact->value, promised->path,
                           promised->value);

@@ -37,7 +37,8 @@ size_t check_bookmarkable(const struct history *history, const struct stream *st
 /* All of the above. */
 size_t check_stream(const struct history *history, const struct stream *stream);
 
-/* Every acknowledged write is in the log at its revision with its value. */
+/* Every acknowledged write is in the log at its revision with its value. Whether
+ * it created or updated is the log's to say; that it deleted, or not, is not. */
 size_t check_durable(const struct history *history, const struct fact *acknowledged, size_t n);
 
 /* The newest state of the store is what the log adds up to. */

@@ -181,11 +181,6 @@ static void note_acknowledged(struct world *w, struct ticket *t)
     for (size_t i = 0; !t->outcome.code && i < t->proposal.n; i++) {
         struct fact fact = t->facts[i];
         fact.revision = t->outcome.revision_first + i;
-        size_t at = history_after(&w->history, fact.revision);
-        /* Whether it created or updated, the log knows; that it did not delete is ours. */
-        if (fact.type != VD_EVENT_DELETED && at)
-            fact.type = w->history.facts.p[at - 1].type == VD_EVENT_CREATED ? VD_EVENT_CREATED
-                                                                            : VD_EVENT_UPDATED;
         *VD_VEC_PUSH(&w->acknowledged) = fact;
     }
 }
