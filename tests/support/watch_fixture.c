@@ -90,7 +90,7 @@ uint64_t body_revision(const struct vd_body *body)
 void delivery_add_text(struct vd_buf *out, const struct vd_delivery *d)
 {
     char room[64];
-    vd_buf_addf(out, "%c%llu", "+~-"[d->type], (unsigned long long)d->event->revision);
+    vd_buf_addf(out, "%c%llu", "+~-"[d->type], (unsigned long long)d -> event -> revision);
     if (d->body && body_revision(d->body) != d->event->revision)
         vd_buf_addf(out, "(%llu)", (unsigned long long)body_revision(d->body));
     vd_buf_addf(out, " %.*s=%s ", VD_FMT(vd_entry_path(d->event->entry)),
