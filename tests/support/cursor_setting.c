@@ -1,6 +1,7 @@
 /* See cursor_setting.h. */
 #include "cursor_setting.h"
 
+#include <sqlite3.h>
 #include <stdlib.h>
 
 void reopen(struct setting *t, size_t tail_events_max)
@@ -134,4 +135,21 @@ const char *read_snapshot(struct setting *t, struct filter_texts texts, size_t m
     rest_of(t, &c, max);
     vd_cursor_close(&c);
     return vd_buf_text(&t->got);
+}
+
+void damage_row(struct setting *t, uint64_t revision)
+{
+    struct vd_buf path = {0}, sql = {0};
+    sqlite3 *db;
+    vd_store_close(t->store);
+    t->store = NULL;
+    vd_buf_addf(&path, "%s/log.db", t->folder);
+    vd_buf_addf(&sql, "UPDATE log SET body = zeroblob(length(body)) WHERE revision = %llu",
+                (unsigned long long)revision);
+    assert_int_equal(sqlite3_open(vd_buf_text(&path), &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, vd_buf_text(&sql), NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_changes(db), 1);
+    sqlite3_close(db);
+    vd_buf_release(&path);
+    vd_buf_release(&sql);
 }

@@ -19,6 +19,9 @@ struct setting {
 };
 
 void reopen(struct setting *t, size_t tail_events_max);
+/* Closes the store and spoils the bytes of one row in its file. */
+void damage_row(struct setting *t, uint64_t revision);
+
 int setup_memory(void **state);
 int setup_short(void **state);
 int setup_sqlite(void **state);

@@ -2,7 +2,6 @@
  * src/watch/cursor.h: where a cursor starts, what it is given, and both ends of the
  * window. Where a test is one of Kubernetes' watcher_tests.go, its name is beside it.
  */
-#include <sqlite3.h>
 #include <stdio.h>
 
 #include "cursor_setting.h"
@@ -344,23 +343,6 @@ static void a_kind_that_is_gone_is_still_replayed(void **state)
 }
 
 /* ---- damage ---- */
-
-static void damage_row(struct setting *t, uint64_t revision)
-{
-    struct vd_buf path = {0}, sql = {0};
-    sqlite3 *db;
-    vd_store_close(t->store);
-    t->store = NULL;
-    vd_buf_addf(&path, "%s/log.db", t->folder);
-    vd_buf_addf(&sql, "UPDATE log SET body = zeroblob(length(body)) WHERE revision = %llu",
-                (unsigned long long)revision);
-    assert_int_equal(sqlite3_open(vd_buf_text(&path), &db), SQLITE_OK);
-    assert_int_equal(sqlite3_exec(db, vd_buf_text(&sql), NULL, NULL, NULL), SQLITE_OK);
-    assert_int_equal(sqlite3_changes(db), 1);
-    sqlite3_close(db);
-    vd_buf_release(&path);
-    vd_buf_release(&sql);
-}
 
 /* RunTestWatchError, ErrorIsBlockingFurtherEvents: a damaged event is named and not
  * passed; what replaced it can be had. */
