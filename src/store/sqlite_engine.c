@@ -156,16 +156,38 @@ static int sqlite_get(struct vd_engine *engine, uint64_t revision, const struct 
     return code;
 }
 
+static int missing(uint64_t revision, struct vd_error *error)
+{
+    return vd_error_set(error, VD_ERR_CORRUPT,
+                        "revision %llu is missing from the log: restore the newest backup with "
+                        "'vedette store restore'",
+                        (unsigned long long)revision);
+}
+
+/* Revisions have no gaps here, and only rows at or below the floor are ever
+ * taken out: a row that is missing above it was lost. */
 static int sqlite_load(struct vd_engine *engine, const struct vd_row_sink *sink,
                        struct vd_error *error)
 {
     struct sqlite_engine *e = (struct sqlite_engine *)engine;
     sqlite3_stmt *select = NULL;
-    size_t rows;
+    uint64_t lowest = e->meta.floor > e->meta.base ? e->meta.floor : e->meta.base;
+    uint64_t due = e->revision;
+    int rc = SQLITE_ROW;
+    bool go_on = true;
     int code = vd_log_prepare(e->db, &select,
                               "SELECT " VD_ROW_COLUMNS " FROM log ORDER BY revision DESC", error);
-    if (!code)
-        code = rows_pass(e->db, select, sink, &rows, error);
+    while (!code && go_on && (rc = sqlite3_step(select)) == SQLITE_ROW) {
+        if (due > lowest && (uint64_t)sqlite3_column_int64(select, 0) != due)
+            code = missing(due, error);
+        else
+            code = vd_row_read(select, sink, &go_on, error);
+        due -= due > lowest;
+    }
+    if (!code && rc != SQLITE_ROW && rc != SQLITE_DONE)
+        code = vd_log_error(e->db, rc, "could not read", error);
+    if (!code && rc == SQLITE_DONE && due > lowest)
+        code = missing(due, error);
     sqlite3_finalize(select);
     return code;
 }
