@@ -57,15 +57,17 @@ static int fetch_row_at(struct vd_store *store, struct vd_entry *entry, uint64_t
     struct fetch f = {.entry = entry};
     struct vd_row_sink sink = {NULL, fetch_row, &f};
     int code = store->engine->ops->get(store->engine, revision, &sink, error);
-    if (code)
-        return code;
-    if (f.event->damaged) {
-        code = vd_damaged(f.event, error);
-        vd_event_unref(f.event);
-        return code;
-    }
-    *out = f.event;
-    return VD_OK;
+    if (!code)
+        *out = f.event;
+    return code;
+}
+
+/* What a deletion deleted gives it its body, if that is still to be had. */
+static void deletion_body(struct vd_event *deletion, const struct vd_event *last)
+{
+    deletion->damaged = last->damaged;
+    if (last->body)
+        deletion->body = vd_body_restamp(last->body, deletion->revision);
 }
 
 int vd_store_fetch(struct vd_store *store, struct vd_entry *entry, uint64_t revision,
@@ -73,16 +75,25 @@ int vd_store_fetch(struct vd_store *store, struct vd_entry *entry, uint64_t revi
 {
     struct vd_event *event = NULL, *last = NULL;
     int code = fetch_row_at(store, entry, revision, &event, error);
-    if (code || event->type != VD_EVENT_DELETED) {
-        *out = event;
-        return code;
+    if (!code && event->type == VD_EVENT_DELETED) {
+        code = fetch_row_at(store, entry, event->previous, &last, error);
+        if (!code)
+            deletion_body(event, last);
+        code = code == VD_ERR_NOT_FOUND ? VD_OK : code;
     }
-    code = fetch_row_at(store, entry, event->previous, &last, error);
-    if (!code)
-        event->body = vd_body_restamp(last->body, event->revision);
     vd_event_unref(last);
-    *out = event;
-    return code == VD_ERR_NOT_FOUND ? VD_OK : code;
+    if (code)
+        vd_event_unref(event);
+    else
+        *out = event;
+    return code;
+}
+
+/* Whether an event cannot be given to anyone. A deletion can, though what it
+ * deleted was damaged. */
+static bool is_lost(const struct vd_event *event)
+{
+    return event->damaged && vd_event_is_live(event);
 }
 
 /* ---- from the tail ---- */
@@ -95,16 +106,19 @@ static void add_from_tail(struct vd_stretch *stretch, struct vd_event *event)
 }
 
 /* Under the lock. */
-static void read_tail(const struct vd_index *index, const struct vd_tail *tail, uint64_t after,
-                      size_t max, struct vd_stretch *stretch)
+static int read_tail(const struct vd_index *index, const struct vd_tail *tail, uint64_t after,
+                     size_t max, struct vd_stretch *stretch, struct vd_error *error)
 {
     size_t at = tail->n ? vd_tail_first_after(tail, after) : 0;
     size_t end = tail->n - at > max ? at + max : tail->n;
-    for (; at < end; at++)
+    if (at < end && is_lost(vd_tail_at(tail, at)))
+        return vd_damaged(vd_tail_at(tail, at), error);
+    for (; at < end && !is_lost(vd_tail_at(tail, at)); at++)
         add_from_tail(stretch, vd_tail_at(tail, at));
-    bool all = end == tail->n;
-    stretch->upto = all ? index->revision : vd_tail_at(tail, end - 1)->revision;
-    stretch->whole = all || !vd_tail_at(tail, end - 1)->more;
+    bool all = at == tail->n;
+    stretch->upto = all ? index->revision : vd_tail_at(tail, at - 1)->revision;
+    stretch->whole = all || !vd_tail_at(tail, at - 1)->more;
+    return VD_OK;
 }
 
 /* ---- from the engine ---- */
@@ -116,6 +130,7 @@ struct history {
     size_t rows;
     uint64_t last; /* the last row that was passed */
     bool last_more;
+    bool cut; /* an event behind it is lost */
 };
 
 static bool history_wants(void *arg, const struct vd_row *head)
@@ -144,14 +159,32 @@ static bool history_take(void *arg, const struct vd_row *row)
 static int complete(struct vd_store *store, struct vd_change *change, struct vd_error *error)
 {
     struct vd_event *now = change->now;
-    if (now->damaged)
-        return vd_damaged(now, error);
     if (now->type == VD_EVENT_CREATED)
         return VD_OK;
     int code = vd_store_fetch(store, now->entry, now->previous, &change->before, error);
     if (!code && now->type == VD_EVENT_DELETED)
-        now->body = vd_body_restamp(change->before->body, now->revision);
+        deletion_body(now, change->before);
     return code;
+}
+
+/* Completes what was read, up to an event that is lost. */
+static int complete_all(struct vd_store *store, struct history *h, struct vd_error *error)
+{
+    struct vd_stretch *s = h->stretch;
+    size_t n = 0;
+    int code = VD_OK;
+    while (!code && n < s->changes.n && !is_lost(s->changes.p[n].now))
+        code = complete(store, &s->changes.p[n++], error);
+    if (code || n == s->changes.n)
+        return code;
+    if (n == 0)
+        return vd_damaged(s->changes.p[0].now, error);
+    h->last = s->changes.p[n - 1].now->revision;
+    h->last_more = s->changes.p[n - 1].now->more;
+    h->cut = true;
+    while (s->changes.n > n)
+        vd_change_release(&s->changes.p[--s->changes.n]);
+    return VD_OK;
 }
 
 /* `upto` is the tail's floor: from there on the tail answers. */
@@ -162,21 +195,21 @@ static int read_history(struct vd_store *store, struct vd_slice kind, uint64_t a
     struct history h = {store, kind, stretch, .last = after};
     struct vd_row_sink sink = {history_wants, history_take, &h};
     int code = store->engine->ops->read(store->engine, after, upto, rows_max, &sink, error);
-    for (size_t i = 0; !code && i < stretch->changes.n; i++)
-        code = complete(store, &stretch->changes.p[i], error);
+    if (!code)
+        code = complete_all(store, &h, error);
     if (code)
         return code;
-    bool all = h.rows < rows_max;
+    bool all = h.rows < rows_max && !h.cut;
     stretch->upto = all ? upto : h.last;
     stretch->whole = !h.last_more;
     return VD_OK;
 }
 
-int vd_store_read_from(struct vd_store *store, struct vd_slice kind, uint64_t after, size_t max,
-                       struct vd_stretch *stretch, bool floor_too, struct vd_error *error)
+int vd_store_read(struct vd_store *store, struct vd_slice kind, uint64_t after, size_t max,
+                  struct vd_stretch *stretch, struct vd_error *error)
 {
     struct vd_index *index = &store->index;
-    uint64_t lowest = after + floor_too; /* must be above the floor */
+    int code = VD_OK;
     vd_stretch_reset(stretch);
     vd_index_read_lock(index);
     const struct vd_collection *c = kind.n ? vd_index_collection(index, kind) : NULL;
@@ -187,25 +220,18 @@ int vd_store_read_from(struct vd_store *store, struct vd_slice kind, uint64_t af
         stretch->upto = after > index->revision ? after : index->revision;
         stretch->whole = true;
     } else if (after >= tail_floor) {
-        read_tail(index, c ? &c->tail : &index->tail, after, max, stretch);
+        code = read_tail(index, c ? &c->tail : &index->tail, after, max, stretch, error);
     } else {
         in_memory = false;
     }
     vd_index_unlock(index);
-    int code = VD_OK;
-    if (!in_memory && lowest > floor) {
+    if (!in_memory && after > floor) {
         code = read_history(store, kind, after, tail_floor, max, stretch, error);
         floor = vd_store_floor(store); /* rows that it passed meanwhile may be gaps */
     }
-    if (lowest <= floor)
+    if (after <= floor)
         code = vd_expired(after, floor, error);
     if (code)
         vd_stretch_reset(stretch);
     return code;
-}
-
-int vd_store_read(struct vd_store *store, struct vd_slice kind, uint64_t after, size_t max,
-                  struct vd_stretch *stretch, struct vd_error *error)
-{
-    return vd_store_read_from(store, kind, after, max, stretch, false, error);
 }

@@ -92,6 +92,10 @@ void vd_stretch_release(struct vd_stretch *stretch);
  * a bounded piece of the log; there may be more when stretch->upto is less than
  * the newest revision. VD_ERR_EXPIRED at or below the floor. A future `after`
  * reads nothing and stays where it is.
+ *
+ * VD_ERR_CORRUPT when the next event's bytes are damaged: no cursor can pass it.
+ * What an event replaced or deleted may be damaged; `before` says so and has no
+ * body then, nor has a deletion.
  */
 int vd_store_read(struct vd_store *store, struct vd_slice kind, uint64_t after, size_t max,
                   struct vd_stretch *stretch, struct vd_error *error) VD_MUST_USE;

@@ -70,16 +70,10 @@ struct vd_event *vd_event_from_row(struct vd_entry *entry, const struct vd_row *
 /*
  * One version from the engine, by its revision. A deletion comes with the body
  * of the version that it replaced, unless that is gone. VD_ERR_NOT_FOUND when
- * the row is gone, VD_ERR_CORRUPT when its bytes are damaged.
+ * the row is gone. One whose bytes are damaged is marked so and has no body.
  */
 int vd_store_fetch(struct vd_store *store, struct vd_entry *entry, uint64_t revision,
                    struct vd_event **out, struct vd_error *error) VD_MUST_USE;
-
-/* vd_store_read(), which may also start at the floor itself if `floor_too`: the
- * rows behind it are all there. */
-int vd_store_read_from(struct vd_store *store, struct vd_slice kind, uint64_t after, size_t max,
-                       struct vd_stretch *stretch, bool floor_too,
-                       struct vd_error *error) VD_MUST_USE;
 
 /* The sentences for a revision that cannot be read at. */
 int vd_expired(uint64_t revision, uint64_t floor, struct vd_error *error);
