@@ -101,9 +101,15 @@ struct vd_engine_ops {
 int vd_memory_engine_open(struct vd_engine **out, struct vd_engine_state *state,
                           struct vd_error *error) VD_MUST_USE;
 
-/* Keeps the log in `folder`/log.db. `vfs` names an SQLite VFS, NULL for the
- * system's own; tests put a faulty disk there. The folder must exist. */
-int vd_sqlite_engine_open(struct vd_engine **out, const char *folder, const char *vfs,
-                          struct vd_engine_state *state, struct vd_error *error) VD_MUST_USE;
+/* What tests change: a faulty disk, and small files. Zeros are the defaults. */
+struct vd_sqlite_options {
+    const char *vfs;   /* the SQLite VFS; NULL: the system's own */
+    int wal_pages_max; /* when tidy() folds the WAL into the main file; 0: at 16 MB */
+};
+
+/* Keeps the log in `folder`/log.db. The folder must exist. */
+int vd_sqlite_engine_open(struct vd_engine **out, const char *folder,
+                          struct vd_sqlite_options options, struct vd_engine_state *state,
+                          struct vd_error *error) VD_MUST_USE;
 
 #endif

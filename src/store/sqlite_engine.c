@@ -25,7 +25,7 @@
 
 enum {
     READERS_IDLE_MAX = 4,
-    WAL_PAGES_MAX = 4000, /* 16 MB; then tidy() folds it into the main file */
+    WAL_PAGES_DEFAULT = 4000, /* 16 MB; then tidy() folds it into the main file */
 };
 
 struct reader {
@@ -42,6 +42,7 @@ struct sqlite_engine {
     struct vd_log_meta meta;
     uint64_t revision; /* newest; writer thread */
     int wal_pages;     /* since the last checkpoint; writer thread */
+    int wal_pages_max;
     struct vd_buf path;
     char *vfs;
     pthread_mutex_t lock; /* guards idle; held for a push or a pop only */
@@ -264,7 +265,7 @@ static int sqlite_compact(struct vd_engine *engine, const uint64_t *dead, size_t
 static int sqlite_tidy(struct vd_engine *engine, struct vd_error *error)
 {
     struct sqlite_engine *e = (struct sqlite_engine *)engine;
-    if (e->wal_pages < WAL_PAGES_MAX)
+    if (e->wal_pages < e->wal_pages_max)
         return VD_OK;
     VD_FAILPOINT("engine.before_checkpoint");
     int rc = sqlite3_wal_checkpoint_v2(e->db, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
@@ -376,16 +377,18 @@ static int open_writer(struct sqlite_engine *e, struct vd_error *error)
     return VD_OK;
 }
 
-int vd_sqlite_engine_open(struct vd_engine **out, const char *folder, const char *vfs,
-                          struct vd_engine_state *state, struct vd_error *error)
+int vd_sqlite_engine_open(struct vd_engine **out, const char *folder,
+                          struct vd_sqlite_options options, struct vd_engine_state *state,
+                          struct vd_error *error)
 {
     struct sqlite_engine *e = VD_NEW(struct sqlite_engine);
     e->engine.ops = &sqlite_ops;
-    e->vfs = vfs ? vd_strdup(vfs) : NULL;
+    e->vfs = options.vfs ? vd_strdup(options.vfs) : NULL;
+    e->wal_pages_max = options.wal_pages_max ? options.wal_pages_max : WAL_PAGES_DEFAULT;
     vd_log_path(&e->path, folder);
     pthread_mutex_init(&e->lock, NULL);
     int code = open_writer(e, error);
-    if (!code && !vfs)
+    if (!code && !options.vfs)
         code = sync_folder(folder, error);
     if (code) {
         sqlite_close(&e->engine);

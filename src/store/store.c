@@ -53,7 +53,8 @@ static int engine_open(struct vd_store *store, struct vd_engine_state *state,
         return vd_memory_engine_open(&store->engine, state, error);
     /* A simulated disk has no folder to lock. */
     int code = o->vfs ? VD_OK : vd_lock_file_open(&store->lock_file, o->folder, error);
-    return code ? code : vd_sqlite_engine_open(&store->engine, o->folder, o->vfs, state, error);
+    struct vd_sqlite_options sqlite = {.vfs = o->vfs, .wal_pages_max = o->wal_pages_max};
+    return code ? code : vd_sqlite_engine_open(&store->engine, o->folder, sqlite, state, error);
 }
 
 static void note_damage(struct vd_store *store)

@@ -22,6 +22,7 @@ struct vd_store;
 struct vd_store_options {
     const char *folder;           /* where the log is; NULL: the memory engine */
     const char *vfs;              /* SQLite VFS; NULL: the system's (tests use another) */
+    int wal_pages_max;            /* see engine.h; 0: the default */
     const struct vd_clock *clock; /* NULL: the system's */
     /* Zero means the default of limits.h. */
     size_t window_events_max;

@@ -31,7 +31,7 @@ static int open_memory(struct vd_engine **out, const char *folder, struct vd_eng
 static int open_sqlite(struct vd_engine **out, const char *folder, struct vd_engine_state *state,
                        struct vd_error *error)
 {
-    return vd_sqlite_engine_open(out, folder, NULL, state, error);
+    return vd_sqlite_engine_open(out, folder, (struct vd_sqlite_options){0}, state, error);
 }
 
 static const struct engine_kind engines[] = {
