@@ -43,6 +43,7 @@ struct sqlite_engine {
     uint64_t revision; /* newest; writer thread */
     int wal_pages;     /* since the last checkpoint; writer thread */
     int wal_pages_max;
+    bool failed; /* a write or sync failed for good; writer thread */
     struct vd_buf path;
     char *vfs;
     pthread_mutex_t lock; /* guards idle; held for a push or a pop only */
@@ -194,10 +195,11 @@ static int sqlite_load(struct vd_engine *engine, const struct vd_row_sink *sink,
 }
 
 /* Ends a transaction that failed; the error it failed with is the one to tell. */
-static void rollback(struct sqlite_engine *e)
+static void rollback(struct sqlite_engine *e, int code)
 {
     if (!sqlite3_get_autocommit(e->db))
         sqlite3_exec(e->db, "ROLLBACK", NULL, NULL, NULL);
+    e->failed |= code != VD_ERR_FULL;
 }
 
 static int insert_rows(struct sqlite_engine *e, struct vd_row *rows, size_t n,
@@ -228,7 +230,7 @@ static int sqlite_commit(struct vd_engine *engine, struct vd_row *rows, size_t n
         code = vd_log_exec(e->db, "COMMIT", error);
     VD_FAILPOINT("engine.after_commit");
     if (code)
-        rollback(e);
+        rollback(e, code);
     else
         e->revision += n;
     return code;
@@ -254,7 +256,7 @@ static int sqlite_compact(struct vd_engine *engine, const uint64_t *dead, size_t
         code = vd_log_exec(e->db, "COMMIT", error);
     VD_FAILPOINT("engine.after_compact_commit");
     if (code)
-        rollback(e);
+        rollback(e, code);
     else
         e->meta = meta;
     return code;
@@ -270,8 +272,11 @@ static int sqlite_tidy(struct vd_engine *engine, struct vd_error *error)
     VD_FAILPOINT("engine.before_checkpoint");
     int rc = sqlite3_wal_checkpoint_v2(e->db, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
     VD_FAILPOINT("engine.after_checkpoint");
-    if (rc != SQLITE_OK && (rc & 0xff) != SQLITE_BUSY)
-        return vd_log_error(e->db, rc, "could not checkpoint", error);
+    if (rc != SQLITE_OK && (rc & 0xff) != SQLITE_BUSY) {
+        int code = vd_log_error(e->db, rc, "could not checkpoint", error);
+        e->failed |= code != VD_ERR_FULL;
+        return code;
+    }
     e->wal_pages = 0;
     return VD_OK;
 }
@@ -321,9 +326,13 @@ static int sqlite_stats(struct vd_engine *engine, struct vd_engine_stats *out,
     return code;
 }
 
+/* Closing folds the WAL into the main file, with syncs. After a failure the disk
+ * is left alone: what was acknowledged is in the WAL, and the next open finds it. */
 static void sqlite_close(struct vd_engine *engine)
 {
     struct sqlite_engine *e = (struct sqlite_engine *)engine;
+    if (e->failed)
+        sqlite3_db_config(e->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
     for (size_t i = 0; i < e->idle.n; i++)
         reader_free(e->idle.p[i]);
     VD_VEC_RELEASE(&e->idle);

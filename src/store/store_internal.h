@@ -30,8 +30,8 @@ struct vd_store {
     struct vd_proposal **queue_end;
     size_t queue_len;
     bool stopping;
-    uint64_t compact_target; /* what vd_store_compact() asks for; 0: nothing */
-    int compact_code;        /* how the last asked-for compaction ended */
+    uint64_t compact_target;       /* what vd_store_compact() asks for; 0: nothing */
+    struct vd_error compact_error; /* how the last asked-for compaction ended */
 
     struct {
         int64_t next_age_ms; /* wall clock: nothing grows too old before it */
@@ -44,6 +44,7 @@ struct vd_store {
 
     pthread_mutex_t health_lock; /* guards health */
     struct vd_health health;
+    struct vd_error damage; /* what loading found; VD_OK: nothing. Constant afterwards */
 
     _Atomic bool read_only;
     _Atomic uint64_t commits, groups, refused, compacted_rows;
