@@ -24,13 +24,13 @@ static unsigned name_of(unsigned object)
     return object % MODEL_NAMES;
 }
 
-struct vd_key model_key(unsigned object)
+struct vd_key watch_model_key(unsigned object)
 {
     return test_key(kinds[kind_of(object)], spaces[space_of(object)], names[name_of(object)]);
 }
 
-struct vd_template model_body(struct vd_buf *room, unsigned object, unsigned app, unsigned tier,
-                              unsigned number)
+struct vd_template watch_model_body(struct vd_buf *room, unsigned object, unsigned app,
+                                    unsigned tier, unsigned number)
 {
     static const char *const apps[MODEL_APPS] = {"", "\"app\":\"web\"", "\"app\":\"db\""};
     static const char *const tiers[MODEL_TIERS] = {"", "\"tier\":\"1\"", "\"ti\\u0065r\":\"2\""};
@@ -119,14 +119,14 @@ uint64_t mark_hash(const struct vd_entry *entry, struct vd_slice body)
     return hash_add(hash_add(hash, vd_entry_path(entry)), body);
 }
 
-void model_init(struct model *m)
+void watch_model_init(struct watch_model *m)
 {
-    *m = (struct model){0};
+    *m = (struct watch_model){0};
     for (size_t i = 0; i < MODEL_OBJECTS; i++)
         m->newest[i] = -1;
 }
 
-void model_release(struct model *m)
+void watch_model_release(struct watch_model *m)
 {
     for (size_t i = 0; i < MODEL_OBJECTS; i++)
         vd_body_unref(m->bodies[i]);
@@ -136,7 +136,7 @@ void model_release(struct model *m)
 static unsigned object_of(const struct vd_entry *entry)
 {
     for (unsigned i = 0; i < MODEL_OBJECTS; i++) {
-        struct vd_key key = model_key(i);
+        struct vd_key key = watch_model_key(i);
         if (vd_slice_eq(key.kind, vd_entry_kind(entry)) &&
             vd_slice_eq(key.space, vd_entry_space(entry)) &&
             vd_slice_eq(key.name, vd_entry_name(entry)))
@@ -164,7 +164,7 @@ static uint64_t hash_restamped(const struct vd_entry *entry, const struct vd_bod
     return hash;
 }
 
-void model_add(struct model *m, const struct vd_event *event)
+void watch_model_add(struct watch_model *m, const struct vd_event *event)
 {
     unsigned object = object_of(event->entry);
     struct model_event e = {
@@ -192,7 +192,7 @@ void model_add(struct model *m, const struct vd_event *event)
 /* ---- checking ---- */
 
 struct check {
-    const struct model *model;
+    const struct watch_model *model;
     const struct view *view;
     const char *who;
     uint64_t at;        /* the stream has passed it */
@@ -232,14 +232,14 @@ static bool expected(const struct check *c, size_t i, struct mark *out)
 /* The first thing that must still be told, up to `upto`. */
 static bool next_expected(struct check *c, uint64_t upto, struct mark *out)
 {
-    const struct model *m = c->model;
+    const struct watch_model *m = c->model;
     for (; c->next < m->events.n && m->events.p[c->next].revision <= upto; c->next++)
         if (m->events.p[c->next].revision > c->at && expected(c, c->next, out))
             return true;
     return false;
 }
 
-static size_t first_after(const struct model *m, uint64_t revision)
+static size_t first_after(const struct watch_model *m, uint64_t revision)
 {
     size_t low = 0, high = m->events.n;
     while (low < high) {
@@ -252,7 +252,7 @@ static size_t first_after(const struct model *m, uint64_t revision)
     return low;
 }
 
-static bool is_inside_batch(const struct model *m, uint64_t revision)
+static bool is_inside_batch(const struct watch_model *m, uint64_t revision)
 {
     size_t i = first_after(m, revision);
     return i > 0 && m->events.p[i - 1].revision == revision && m->events.p[i - 1].more;
@@ -360,8 +360,8 @@ static void check_mark(struct check *c, const struct mark *mark)
     }
 }
 
-bool model_check(const struct model *model, const struct view *view, const struct trace *trace,
-                 uint64_t last, const char *who)
+bool watch_model_check(const struct watch_model *model, const struct view *view,
+                       const struct trace *trace, uint64_t last, const char *who)
 {
     struct check c = {.model = model, .view = view, .who = who, .ok = true};
     struct mark end = {.type = MARK_UPTO, .word = true, .revision = last};

@@ -23,11 +23,11 @@ enum {
 };
 
 /* An object by its number: its key, in path order within a kind. */
-struct vd_key model_key(unsigned object);
+struct vd_key watch_model_key(unsigned object);
 
 /* A body of the object that spells out its labels in its value. */
-struct vd_template model_body(struct vd_buf *room, unsigned object, unsigned app, unsigned tier,
-                              unsigned number);
+struct vd_template watch_model_body(struct vd_buf *room, unsigned object, unsigned app,
+                                    unsigned tier, unsigned number);
 
 /* What a watcher watches; -1: any. */
 struct view {
@@ -72,21 +72,21 @@ struct model_event {
     long before;          /* that event, -1: none */
 };
 
-struct model {
+struct watch_model {
     VD_VEC(struct model_event) events;
     long newest[MODEL_OBJECTS];            /* of each object that lives; -1 */
     struct vd_body *bodies[MODEL_OBJECTS]; /* of those */
 };
 
-void model_init(struct model *model);
-void model_release(struct model *model);
+void watch_model_init(struct watch_model *model);
+void watch_model_release(struct watch_model *model);
 
 /* The log goes on with this event. */
-void model_add(struct model *model, const struct vd_event *event);
+void watch_model_add(struct watch_model *model, const struct vd_event *event);
 
 /* Whether the trace, which ends when all up to `last` was read, is what the view
  * must see. If not, prints which guarantee is broken, and where. */
-bool model_check(const struct model *model, const struct view *view, const struct trace *trace,
-                 uint64_t last, const char *who);
+bool watch_model_check(const struct watch_model *model, const struct view *view,
+                       const struct trace *trace, uint64_t last, const char *who);
 
 #endif

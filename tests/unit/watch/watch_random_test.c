@@ -53,12 +53,12 @@ static void record_commit(struct vd_listener *listener, struct vd_commit *commit
     *VD_VEC_PUSH(&((struct recorder *)listener)->commits) = vd_commit_ref(commit);
 }
 
-static void recorder_take(struct recorder *recorder, struct model *model)
+static void recorder_take(struct recorder *recorder, struct watch_model *model)
 {
     for (size_t i = 0; i < recorder->commits.n; i++) {
         struct vd_commit *commit = recorder->commits.p[i];
         for (size_t k = 0; k < commit->n; k++)
-            model_add(model, commit->changes[k].now);
+            watch_model_add(model, commit->changes[k].now);
         vd_commit_unref(commit);
     }
     VD_VEC_RELEASE(&recorder->commits);
@@ -85,10 +85,10 @@ static int write_something(struct writer *w)
         unsigned object = below(&w->random, MODEL_OBJECTS);
         bool is_put = below(&w->random, n > 1 ? 8 : 4) > 0;
         wishes[i] = (struct vd_wish){.action = is_put ? VD_PUT : VD_DELETE,
-                                     .key = model_key(object)};
+                                     .key = watch_model_key(object)};
         if (is_put)
-            wishes[i].body = model_body(&rooms[i], object, below(&w->random, MODEL_APPS),
-                                        below(&w->random, MODEL_TIERS), w->number++);
+            wishes[i].body = watch_model_body(&rooms[i], object, below(&w->random, MODEL_APPS),
+                                              below(&w->random, MODEL_TIERS), w->number++);
     }
     vd_store_commit(w->store, wishes, n, &outcome);
     for (size_t i = 0; i < n; i++)
@@ -356,7 +356,8 @@ static void loop_finish(struct loop *l)
 }
 
 /* Holds each watcher's trace against the model; the number of those that fail. */
-static size_t loop_check(struct loop *l, const struct model *model, size_t number, uint64_t last)
+static size_t loop_check(struct loop *l, const struct watch_model *model, size_t number,
+                         uint64_t last)
 {
     size_t bad = 0;
     for (size_t i = 0; i < WATCHERS; i++) {
@@ -364,7 +365,7 @@ static size_t loop_check(struct loop *l, const struct model *model, size_t numbe
         struct member *m = &l->members[i];
         snprintf(who, sizeof who, "seed %llu, loop %zu, watcher %zu", (unsigned long long)seed,
                  number, i);
-        bad += !model_check(model, &m->view, &m->trace, last, who);
+        bad += !watch_model_check(model, &m->view, &m->trace, last, who);
         VD_VEC_RELEASE(&m->trace.marks);
     }
     print_message("loop %zu: parked %zu, left %zu, expired %zu, snapshots %zu\n", number, l->parked,
@@ -410,8 +411,8 @@ static void run(const char *folder, unsigned ops)
     struct vd_error error;
     struct recorder recorder = {.listener = {.committed = record_commit}};
     struct loop loops[LOOPS];
-    struct model model;
-    model_init(&model);
+    struct watch_model model;
+    watch_model_init(&model);
     assert_ok(vd_store_open(&store, &options, &error), &error);
     vd_store_listen(store, &recorder.listener);
     for (size_t i = 0; i < LOOPS; i++)
@@ -429,7 +430,7 @@ static void run(const char *folder, unsigned ops)
                   (unsigned long long)vd_store_floor(store), (unsigned long long)last);
     assert_int_equal(model.events.p[model.events.n - 1].revision, last);
     assert_int_equal(bad, 0);
-    model_release(&model);
+    watch_model_release(&model);
     vd_store_close(store);
 }
 
