@@ -227,7 +227,7 @@ int vd_store_read(struct vd_store *store, struct vd_slice kind, uint64_t after, 
     vd_index_unlock(index);
     if (!in_memory && after > floor) {
         code = read_history(store, kind, after, tail_floor, max, stretch, error);
-        floor = vd_store_floor(store); /* rows that it passed meanwhile may be gaps */
+        floor = vd_store_floor_next(store); /* rows that it passed meanwhile may be gaps */
     }
     if (after <= floor)
         code = vd_expired(after, floor, error);
