@@ -10,8 +10,12 @@
     "INSERT INTO log(revision,kind,namespace,name,uid,type,previous,time,hole,crc,body)"           \
     " VALUES(?,?,?,?,?,?,?,?,?,?,?)"
 
-/* The columns that vd_row_read() expects, in its order. */
-#define VD_ROW_COLUMNS "revision,kind,namespace,name,uid,type,previous,time,hole,crc,body"
+/* The columns that vd_row_read() expects, in its order. SQLite reads a column when
+ * it steps onto the row, wanted or not; so a body that has pages of its own is
+ * asked for by its length only, and fetched apart when it is wanted. */
+#define VD_ROW_COLUMNS                                                                             \
+    "revision,kind,namespace,name,uid,type,previous,time,hole,crc,length(body),"                   \
+    "CASE WHEN length(body)<=3000 THEN body END"
 
 /* Binds a row whose revision and previous are set; the bytes are borrowed until
  * the statement is stepped. */
