@@ -230,7 +230,7 @@ int vd_store_read_upto(struct vd_store *store, struct vd_slice kind, uint64_t af
     if (!in_memory && after > floor) {
         code = read_history(store, kind, after, upto < tail_floor ? upto : tail_floor, max, stretch,
                             error);
-        floor = vd_store_floor(store); /* rows that it passed meanwhile may be gaps */
+        floor = vd_store_floor_next(store); /* rows that it passed meanwhile may be gaps */
     }
     if (after <= floor)
         code = vd_expired(after, floor, error);

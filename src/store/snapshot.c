@@ -77,7 +77,7 @@ static int settle_version(struct vd_store *store, struct found *f, uint64_t revi
     if (!f->event)
         code = fetch_version(store, f, revision, error);
     if (code) {
-        uint64_t floor = vd_store_floor(store);
+        uint64_t floor = vd_store_floor_next(store);
         return revision <= floor ? vd_expired(revision, floor, error) : code;
     }
     return f->event && f->event->damaged ? vd_damaged(f->event, error) : VD_OK;
@@ -154,7 +154,9 @@ static int choose_revision(struct vd_snapshot *s, uint64_t revision, struct vd_e
         return vd_future(revision, newest, error);
     if (s->revision <= floor)
         return vd_expired(revision, floor, error);
-    return s->revision == newest ? VD_OK : batch_end(s->store, &s->revision, error);
+    int code = s->revision == newest ? VD_OK : batch_end(s->store, &s->revision, error);
+    floor = vd_store_floor_next(s->store);
+    return !code && s->revision <= floor ? vd_expired(s->revision, floor, error) : code;
 }
 
 int vd_snapshot_open(struct vd_snapshot *snapshot, struct vd_store *store, struct vd_slice kind,
