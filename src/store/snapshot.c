@@ -148,15 +148,32 @@ static int batch_end(struct vd_store *store, uint64_t *revision, struct vd_error
 
 static int choose_revision(struct vd_snapshot *s, uint64_t revision, struct vd_error *error)
 {
-    uint64_t newest = vd_store_revision(s->store), floor = vd_store_floor(s->store);
+    struct vd_index *index = &s->store->index;
+    vd_index_read_lock(index);
+    uint64_t newest = index->revision, floor = index->floor;
+    vd_index_unlock(index);
     s->revision = revision ? revision : newest;
     if (s->revision > newest)
         return vd_future(revision, newest, error);
     if (s->revision <= floor)
         return vd_expired(revision, floor, error);
-    int code = s->revision == newest ? VD_OK : batch_end(s->store, &s->revision, error);
-    floor = vd_store_floor_next(s->store);
-    return !code && s->revision <= floor ? vd_expired(s->revision, floor, error) : code;
+    return s->revision == newest ? VD_OK : batch_end(s->store, &s->revision, error);
+}
+
+/* What the window may have passed while it was chosen. The newest revision can be
+ * passed only because there is a newer one by now. */
+static int settle_revision(struct vd_snapshot *s, uint64_t revision, struct vd_error *error)
+{
+    for (;;) {
+        int code = choose_revision(s, revision, error);
+        if (code)
+            return code;
+        uint64_t floor = vd_store_floor_next(s->store);
+        if (s->revision > floor)
+            return VD_OK;
+        if (revision)
+            return vd_expired(revision, floor, error);
+    }
 }
 
 int vd_snapshot_open(struct vd_snapshot *snapshot, struct vd_store *store, struct vd_slice kind,
@@ -164,7 +181,7 @@ int vd_snapshot_open(struct vd_snapshot *snapshot, struct vd_store *store, struc
                      struct vd_error *error)
 {
     *snapshot = (struct vd_snapshot){.store = store};
-    int code = choose_revision(snapshot, revision, error);
+    int code = settle_revision(snapshot, revision, error);
     if (code)
         return code;
     vd_buf_add_slice(&snapshot->kind, kind);
