@@ -580,16 +580,24 @@ static void a_folder_in_the_file_s_place_is_an_error(void **state)
     assert_says(&t->error, "directory");
 }
 
+/* Root may write anywhere, so it becomes nobody for a moment. */
 static void a_folder_that_cannot_be_written_is_an_error(void **state)
 {
     struct setting *t = *state;
-    if (geteuid() == 0)
-        skip();
+    enum { NOBODY = 65534 };
+    bool root = geteuid() == 0;
     assert_int_equal(chmod(t->folder, 0500), 0);
-    assert_code(try_open(t, 0), VD_ERR_IO);
+    if (root) {
+        assert_int_equal(chown(t->folder, NOBODY, NOBODY), 0);
+        assert_int_equal(seteuid(NOBODY), 0);
+    }
+    int code = try_open(t, 0);
+    if (root)
+        assert_int_equal(seteuid(0), 0);
+    assert_int_equal(chmod(t->folder, 0700), 0);
+    assert_code(code, VD_ERR_IO);
     assert_says(&t->error, t->folder);
     assert_says(&t->error, "Permission denied");
-    assert_int_equal(chmod(t->folder, 0700), 0);
 }
 
 static void a_folder_of_a_running_server_is_locked(void **state)

@@ -593,8 +593,8 @@ static void large_commits_are_whole_too(void **state)
 static void deleted_rows_leave_room_for_new_ones(void **state)
 {
     struct setting *t = *state;
-    if (!t->kind->lasts)
-        skip();
+    if (!t->kind->lasts) /* there is no file */
+        return;
     struct vd_engine_stats before, after;
     struct vd_error error;
     uint64_t revisions[200];

@@ -109,7 +109,8 @@ static void write_batch(struct run *r)
         at = i;
         size_t before = r->model.versions.n;
         uint64_t about;
-        code = model_wish(r, &wishes[i], kind, path, deletes ? NULL : value, &about, newest, next + 1);
+        code = model_wish(r, &wishes[i], kind, path, deletes ? NULL : value, &about, newest,
+                          next + 1);
         next += r->model.versions.n - before;
         revision = r->model.versions.n > before ? next : about;
     }
