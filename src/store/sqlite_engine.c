@@ -26,6 +26,8 @@
 enum {
     READERS_IDLE_MAX = 4,
     WAL_PAGES_DEFAULT = 4000, /* 16 MB; then tidy() folds it into the main file */
+    WAL_PATIENCE = 4,         /* times that, and tidy() waits for readers to start it anew */
+    WAL_WAIT_MS = 100,
 };
 
 struct reader {
@@ -41,7 +43,8 @@ struct sqlite_engine {
     sqlite3_stmt *remove;
     struct vd_log_meta meta;
     uint64_t revision; /* newest; writer thread */
-    int wal_pages;     /* since the last checkpoint; writer thread */
+    int wal_pages;     /* in the WAL; writer thread */
+    int wal_folded;    /* of them, when it was last folded */
     int wal_pages_max;
     bool failed; /* a write or sync failed for good; writer thread */
     struct vd_buf path;
@@ -262,30 +265,48 @@ static int sqlite_compact(struct vd_engine *engine, const uint64_t *dead, size_t
     return code;
 }
 
-/* Passive: it folds what no reader needs and never waits. A sync that fails here
- * is as final as one that fails in a commit. */
+/*
+ * Folds the WAL into the main file. Passively, never waiting: but then the WAL
+ * begins anew only if no reader uses it at that moment, and beside busy readers it
+ * would grow for ever. So once it is large, tidy waits a little for those who read
+ * now; who comes later reads the main file and is in nobody's way.
+ */
+static int checkpoint(struct sqlite_engine *e)
+{
+    bool waits = e->wal_pages / WAL_PATIENCE >= e->wal_pages_max;
+    int mode = waits ? SQLITE_CHECKPOINT_RESTART : SQLITE_CHECKPOINT_PASSIVE;
+    sqlite3_busy_timeout(e->db, WAL_WAIT_MS);
+    int rc = sqlite3_wal_checkpoint_v2(e->db, NULL, mode, NULL, NULL);
+    sqlite3_busy_timeout(e->db, VD_LOG_BUSY_MS);
+    return (rc & 0xff) == SQLITE_BUSY ? SQLITE_OK : rc;
+}
+
+/* A sync that fails here is as final as one that fails in a commit. */
 static int sqlite_tidy(struct vd_engine *engine, struct vd_error *error)
 {
     struct sqlite_engine *e = (struct sqlite_engine *)engine;
-    if (e->wal_pages < e->wal_pages_max)
+    if (e->wal_pages - e->wal_folded < e->wal_pages_max)
         return VD_OK;
     VD_FAILPOINT("engine.before_checkpoint");
-    int rc = sqlite3_wal_checkpoint_v2(e->db, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+    int rc = checkpoint(e);
     VD_FAILPOINT("engine.after_checkpoint");
-    if (rc != SQLITE_OK && (rc & 0xff) != SQLITE_BUSY) {
+    if (rc != SQLITE_OK) {
         int code = vd_log_error(e->db, rc, "could not checkpoint", error);
         e->failed |= code != VD_ERR_FULL;
         return code;
     }
-    e->wal_pages = 0;
+    e->wal_folded = e->wal_pages;
     return VD_OK;
 }
 
 static int count_wal_pages(void *arg, sqlite3 *db, const char *name, int pages)
 {
+    struct sqlite_engine *e = arg;
     (void)db;
     (void)name;
-    ((struct sqlite_engine *)arg)->wal_pages = pages;
+    if (pages < e->wal_pages) /* it began anew */
+        e->wal_folded = 0;
+    e->wal_pages = pages;
     return SQLITE_OK;
 }
 
