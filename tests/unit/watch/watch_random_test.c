@@ -7,6 +7,7 @@
  * not how the threads meet.
  */
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -14,6 +15,9 @@
 #include "check.h"
 #include "watch/registry.h"
 #include "watch_model.h"
+
+/* How long an announced floor may take to stand. */
+static const uint64_t FLOOR_PATIENCE_NS = 10000000000u;
 
 enum {
     WRITERS = 3,
@@ -184,13 +188,25 @@ static enum vd_take deliver(struct vd_watcher *watcher, const struct vd_deliveri
     return answer;
 }
 
+/* The floor that expired a cursor. It is announced before it stands: readers are
+ * warned first, then the rows go, so it may be a moment before it can be seen. */
+static uint64_t floor_at(struct vd_store *store, uint64_t expired)
+{
+    uint64_t end_ns = vd_clock_mono_ns(vd_clock_system()) + FLOOR_PATIENCE_NS;
+    uint64_t floor;
+    while ((floor = vd_store_floor(store)) < expired &&
+           vd_clock_mono_ns(vd_clock_system()) < end_ns)
+        sched_yield();
+    return floor;
+}
+
 static void ended(struct vd_watcher *watcher, const struct vd_error *error)
 {
     struct member *m = (struct member *)watcher;
     bool expired = error->code == VD_ERR_EXPIRED;
     struct mark *added = mark(m, expired ? MARK_EXPIRED : MARK_FAILED, watcher->cursor.revision);
     added->word = (uint8_t)error->code;
-    added->hash = vd_store_floor(m->loop->store);
+    added->hash = floor_at(m->loop->store, watcher->cursor.revision);
     m->must_list = true;
     m->loop->expired++;
 }
@@ -235,7 +251,7 @@ static void join(struct member *m)
         if (m->is_open)
             mark(m, MARK_START, from);
         else
-            mark(m, MARK_EXPIRED, from)->hash = vd_store_floor(l->store);
+            mark(m, MARK_EXPIRED, from)->hash = floor_at(l->store, from);
         m->must_list = !m->is_open;
     }
     if (!m->is_open)
