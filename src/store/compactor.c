@@ -114,8 +114,9 @@ static int finish(struct vd_store *store, const struct scan *s, struct vd_error 
         store->compactor.retry_ns = vd_clock_mono_ns(store->options.clock) + RETRY_NS;
     if (code)
         return code;
-    vd_index_move_floor(&store->index, s->floor, s->passed, s->gone.p, s->gone_upto);
+    /* Counted first: whoever sees the new floor sees the count that goes with it. */
     atomic_fetch_add_explicit(&store->compacted_rows, s->dead_upto, memory_order_relaxed);
+    vd_index_move_floor(&store->index, s->floor, s->passed, s->gone.p, s->gone_upto);
     return VD_OK;
 }
 
