@@ -39,6 +39,16 @@
     X(VD_YAML_NODES_MAX,         1000000,     "nodes of a YAML document after its aliases are expanded") \
     X(VD_YAML_FLOW_WORK_MAX,     33554432,    "sum over a YAML document's values of the brackets around each") \
     X(VD_YAML_DIRECTIVES_MAX,    1000,        "%TAG directives of a YAML text") \
+    X(VD_HTTP_HEAD_LEN_MAX,      65536,       "bytes of a request's head, its last empty line included") \
+    X(VD_HTTP_HEADERS_MAX,       100,         "headers of a request") \
+    X(VD_HTTP_HEADER_LEN_MAX,    16384,       "bytes of one header, name and value (a line without its end)") \
+    X(VD_HTTP_METHOD_LEN_MAX,    32,          "bytes of a request's method") \
+    X(VD_HTTP_TARGET_LEN_MAX,    8192,        "bytes of a request's target, scheme and host included") \
+    X(VD_HTTP_CHUNK_EXT_LEN_MAX, 1024,        "bytes of all chunk extensions of one request body together") \
+    X(VD_HTTP_TRAILER_LEN_MAX,   8192,        "bytes of the trailer after a chunked request body") \
+    X(VD_URL_SEGMENTS_MAX,       64,          "segments of a path") \
+    X(VD_URL_PARAMS_MAX,         256,         "parameters of a query") \
+    X(VD_ACCEPT_RANGES_MAX,      32,          "media ranges of a request's Accept headers") \
     X(VD_LOG_LINE_MAX,           8192,        "bytes of a log line; a longer one is cut") \
     X(VD_LOG_QUEUE_MAX,          4096,        "log lines waiting to be written; more are dropped and counted") \
     X(VD_METRIC_LABELS_MAX,      6,           "labels of a metric") \
