@@ -109,11 +109,14 @@ static bool is_due(struct vd_store *store, uint64_t target, int64_t now_ms)
 
 static int finish(struct vd_store *store, const struct scan *s, struct vd_error *error)
 {
+    vd_index_expect_floor(&store->index, s->floor);
     int code = store->engine->ops->compact(store->engine, s->dead.p, s->dead_upto, s->floor, error);
     if (code == VD_ERR_FULL)
         store->compactor.retry_ns = vd_clock_mono_ns(store->options.clock) + RETRY_NS;
-    if (code)
+    if (code) {
+        vd_index_expect_floor(&store->index, store->index.floor);
         return code;
+    }
     /* Counted first: whoever sees the new floor sees the count that goes with it. */
     atomic_fetch_add_explicit(&store->compacted_rows, s->dead_upto, memory_order_relaxed);
     vd_index_move_floor(&store->index, s->floor, s->passed, s->gone.p, s->gone_upto);

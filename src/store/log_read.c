@@ -210,6 +210,8 @@ int vd_store_read_upto(struct vd_store *store, struct vd_slice kind, uint64_t af
 {
     struct vd_index *index = &store->index;
     int code = VD_OK;
+    if (max == 0) /* a reader that never moves would wait for itself */
+        max = 1;
     vd_stretch_reset(stretch);
     vd_index_read_lock(index);
     const struct vd_collection *c = kind.n ? vd_index_collection(index, kind) : NULL;
@@ -220,7 +222,7 @@ int vd_store_read_upto(struct vd_store *store, struct vd_slice kind, uint64_t af
         upto = index->revision;
     if (after >= upto || newest_of_kind <= after) {
         stretch->upto = after > upto ? after : upto;
-        stretch->whole = true;
+        stretch->whole = after <= upto; /* who knows what a future one will be */
     } else if (after >= tail_floor) {
         code = read_tail(c ? &c->tail : &index->tail, after, upto, max, stretch, error);
     } else {
@@ -230,7 +232,7 @@ int vd_store_read_upto(struct vd_store *store, struct vd_slice kind, uint64_t af
     if (!in_memory && after > floor) {
         code = read_history(store, kind, after, upto < tail_floor ? upto : tail_floor, max, stretch,
                             error);
-        floor = vd_store_floor(store); /* rows that it passed meanwhile may be gaps */
+        floor = vd_store_floor_next(store); /* rows that it passed meanwhile may be gaps */
     }
     if (after <= floor)
         code = vd_expired(after, floor, error);

@@ -77,7 +77,7 @@ static int settle_version(struct vd_store *store, struct found *f, uint64_t revi
     if (!f->event)
         code = fetch_version(store, f, revision, error);
     if (code) {
-        uint64_t floor = vd_store_floor(store);
+        uint64_t floor = vd_store_floor_next(store);
         return revision <= floor ? vd_expired(revision, floor, error) : code;
     }
     return f->event && f->event->damaged ? vd_damaged(f->event, error) : VD_OK;
@@ -148,7 +148,10 @@ static int batch_end(struct vd_store *store, uint64_t *revision, struct vd_error
 
 static int choose_revision(struct vd_snapshot *s, uint64_t revision, struct vd_error *error)
 {
-    uint64_t newest = vd_store_revision(s->store), floor = vd_store_floor(s->store);
+    struct vd_index *index = &s->store->index;
+    vd_index_read_lock(index);
+    uint64_t newest = index->revision, floor = index->floor;
+    vd_index_unlock(index);
     s->revision = revision ? revision : newest;
     if (s->revision > newest)
         return vd_future(revision, newest, error);
@@ -157,12 +160,28 @@ static int choose_revision(struct vd_snapshot *s, uint64_t revision, struct vd_e
     return s->revision == newest ? VD_OK : batch_end(s->store, &s->revision, error);
 }
 
+/* What the window may have passed while it was chosen. The newest revision can be
+ * passed only because there is a newer one by now. */
+static int settle_revision(struct vd_snapshot *s, uint64_t revision, struct vd_error *error)
+{
+    for (;;) {
+        int code = choose_revision(s, revision, error);
+        if (code)
+            return code;
+        uint64_t floor = vd_store_floor_next(s->store);
+        if (s->revision > floor)
+            return VD_OK;
+        if (revision)
+            return vd_expired(revision, floor, error);
+    }
+}
+
 int vd_snapshot_open(struct vd_snapshot *snapshot, struct vd_store *store, struct vd_slice kind,
                      struct vd_slice prefix, uint64_t revision, struct vd_slice after,
                      struct vd_error *error)
 {
     *snapshot = (struct vd_snapshot){.store = store};
-    int code = choose_revision(snapshot, revision, error);
+    int code = settle_revision(snapshot, revision, error);
     if (code)
         return code;
     vd_buf_add_slice(&snapshot->kind, kind);

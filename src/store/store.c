@@ -171,6 +171,14 @@ uint64_t vd_store_floor(struct vd_store *store)
     return floor;
 }
 
+uint64_t vd_store_floor_next(struct vd_store *store)
+{
+    vd_index_read_lock(&store->index);
+    uint64_t floor = store->index.floor_next;
+    vd_index_unlock(&store->index);
+    return floor;
+}
+
 int vd_store_place(struct vd_store *store, uint64_t revision, struct vd_error *error)
 {
     vd_index_read_lock(&store->index);

@@ -65,6 +65,9 @@ int vd_compactor_step(struct vd_store *store, uint64_t target, bool *again, stru
 /* Commits what these proposals ask for and answers them; see group.c. */
 void vd_group_run(struct vd_store *store, struct vd_proposal *first);
 
+/* What was read from the engine is complete for cursors above this; see index.h. */
+uint64_t vd_store_floor_next(struct vd_store *store);
+
 /* An event made from a row that was read back. */
 struct vd_event *vd_event_from_row(struct vd_entry *entry, const struct vd_row *row) VD_MUST_USE;
 

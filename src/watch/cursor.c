@@ -99,9 +99,6 @@ static int next_of_log(struct vd_cursor *cursor, struct vd_deliveries *out, size
                        uint64_t upto, struct vd_error *error)
 {
     struct vd_stretch *stretch = &cursor->stretch;
-    /* Asked before reading: a revision that is still to come may turn out to be
-     * inside a batch, so that no bookmark may name it. */
-    bool ahead = cursor->revision > upto || cursor->revision > vd_store_revision(cursor->store);
     int code = vd_store_read_upto(cursor->store, cursor->filter->spec.kind, cursor->revision, upto,
                                   max, stretch, error);
     if (code)
@@ -112,7 +109,7 @@ static int next_of_log(struct vd_cursor *cursor, struct vd_deliveries *out, size
         vd_attributes_set(&cursor->before, change->before);
         vd_filter_judge(cursor->filter, change, &cursor->now, &cursor->before, out);
     }
-    cursor->whole = stretch->whole && (!ahead || stretch->upto > cursor->revision);
+    cursor->whole = stretch->whole;
     cursor->revision = stretch->upto;
     vd_stretch_reset(stretch);
     return VD_OK;

@@ -356,7 +356,7 @@ static void check_mark(struct check *c, const struct mark *mark)
         c->lives = false;
         break;
     default:
-        broken(c, "Reliable", mark, "the stream failed");
+        broken(c, "Reliable", mark, vd_code_name(mark->word));
     }
 }
 
