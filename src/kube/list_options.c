@@ -140,7 +140,8 @@ int vd_list_options_parse(struct vd_list_options *o, const struct vd_url_query *
                                                             : VD_MATCH_UNSET;
     int code = parse_bool(query, VD_SLICE("allowWatchBookmarks"), &given, &o->bookmarks, error);
     if (!code)
-        code = parse_bool(query, VD_SLICE("sendInitialEvents"), &o->has_initial, &o->initial, error);
+        code = parse_bool(query, VD_SLICE("sendInitialEvents"), &o->has_initial, &o->initial,
+                          error);
     if (!code)
         code = parse_count(query, VD_SLICE("limit"), &o->limit, error);
     if (!code)

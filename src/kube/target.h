@@ -19,8 +19,8 @@ struct vd_target {
     struct vd_slice path; /* as sent, without the query */
     struct vd_url_path segments;
     bool is_resource;
-    bool old_watch; /* /watch/ in the path */
-    enum vd_verb verb; /* 0: the method is none that resources have */
+    bool old_watch;        /* /watch/ in the path */
+    enum vd_verb verb;     /* 0: the method is none that resources have */
     struct vd_slice group; /* empty: the core group */
     struct vd_slice version;
     struct vd_slice resource; /* plural */

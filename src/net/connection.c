@@ -213,8 +213,8 @@ static bool read_body(struct vd_connection *c)
     struct vd_intake *in = c->intake;
     size_t used = 0, got = 0;
     char *at = in->bytes.p + in->next_at;
-    enum vd_http_result result =
-        vd_http_body_read(&in->framing, at, in->bytes.n - in->next_at, &used, &got);
+    enum vd_http_result result = vd_http_body_read(&in->framing, at, in->bytes.n - in->next_at,
+                                                   &used, &got);
     if (result == VD_HTTP_REFUSED) {
         refuse(c, in->framing.refusal);
         return true;
@@ -401,8 +401,8 @@ static void write_head(struct vd_connection *c, const struct vd_response *r, boo
     struct vd_http_answer answer = {
         .status = r->status,
         .content_type = r->content_type,
-        .framing = bodiless   ? VD_HTTP_FRAMING_NONE
-                   : !streamed ? VD_HTTP_FRAMING_LENGTH
+        .framing = bodiless     ? VD_HTTP_FRAMING_NONE
+                   : !streamed  ? VD_HTTP_FRAMING_LENGTH
                    : c->chunked ? VD_HTTP_FRAMING_CHUNKED
                                 : VD_HTTP_FRAMING_CLOSE,
         .length = r->body.n,

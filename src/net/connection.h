@@ -49,7 +49,7 @@ struct vd_connection {
     bool chunked; /* the stream is framed; HTTP/1.0 clients get plain bytes and a close */
     bool head_only;
     bool await_drain;
-    bool is_dirty; /* stands in the service's list of connections to flush */
+    bool is_dirty;   /* stands in the service's list of connections to flush */
     bool processing; /* the loop over received bytes is running further up the stack */
     struct vd_intake *intake;
     struct vd_exchange exchange;

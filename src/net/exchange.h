@@ -47,7 +47,7 @@ struct vd_exchange {
 /* An answer. Slices are borrowed for the call. */
 struct vd_response {
     unsigned status;
-    struct vd_slice content_type; /* empty: no body is described */
+    struct vd_slice content_type;       /* empty: no body is described */
     const struct vd_http_field *fields; /* further headers */
     size_t fields_n;
     struct vd_slice body;

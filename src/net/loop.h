@@ -39,7 +39,7 @@ struct vd_turn_hook {
 
 struct vd_loop {
     uv_loop_t uv;
-    size_t index; /* 0, 1, ... among the server's loops */
+    size_t index;  /* 0, 1, ... among the server's loops */
     char *scratch; /* VD_LOOP_SCRATCH_LEN bytes for whoever is running just now */
     /* Private: */
     uv_thread_t thread;

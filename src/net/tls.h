@@ -19,7 +19,8 @@ struct vd_tls_files {
 
 /* A server context: TLS 1.2 and up; a client certificate is asked for but not
  * demanded. The error names the file. To be freed with SSL_CTX_free. */
-int vd_tls_load(SSL_CTX **out, const struct vd_tls_files *files, struct vd_error *error) VD_MUST_USE;
+int vd_tls_load(SSL_CTX **out, const struct vd_tls_files *files,
+                struct vd_error *error) VD_MUST_USE;
 
 /* OpenSSL's newest error as text, for messages; clears the queue. */
 const char *vd_tls_reason(char *room, size_t cap);
