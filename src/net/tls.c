@@ -6,6 +6,7 @@
 #include "net/tls.h"
 
 #include <openssl/err.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -29,13 +30,30 @@ static int fail(SSL_CTX *context, const char *what, const char *file, struct vd_
 }
 
 /* A key with a password is refused: OpenSSL would ask at the terminal, and wait. */
-static int no_password(char *room, int cap, int for_writing, void *arg)
+static int note_password(char *room, int cap, int for_writing, void *arg)
 {
     (void)room;
     (void)cap;
     (void)for_writing;
-    (void)arg;
+    *(bool *)arg = true;
     return -1;
+}
+
+static int load_key(SSL_CTX *context, const struct vd_tls_files *files, struct vd_error *error)
+{
+    bool locked = false;
+    SSL_CTX_set_default_passwd_cb(context, note_password);
+    SSL_CTX_set_default_passwd_cb_userdata(context, &locked);
+    bool ok = SSL_CTX_use_PrivateKey_file(context, files->key, SSL_FILETYPE_PEM) == 1 &&
+              SSL_CTX_check_private_key(context) == 1;
+    SSL_CTX_set_default_passwd_cb_userdata(context, NULL);
+    if (ok)
+        return VD_OK;
+    char reason[128];
+    vd_tls_reason(reason, sizeof reason);
+    return vd_error_set(
+        error, VD_ERR_INVALID, "could not use the key %s for the certificate %s: %s", files->key,
+        files->certificate, locked ? "it has a password; give one without" : reason);
 }
 
 static int choose_protocol(SSL *ssl, const unsigned char **out, unsigned char *out_len,
@@ -63,7 +81,6 @@ static void set_options(SSL_CTX *context)
     SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
     SSL_CTX_set_session_id_context(context, (const unsigned char *)"vedette", 7);
     SSL_CTX_set_alpn_select_cb(context, choose_protocol, NULL);
-    SSL_CTX_set_default_passwd_cb(context, no_password);
 }
 
 int vd_tls_load(SSL_CTX **out, const struct vd_tls_files *files, struct vd_error *error)
@@ -75,10 +92,11 @@ int vd_tls_load(SSL_CTX **out, const struct vd_tls_files *files, struct vd_error
     set_options(context);
     if (SSL_CTX_use_certificate_chain_file(context, files->certificate) != 1)
         return fail(context, "certificate", files->certificate, error);
-    if (SSL_CTX_use_PrivateKey_file(context, files->key, SSL_FILETYPE_PEM) != 1)
-        return fail(context, "key", files->key, error);
-    if (SSL_CTX_check_private_key(context) != 1)
-        return fail(context, "key (it is not the certificate's)", files->key, error);
+    int code = load_key(context, files, error);
+    if (code) {
+        SSL_CTX_free(context);
+        return code;
+    }
     if (files->client_ca) {
         STACK_OF(X509_NAME) *names = SSL_load_client_CA_file(files->client_ca);
         if (!names || SSL_CTX_load_verify_locations(context, files->client_ca, NULL) != 1) {
