@@ -78,9 +78,9 @@ void vd_connection_close(struct vd_connection *c)
     vd_timer_stop(c->loop, &c->deadline);
     unlink_connection(c);
     intake_free(c);
-    uv_poll_stop(&c->poll);
-    vd_transport_close(&c->transport);
+    /* In this order: once closed, the descriptor's number may be another thread's. */
     uv_close((uv_handle_t *)&c->poll, free_connection);
+    vd_transport_close(&c->transport);
 }
 
 /* ---- deadlines ---- */

@@ -305,27 +305,29 @@ void wait_for(const _Atomic size_t *counter, size_t value)
     }
 }
 
+struct count {
+    size_t loop, n;
+};
+
 static void count_connections(struct server *s, void *arg)
 {
-    (void)s;
-    struct {
-        struct vd_http_service *service;
-        size_t n;
-    } *count = arg;
-    count->n += count->service->count;
+    struct count *count = arg;
+    count->n = s->services[count->loop].count;
+}
+
+size_t server_connections_of(struct server *s, size_t loop)
+{
+    struct count count = {.loop = loop};
+    on_loop_n(s, loop, count_connections, &count);
+    return count.n;
 }
 
 size_t server_connections(struct server *s)
 {
-    struct {
-        struct vd_http_service *service;
-        size_t n;
-    } count = {0};
-    for (size_t i = 0; i < s->loops_n; i++) {
-        count.service = &s->services[i];
-        on_loop_n(s, i, count_connections, &count);
-    }
-    return count.n;
+    size_t n = 0;
+    for (size_t i = 0; i < s->loops_n; i++)
+        n += server_connections_of(s, i);
+    return n;
 }
 
 void wait_for_connections(struct server *s, size_t n)

@@ -49,6 +49,7 @@ void on_loop(struct server *s, void (*run)(struct server *s, void *arg), void *a
 /* Waits until the counter has this value; fails the test after a while. */
 void wait_for(const _Atomic size_t *counter, size_t value);
 size_t server_connections(struct server *s); /* that are open, on all loops */
+size_t server_connections_of(struct server *s, size_t loop);
 void wait_for_connections(struct server *s, size_t n);
 void wait_for_held(struct server *s, size_t n);
 
