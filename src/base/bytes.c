@@ -1,0 +1,35 @@
+/* See bytes.h. */
+#include "base/bytes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+struct vd_bytes *vd_bytes_new(size_t len)
+{
+    struct vd_bytes *bytes = vd_malloc(sizeof *bytes + len);
+    vd_refcount_init(&bytes->refs);
+    bytes->len = len;
+    return bytes;
+}
+
+struct vd_bytes *vd_bytes_copy(struct vd_slice from)
+{
+    struct vd_bytes *bytes = vd_bytes_new(from.n);
+    if (from.n)
+        memcpy(bytes->data, from.p, from.n);
+    return bytes;
+}
+
+struct vd_bytes *vd_bytes_ref(struct vd_bytes *bytes)
+{
+    vd_ref(&bytes->refs);
+    return bytes;
+}
+
+void vd_bytes_unref(struct vd_bytes *bytes)
+{
+    if (bytes && vd_unref(&bytes->refs))
+        free(bytes);
+}

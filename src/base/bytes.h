@@ -1,0 +1,28 @@
+/*
+ * Bytes that many may hold: immutable once they are shared, and counted.
+ *
+ * The same event bytes go to a thousand watchers as a thousand references.
+ */
+#ifndef VD_BASE_BYTES_H
+#define VD_BASE_BYTES_H
+
+#include "base/attributes.h"
+#include "base/buf.h"
+#include "base/refcount.h"
+
+struct vd_bytes {
+    struct vd_refcount refs;
+    size_t len;
+    char data[];
+};
+
+/* Uninitialised, for the creator to fill before anyone else sees it. */
+struct vd_bytes *vd_bytes_new(size_t len) VD_MUST_USE;
+
+/* A copy of what the slice holds. */
+struct vd_bytes *vd_bytes_copy(struct vd_slice from) VD_MUST_USE;
+
+struct vd_bytes *vd_bytes_ref(struct vd_bytes *bytes);
+void vd_bytes_unref(struct vd_bytes *bytes); /* NULL allowed */
+
+#endif

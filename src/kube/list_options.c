@@ -1,0 +1,166 @@
+/* See list_options.h. The sentences are those of Kubernetes 1.32 and later. */
+#include "kube/list_options.h"
+
+#include <string.h>
+
+/* ---- single values ---- */
+
+static int parse_bool(const struct vd_url_query *query, struct vd_slice key, bool *given, bool *out,
+                      struct vd_error *error)
+{
+    static const char *const yes[] = {"1", "t", "T", "true", "TRUE", "True"};
+    static const char *const no[] = {"0", "f", "F", "false", "FALSE", "False"};
+    struct vd_slice value;
+    *given = false;
+    *out = false;
+    if (!vd_url_query_find(query, key, &value))
+        return VD_OK;
+    *given = true;
+    for (size_t i = 0; i < sizeof yes / sizeof *yes; i++) {
+        if (vd_slice_is(value, yes[i])) {
+            *out = true;
+            return VD_OK;
+        }
+        if (vd_slice_is(value, no[i]))
+            return VD_OK;
+    }
+    if (value.n == 0) { /* "?watch" alone means yes */
+        *out = true;
+        return VD_OK;
+    }
+    return vd_error_set(error, VD_ERR_INVALID,
+                        "strconv.ParseBool: parsing \"%.*s\": invalid syntax", VD_FMT(value));
+}
+
+/* A number; a negative one counts as not given. */
+static int parse_count(const struct vd_url_query *query, struct vd_slice key, uint64_t *out,
+                       struct vd_error *error)
+{
+    struct vd_slice value;
+    *out = 0;
+    if (!vd_url_query_find(query, key, &value) || value.n == 0)
+        return VD_OK;
+    bool negative = value.p[0] == '-';
+    struct vd_slice digits = vd_slice_from(value, negative || value.p[0] == '+');
+    while (digits.n > 1 && digits.p[0] == '0')
+        digits = vd_slice_from(digits, 1);
+    uint64_t number;
+    if (vd_slice_to_u64(digits, &number) != 0 || number > INT64_MAX)
+        return vd_error_set(error, VD_ERR_INVALID,
+                            "strconv.ParseInt: parsing \"%.*s\": invalid syntax", VD_FMT(value));
+    *out = negative ? 0 : number;
+    return VD_OK;
+}
+
+static int parse_version(const struct vd_url_query *query, struct vd_list_options *o,
+                         struct vd_error *error)
+{
+    struct vd_slice value;
+    if (!vd_url_query_find(query, VD_SLICE("resourceVersion"), &value) || value.n == 0)
+        return VD_OK;
+    o->has_version = true;
+    if (vd_slice_to_u64(value, &o->version) != 0)
+        return vd_error_set(error, VD_ERR_INVALID,
+                            "invalid resource version: resourceVersion: Invalid value: \"%.*s\": "
+                            "strconv.ParseUint: parsing \"%.*s\": invalid syntax",
+                            VD_FMT(value), VD_FMT(value));
+    return VD_OK;
+}
+
+static int parse_selectors(const struct vd_url_query *query, struct vd_list_options *o,
+                           struct vd_error *error)
+{
+    struct vd_slice value;
+    int code = VD_OK;
+    if (vd_url_query_find(query, VD_SLICE("labelSelector"), &value))
+        code = vd_selector_parse(&o->labels, value, error);
+    if (!code && vd_url_query_find(query, VD_SLICE("fieldSelector"), &value))
+        code = vd_field_selector_parse(&o->fields, value, error);
+    return code ? VD_ERR_INVALID : VD_OK;
+}
+
+/* ---- what goes together ---- */
+
+static int forbid(struct vd_error *error, const char *field, const char *why)
+{
+    return vd_error_set(error, VD_ERR_CONFLICT, "%s: Forbidden: %s", field, why);
+}
+
+static int check_list(const struct vd_list_options *o, struct vd_error *error)
+{
+    static const char field[] = "resourceVersionMatch";
+    if (o->has_initial)
+        return forbid(error, "sendInitialEvents", "sendInitialEvents is forbidden for list");
+    if (!o->match_text.n)
+        return VD_OK;
+    if (!o->has_version)
+        return forbid(error, field,
+                      "resourceVersionMatch is forbidden unless resourceVersion is provided");
+    if (o->continue_token.n)
+        return forbid(error, field, "resourceVersionMatch is forbidden when continue is provided");
+    if (o->match == VD_MATCH_UNSET)
+        return vd_error_set(error, VD_ERR_CONFLICT,
+                            "%s: Unsupported value: \"%.*s\": supported values: \"Exact\", "
+                            "\"NotOlderThan\", \"\"",
+                            field, VD_FMT(o->match_text));
+    if (o->match == VD_MATCH_EXACT && o->version == 0)
+        return forbid(error, field,
+                      "resourceVersionMatch \"exact\" is forbidden for resourceVersion \"0\"");
+    return VD_OK;
+}
+
+static int check_watch(const struct vd_list_options *o, struct vd_error *error)
+{
+    static const char field[] = "resourceVersionMatch";
+    if (o->has_initial && !o->match_text.n)
+        return forbid(error, field,
+                      "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan");
+    if (o->match_text.n && !o->has_initial)
+        return forbid(error, field,
+                      "resourceVersionMatch is forbidden for watch unless sendInitialEvents is "
+                      "provided");
+    if (o->match_text.n && o->match != VD_MATCH_NOT_OLDER)
+        return vd_error_set(error, VD_ERR_CONFLICT,
+                            "%s: Unsupported value: \"%.*s\": supported values: \"NotOlderThan\"",
+                            field, VD_FMT(o->match_text));
+    return VD_OK;
+}
+
+int vd_list_options_parse(struct vd_list_options *o, const struct vd_url_query *query, bool watch,
+                          struct vd_error *error)
+{
+    bool given;
+    *o = (struct vd_list_options){0};
+    if (!vd_url_query_find(query, VD_SLICE("resourceVersionMatch"), &o->match_text))
+        o->match_text = VD_SLICE("");
+    if (!vd_url_query_find(query, VD_SLICE("continue"), &o->continue_token))
+        o->continue_token = VD_SLICE("");
+    o->match = vd_slice_is(o->match_text, "Exact")          ? VD_MATCH_EXACT
+               : vd_slice_is(o->match_text, "NotOlderThan") ? VD_MATCH_NOT_OLDER
+                                                            : VD_MATCH_UNSET;
+    int code = parse_bool(query, VD_SLICE("allowWatchBookmarks"), &given, &o->bookmarks, error);
+    if (!code)
+        code = parse_bool(query, VD_SLICE("sendInitialEvents"), &o->has_initial, &o->initial,
+                          error);
+    if (!code)
+        code = parse_count(query, VD_SLICE("limit"), &o->limit, error);
+    if (!code)
+        code = parse_count(query, VD_SLICE("timeoutSeconds"), &o->timeout_s, error);
+    if (!code)
+        code = parse_version(query, o, error);
+    if (!code)
+        code = parse_selectors(query, o, error);
+    if (!code)
+        code = watch ? check_watch(o, error) : check_list(o, error);
+    if (code)
+        vd_list_options_release(o);
+    return code;
+}
+
+void vd_list_options_release(struct vd_list_options *o)
+{
+    vd_selector_unref(o->labels);
+    vd_field_selector_unref(o->fields);
+    o->labels = NULL;
+    o->fields = NULL;
+}

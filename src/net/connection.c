@@ -1,0 +1,562 @@
+/*
+ * See connection.h. Bytes come in through receive() into the intake, where
+ * process() takes one request after the other off the front; a request that is
+ * complete goes to the service's handler, and the next one waits until its answer
+ * is complete and most of what was answered before has left. Bytes go out through
+ * output.c at the end of each turn.
+ *
+ * A connection ends in steps. After the last answer it is CLOSING until all is sent.
+ * Then it says that it is finished and LINGERs, reading without looking: closing a
+ * socket that has unread bytes resets the connection, and a reset can overtake the
+ * answer. vd_connection_close() ends it at any time, and the loop frees it when
+ * libuv has let go of its handle.
+ */
+#include "net/connection.h"
+
+#include <assert.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "net/connection_internal.h"
+#include "net/output.h"
+
+enum {
+    READS_PER_EVENT = 4,
+    FLUSH_ROUNDS = 2,
+    KEEPALIVE_INTERVAL_S = 15,
+    KEEPALIVE_PROBES = 4,
+};
+
+static void process(struct vd_connection *c);
+static void refuse(struct vd_connection *c, enum vd_http_refusal refusal);
+
+/* ---- life and death ---- */
+
+static void free_connection(uv_handle_t *handle)
+{
+    struct vd_connection *c = handle->data;
+    vd_output_release(c);
+    free(c);
+}
+
+static void intake_free(struct vd_connection *c)
+{
+    if (c->intake)
+        vd_buf_release(&c->intake->bytes);
+    free(c->intake);
+    c->intake = NULL;
+}
+
+static void unlink_connection(struct vd_connection *c)
+{
+    struct vd_http_service *s = c->service;
+    *(c->prev ? &c->prev->next : &s->connections) = c->next;
+    if (c->next)
+        c->next->prev = c->prev;
+    s->count--;
+    vd_output_unmark(c);
+}
+
+void vd_connection_close(struct vd_connection *c)
+{
+    if (c->state == VD_CONNECTION_CLOSED)
+        return;
+    struct vd_exchange *x = &c->exchange;
+    bool answering = c->state == VD_CONNECTION_ANSWER;
+    c->state = VD_CONNECTION_CLOSED;
+    x->sent_len -= x->sent_len < c->backlog ? x->sent_len : c->backlog;
+    if (answering && c->service->finished)
+        c->service->finished(c->service, x);
+    if (answering && x->ops)
+        x->ops->gone(x);
+    vd_timer_stop(c->loop, &c->deadline);
+    unlink_connection(c);
+    intake_free(c);
+    /* In this order: once closed, the descriptor's number may be another thread's. */
+    uv_close((uv_handle_t *)&c->poll, free_connection);
+    vd_transport_close(&c->transport);
+}
+
+/* ---- deadlines ---- */
+
+static void set_deadline(struct vd_connection *c, uint64_t ms)
+{
+    c->progressed = false;
+    vd_timer_set(c->loop, &c->deadline, ms);
+}
+
+static void set_idle(struct vd_connection *c)
+{
+    const struct vd_http_deadlines *d = &c->service->deadlines;
+    c->state = VD_CONNECTION_IDLE;
+    set_deadline(c, c->service->draining ? d->head_ms : d->idle_ms);
+}
+
+/* Lets the backlog out, and no more comes after it. */
+static void begin_close(struct vd_connection *c)
+{
+    c->state = VD_CONNECTION_CLOSING;
+    intake_free(c);
+    set_deadline(c, c->service->deadlines.send_ms);
+    vd_output_mark(c);
+}
+
+static void on_deadline(struct vd_timer *timer)
+{
+    struct vd_connection *c = VD_HEAP_OWNER(timer, struct vd_connection, deadline);
+    bool receiving = c->state == VD_CONNECTION_HEAD || c->state == VD_CONNECTION_BODY;
+    if (receiving && !c->paused)
+        refuse(c, VD_HTTP_REFUSED_SLOW);
+    else if (c->backlog && c->progressed) /* slow, but it reads */
+        set_deadline(c, c->service->deadlines.send_ms);
+    else
+        vd_connection_close(c);
+}
+
+/* ---- what to wait for ---- */
+
+static void on_poll(uv_poll_t *poll, int status, int events);
+
+static bool may_read(const struct vd_connection *c)
+{
+    if (c->peer_done || c->state == VD_CONNECTION_CLOSING || c->state == VD_CONNECTION_CLOSED)
+        return false;
+    if (c->state != VD_CONNECTION_ANSWER)
+        return !c->paused;
+    return !c->intake || c->intake->bytes.n - c->intake->next_at < VD_HTTP_AHEAD_LEN_MAX;
+}
+
+static void set_events(struct vd_connection *c)
+{
+    if (c->state == VD_CONNECTION_CLOSED)
+        return;
+    bool reads = may_read(c);
+    int events = reads ? UV_READABLE : 0;
+    /* A client that leaves while it is not read from must be noticed too. */
+    if (!reads && c->state == VD_CONNECTION_ANSWER && !c->peer_done && !c->deaf)
+        events |= UV_DISCONNECT;
+    if (c->backlog || (reads && c->transport.wants_write))
+        events |= UV_WRITABLE;
+    if (events == c->events)
+        return;
+    c->events = events;
+    uv_poll_start(&c->poll, events, on_poll);
+}
+
+/* ---- writing ---- */
+
+static void linger(struct vd_connection *c)
+{
+    if (c->peer_done) {
+        vd_connection_close(c);
+        return;
+    }
+    vd_transport_finish(&c->transport);
+    c->state = VD_CONNECTION_LINGER;
+    set_deadline(c, c->service->deadlines.linger_ms);
+}
+
+/* What had to wait for the backlog. `late`: it could not be sent in one turn. */
+static void after_flush(struct vd_connection *c, bool late)
+{
+    if (c->state == VD_CONNECTION_CLOSING && c->backlog == 0)
+        linger(c);
+    else if (c->state == VD_CONNECTION_IDLE && c->backlog == 0 && late)
+        set_idle(c); /* the time for sending was not the client's to think */
+    else if (c->paused && c->backlog <= VD_HTTP_AHEAD_OUTPUT_MAX)
+        process(c);
+    if (c->backlog == 0 && c->await_drain) {
+        c->await_drain = false;
+        if (c->state == VD_CONNECTION_ANSWER && c->exchange.ops)
+            c->exchange.ops->drained(&c->exchange);
+    }
+}
+
+static void flush(struct vd_connection *c, bool late)
+{
+    if (!c->transport.handshaken)
+        return;
+    bool left = c->streaming && (c->peer_done || c->deaf);
+    if (left || !vd_output_flush(c))
+        vd_connection_close(c);
+    else
+        after_flush(c, late);
+    set_events(c);
+}
+
+/* What was queued in this turn leaves now. What that brings about may queue more;
+ * that is for the next round. */
+static bool flush_dirty(struct vd_turn_hook *hook)
+{
+    struct vd_http_service *s =
+        (struct vd_http_service *)((char *)hook - offsetof(struct vd_http_service, flush_hook));
+    for (int round = 0; s->dirty && round < FLUSH_ROUNDS; round++) {
+        for (size_t n = s->dirty_n; s->dirty && n > 0; n--) {
+            struct vd_connection *c = s->dirty;
+            vd_output_unmark(c);
+            flush(c, false);
+        }
+    }
+    return s->dirty != NULL;
+}
+
+/* ---- requests ---- */
+
+static struct vd_intake *intake_ensure(struct vd_connection *c)
+{
+    if (!c->intake) {
+        c->intake = vd_malloc(sizeof *c->intake);
+        c->intake->bytes = (struct vd_buf){0};
+        vd_http_head_init(&c->intake->head);
+        c->intake->body_end = c->intake->next_at = 0;
+    }
+    return c->intake;
+}
+
+void vd_connection_forget_request(struct vd_connection *c)
+{
+    struct vd_intake *in = c->intake;
+    size_t left = in ? in->bytes.n - in->next_at : 0;
+    if (left == 0) {
+        intake_free(c);
+        return;
+    }
+    memmove(in->bytes.p, in->bytes.p + in->next_at, left);
+    in->bytes.n = left;
+    in->body_end = in->next_at = 0;
+    vd_http_head_init(&in->head);
+}
+
+static void begin_answer(struct vd_connection *c)
+{
+    vd_timer_stop(c->loop, &c->deadline);
+    c->state = VD_CONNECTION_ANSWER;
+    c->streaming = c->await_drain = false;
+    c->exchange = (struct vd_exchange){
+        .connection = c,
+        .loop = c->loop,
+        .start_ns = vd_clock_mono_ns(vd_clock_system()),
+    };
+}
+
+static void refuse(struct vd_connection *c, enum vd_http_refusal refusal)
+{
+    unsigned status = vd_http_refusal_status(refusal);
+    const char *why = vd_http_refusal_text(refusal);
+    begin_answer(c);
+    c->keep_alive = c->head_only = false;
+    c->chunked = true;
+    if (c->service->refused) {
+        c->service->refused(c->service, &c->exchange, status, why);
+        assert(c->state != VD_CONNECTION_ANSWER);
+        return;
+    }
+    struct vd_buf text = {0};
+    vd_buf_addf(&text, "%s\n", why);
+    vd_exchange_respond(&c->exchange,
+                        &(struct vd_response){.status = status,
+                                              .content_type = VD_SLICE("text/plain; charset=utf-8"),
+                                              .body = vd_buf_slice(&text)});
+    vd_buf_release(&text);
+}
+
+static void dispatch(struct vd_connection *c)
+{
+    struct vd_intake *in = c->intake;
+    vd_http_head_rebase(&in->head, in->bytes.p);
+    begin_answer(c);
+    c->keep_alive = in->head.keep_alive && !c->service->draining;
+    c->chunked = in->head.minor == 1;
+    c->head_only = in->head.method == VD_HTTP_HEAD;
+    c->exchange.head = &in->head;
+    c->exchange.body = vd_slice(in->bytes.p + in->head.used, in->body_end - in->head.used);
+    c->service->handle(c->service, &c->exchange);
+}
+
+/* Decodes what has arrived of the body, in place behind the head. False: more is
+ * needed. */
+static bool read_body(struct vd_connection *c)
+{
+    struct vd_intake *in = c->intake;
+    size_t used = 0, got = 0;
+    char *at = in->bytes.p + in->next_at;
+    enum vd_http_result result = vd_http_body_read(&in->framing, at, in->bytes.n - in->next_at,
+                                                   &used, &got);
+    if (result == VD_HTTP_REFUSED) {
+        refuse(c, in->framing.refusal);
+        return true;
+    }
+    memmove(in->bytes.p + in->body_end, at, got);
+    in->body_end += got;
+    in->next_at += used;
+    if (result == VD_HTTP_DONE) {
+        dispatch(c);
+        return true;
+    }
+    in->bytes.n = in->next_at = in->body_end;
+    return false;
+}
+
+static bool read_head(struct vd_connection *c)
+{
+    struct vd_intake *in = c->intake;
+    enum vd_http_result result = vd_http_head_parse(&in->head, in->bytes.p, in->bytes.n);
+    if (result == VD_HTTP_MORE)
+        return false;
+    if (result == VD_HTTP_REFUSED) {
+        refuse(c, in->head.refusal);
+        return true;
+    }
+    in->body_end = in->next_at = in->head.used;
+    vd_http_body_init(&in->framing, &in->head, c->service->body_len_max);
+    c->state = VD_CONNECTION_BODY;
+    bool has_body = in->head.chunked || in->head.length > 0;
+    bool waits = in->head.expect_continue && has_body && in->bytes.n == in->head.used &&
+                 in->head.length <= c->service->body_len_max;
+    if (waits)
+        vd_output_add(c, vd_bytes_copy(VD_HTTP_CONTINUE), 0, VD_HTTP_CONTINUE.n);
+    if (has_body)
+        set_deadline(c, c->service->deadlines.body_ms);
+    return true;
+}
+
+/* Whether the next request must wait: a client that asks and asks but does not read
+ * would have its answers pile up, and one with many small requests the loop to
+ * itself. */
+static bool must_pause(const struct vd_connection *c, int taken)
+{
+    return c->state == VD_CONNECTION_HEAD &&
+           (c->backlog > VD_HTTP_AHEAD_OUTPUT_MAX || taken >= VD_HTTP_TURN_REQUESTS_MAX);
+}
+
+/* Takes requests off the front while there are complete ones. An answer that is
+ * complete at once comes back here through vd_connection_finish_answer(): one loop
+ * is enough. */
+static void process(struct vd_connection *c)
+{
+    if (c->processing)
+        return;
+    if (c->paused && c->state == VD_CONNECTION_HEAD)
+        set_deadline(c, c->service->deadlines.head_ms);
+    c->processing = true;
+    c->paused = false;
+    bool go_on = true;
+    for (int taken = 0; go_on && !c->paused;) {
+        if (must_pause(c, taken)) {
+            c->paused = true;
+            vd_output_mark(c);
+        } else if (c->state == VD_CONNECTION_HEAD) {
+            go_on = read_head(c);
+            taken++;
+        } else if (c->state == VD_CONNECTION_BODY) {
+            go_on = read_body(c);
+        } else {
+            go_on = false;
+        }
+    }
+    c->processing = false;
+    bool receiving = c->state == VD_CONNECTION_HEAD || c->state == VD_CONNECTION_BODY;
+    if (receiving && c->peer_done && !c->paused)
+        begin_close(c); /* the rest of it will never come */
+    set_events(c);
+}
+
+void vd_connection_finish_answer(struct vd_connection *c)
+{
+    if (c->service->finished)
+        c->service->finished(c->service, &c->exchange);
+    c->exchange.ops = NULL;
+    c->await_drain = c->streaming = false;
+    vd_output_mark(c); /* what to wait for has changed, even if nothing is queued */
+    if (c->keep_alive)
+        vd_connection_forget_request(c);
+    if (!c->keep_alive || (c->peer_done && !c->intake)) {
+        begin_close(c);
+    } else if (!c->intake) {
+        set_idle(c);
+    } else {
+        c->state = VD_CONNECTION_HEAD;
+        set_deadline(c, c->service->deadlines.head_ms);
+        process(c);
+    }
+}
+
+/* ---- reading ---- */
+
+static void receive(struct vd_connection *c, const char *p, size_t n)
+{
+    vd_buf_add(&intake_ensure(c)->bytes, p, n);
+    if (c->state == VD_CONNECTION_IDLE) {
+        c->state = VD_CONNECTION_HEAD;
+        set_deadline(c, c->service->deadlines.head_ms);
+    }
+    process(c);
+}
+
+/* The peer has said its last word. */
+static void end_of_input(struct vd_connection *c)
+{
+    c->peer_done = true;
+    if (c->streaming)
+        vd_connection_close(c);
+    else if (c->state != VD_CONNECTION_ANSWER)
+        begin_close(c); /* nothing is asked for; earlier answers may still have to leave */
+}
+
+/* Reads once. False: there is no more just now. */
+static bool read_once(struct vd_connection *c)
+{
+    char *room = c->loop->scratch;
+    ssize_t n = vd_transport_read(&c->transport, room, VD_LOOP_SCRATCH_LEN);
+    if (n == VD_TRANSPORT_AGAIN)
+        return false;
+    if (n < 0) {
+        vd_connection_close(c);
+        return false;
+    }
+    if (n == 0) {
+        end_of_input(c);
+        return false;
+    }
+    receive(c, room, (size_t)n);
+    return c->transport.ssl || n == VD_LOOP_SCRATCH_LEN;
+}
+
+static void read_some(struct vd_connection *c)
+{
+    if (c->state == VD_CONNECTION_LINGER) {
+        if (!vd_transport_discard(&c->transport, c->loop->scratch, VD_LOOP_SCRATCH_LEN))
+            vd_connection_close(c);
+        return;
+    }
+    for (int i = 0; i < READS_PER_EVENT && may_read(c) && read_once(c);)
+        i++;
+    set_events(c);
+}
+
+static void shake_hands(struct vd_connection *c)
+{
+    int rc = vd_transport_handshake(&c->transport);
+    if (rc == VD_TRANSPORT_BROKEN)
+        vd_connection_close(c);
+    else if (rc == 1)
+        set_idle(c);
+    set_events(c);
+}
+
+static void on_poll(uv_poll_t *poll, int status, int events)
+{
+    struct vd_connection *c = poll->data;
+    if (status < 0) {
+        vd_connection_close(c);
+        return;
+    }
+    if (c->state == VD_CONNECTION_HANDSHAKE) {
+        shake_hands(c);
+        return;
+    }
+    bool reads = events & UV_READABLE || c->transport.wants_write;
+    if (events & UV_WRITABLE)
+        flush(c, true);
+    if (reads && may_read(c)) {
+        read_some(c);
+    } else if (events & UV_DISCONNECT && c->state == VD_CONNECTION_ANSWER && !may_read(c)) {
+        c->deaf = true;
+        if (c->streaming)
+            vd_connection_close(c);
+        set_events(c);
+    }
+}
+
+/* ---- accepting ---- */
+
+static void set_socket_options(int fd)
+{
+    int on = 1, idle = VD_TCP_KEEPALIVE_S, interval = KEEPALIVE_INTERVAL_S;
+    int probes = KEEPALIVE_PROBES, timeout = VD_TCP_USER_TIMEOUT_MS;
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof idle);
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &interval, sizeof interval);
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof probes);
+    setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &timeout, sizeof timeout);
+}
+
+void vd_connection_accept(struct vd_http_service *service, int fd, SSL_CTX *tls)
+{
+    struct vd_connection *c = VD_NEW(struct vd_connection);
+    c->loop = service->loop;
+    c->service = service;
+    c->deadline.fire = on_deadline;
+    set_socket_options(fd);
+    if (!vd_transport_open(&c->transport, fd, tls) || uv_poll_init(&c->loop->uv, &c->poll, fd)) {
+        vd_transport_close(&c->transport);
+        free(c);
+        return;
+    }
+    c->poll.data = c;
+    c->next = service->connections;
+    if (c->next)
+        c->next->prev = c;
+    service->connections = c;
+    service->count++;
+    if (tls) {
+        c->state = VD_CONNECTION_HANDSHAKE;
+        set_deadline(c, service->deadlines.handshake_ms);
+    } else {
+        set_idle(c);
+    }
+    set_events(c);
+}
+
+X509 *vd_connection_certificate(const struct vd_connection *c)
+{
+    if (!c->transport.ssl || SSL_get_verify_result(c->transport.ssl) != X509_V_OK)
+        return NULL;
+    return SSL_get1_peer_certificate(c->transport.ssl);
+}
+
+/* ---- services ---- */
+
+void vd_http_service_init(struct vd_http_service *service, struct vd_loop *loop)
+{
+    *service = (struct vd_http_service){
+        .loop = loop,
+        .body_len_max = VD_BODY_LEN_MAX,
+        .deadlines = {.handshake_ms = VD_HTTP_HANDSHAKE_MS,
+                      .head_ms = VD_HTTP_HEAD_MS,
+                      .body_ms = VD_HTTP_BODY_MS,
+                      .idle_ms = VD_HTTP_IDLE_MS,
+                      .send_ms = VD_HTTP_SEND_MS,
+                      .linger_ms = VD_HTTP_LINGER_MS},
+        .flush_hook.run = flush_dirty,
+    };
+    vd_http_date_init(&service->date, vd_clock_system());
+    vd_loop_hook(loop, &service->flush_hook);
+}
+
+void vd_http_service_drain(struct vd_http_service *service)
+{
+    service->draining = true;
+    for (struct vd_connection *c = service->connections, *next; c; c = next) {
+        next = c->next;
+        c->keep_alive = false;
+        if (c->state == VD_CONNECTION_HANDSHAKE ||
+            (c->state == VD_CONNECTION_IDLE && c->backlog == 0))
+            vd_connection_close(c);
+        else if (c->state == VD_CONNECTION_IDLE)
+            begin_close(c);
+    }
+}
+
+void vd_http_service_close_all(struct vd_http_service *service)
+{
+    while (service->connections)
+        vd_connection_close(service->connections);
+}

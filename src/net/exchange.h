@@ -1,0 +1,92 @@
+/*
+ * An exchange: one request and its answer.
+ *
+ * The server's handler is called on the loop when a request has arrived whole. It
+ * answers at once, or later, or with a stream:
+ *
+ *   vd_exchange_respond()   the whole answer
+ *   vd_exchange_stream()    a head; then vd_exchange_send() ..., vd_exchange_end()
+ *
+ * Whoever answers later sets `ops` and `arg`: `gone` tells it that the client has
+ * left and that the exchange must not be touched any more. Nothing here says how
+ * the bytes travel, so that HTTP/2 can come under it.
+ *
+ * All on the loop's thread.
+ */
+#ifndef VD_NET_EXCHANGE_H
+#define VD_NET_EXCHANGE_H
+
+#include "base/bytes.h"
+#include "net/http_head.h"
+#include "net/http_write.h"
+#include "net/loop.h"
+
+struct vd_connection;
+struct vd_exchange;
+
+struct vd_exchange_ops {
+    /* A stream's backlog has been sent; asked for by vd_exchange_await_drain(). */
+    void (*drained)(struct vd_exchange *x);
+    /* The client has left before the answer was complete. Last call. */
+    void (*gone)(struct vd_exchange *x);
+};
+
+struct vd_exchange {
+    struct vd_connection *connection;
+    struct vd_loop *loop;
+    const struct vd_http_head *head; /* good until the answer is complete, or forgotten */
+    struct vd_slice body;            /* likewise */
+    const struct vd_exchange_ops *ops;
+    void *arg;
+    uint64_t start_ns; /* when the request was complete */
+    /* For logs and metrics: */
+    unsigned status;
+    uint64_t sent_len; /* bytes of the answer, head included, that were given to be sent */
+};
+
+/* An answer. Slices are borrowed for the call. */
+struct vd_response {
+    unsigned status;
+    struct vd_slice content_type;       /* empty: no body is described */
+    const struct vd_http_field *fields; /* further headers */
+    size_t fields_n;
+    struct vd_slice body;
+    struct vd_bytes *shared; /* not NULL: the body instead, whose reference is taken over */
+    bool close;              /* and then no more on this connection */
+};
+
+void vd_exchange_respond(struct vd_exchange *x, const struct vd_response *response);
+
+/* The head of a streamed answer; `response` has no body. */
+void vd_exchange_stream(struct vd_exchange *x, const struct vd_response *response);
+
+/* Bytes of a streamed answer, framed by vd_frame_begin() and vd_frame_end(). The reference
+ * is taken over. Sent at the end of the turn. */
+void vd_exchange_send(struct vd_exchange *x, struct vd_bytes *framed);
+
+/* Ends a streamed answer. */
+void vd_exchange_end(struct vd_exchange *x);
+
+/* Breaks an answer off: the client sees an incomplete one. `gone` is not called, and
+ * the exchange must not be touched any more. */
+void vd_exchange_abort(struct vd_exchange *x);
+
+/* Bytes that are waiting to be sent. */
+size_t vd_exchange_backlog(const struct vd_exchange *x);
+
+/* ops->drained is called once, at the end of the turn in which the backlog has
+ * been sent: of this one, when there is none. */
+void vd_exchange_await_drain(struct vd_exchange *x);
+
+/* Frees the request's memory: a stream that lives for hours does not need it. */
+void vd_exchange_forget_request(struct vd_exchange *x);
+
+/*
+ * Framing for streams: begin, add the payload to *out, end. What comes out can be
+ * sent to any number of exchanges.
+ */
+enum { VD_FRAME_HEAD_LEN = 10 }; /* eight hexadecimal digits and CR LF */
+void vd_frame_begin(struct vd_buf *out);
+struct vd_bytes *vd_frame_end(struct vd_buf *out) VD_MUST_USE; /* resets *out */
+
+#endif

@@ -1,0 +1,29 @@
+/*
+ * TLS contexts: the server's certificate, which can be replaced while it runs.
+ *
+ * A context is shared by connections by reference; OpenSSL counts them. New
+ * connections get the newest one, old ones keep theirs.
+ */
+#ifndef VD_NET_TLS_H
+#define VD_NET_TLS_H
+
+#include <openssl/ssl.h>
+
+#include "base/error.h"
+
+struct vd_tls_files {
+    const char *certificate; /* PEM, with the chain */
+    const char *key;
+    const char *client_ca; /* PEM: whom client certificates must come from; NULL: none asked */
+};
+
+/* A server context: TLS 1.2 and up; a client certificate is asked for but not
+ * demanded. The error names the file. To be freed with SSL_CTX_free. */
+int vd_tls_load(SSL_CTX **out, const struct vd_tls_files *files,
+                struct vd_error *error) VD_MUST_USE;
+
+/* OpenSSL's oldest error, the root of the others, as text for messages; clears the
+ * queue. */
+const char *vd_tls_reason(char *room, size_t cap);
+
+#endif
