@@ -6,6 +6,8 @@
  * each replaced looked up by its revision. Both give the same events: bodies are
  * made from the same bytes.
  */
+#include <assert.h>
+
 #include "base/alloc.h"
 #include "store/store_internal.h"
 
@@ -210,8 +212,7 @@ int vd_store_read_upto(struct vd_store *store, struct vd_slice kind, uint64_t af
 {
     struct vd_index *index = &store->index;
     int code = VD_OK;
-    if (max == 0) /* a reader that never moves would wait for itself */
-        max = 1;
+    assert(max > 0); /* nobody gets on with less */
     vd_stretch_reset(stretch);
     vd_index_read_lock(index);
     const struct vd_collection *c = kind.n ? vd_index_collection(index, kind) : NULL;

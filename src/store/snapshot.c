@@ -7,6 +7,8 @@
  */
 #include "store/snapshot.h"
 
+#include <assert.h>
+
 #include "store/store_internal.h"
 
 /* A version that was found, or the revision to look for in the engine. */
@@ -286,6 +288,7 @@ int vd_snapshot_next(struct vd_snapshot *s, struct vd_event **events, size_t max
                      struct vd_error *error)
 {
     struct walk w = {.done = false};
+    assert(max > 0);
     vd_buf_add_slice(&w.after, vd_buf_slice(&s->after));
     *n = 0;
     int code = walk_piece(s, &w, max, error);

@@ -28,6 +28,8 @@
 enum {
     READERS_IDLE_MAX = 4,
     FILE_MODE = 0600,
+    WAL_PATIENCE = 4, /* times its bound, and tidy() waits for readers to start the WAL anew */
+    WAL_WAIT_MS = 100,
 };
 
 struct reader {
@@ -43,7 +45,8 @@ struct sqlite_engine {
     sqlite3_stmt *remove;
     struct vd_log_meta meta;
     uint64_t revision; /* newest; writer thread */
-    size_t wal_pages;  /* since the last checkpoint; writer thread */
+    size_t wal_pages;  /* in the WAL; writer thread */
+    size_t wal_folded; /* of them, when it was last folded */
     size_t checkpoint_pages;
     bool failed; /* a write or sync failed for good; writer thread */
     struct vd_buf path;
@@ -264,30 +267,48 @@ static int sqlite_compact(struct vd_engine *engine, const uint64_t *dead, size_t
     return code;
 }
 
-/* Passive: it folds what no reader needs and never waits. A sync that fails here
- * is as final as one that fails in a commit. */
+/*
+ * Folds the WAL into the main file. Passively, never waiting: but then the WAL
+ * begins anew only if no reader uses it at that moment, and beside busy readers it
+ * would grow for ever. So once it is large, tidy waits a little for those who read
+ * now; who comes later reads the main file and is in nobody's way.
+ */
+static int checkpoint(struct sqlite_engine *e)
+{
+    bool waits = e->wal_pages / WAL_PATIENCE >= e->checkpoint_pages;
+    int mode = waits ? SQLITE_CHECKPOINT_RESTART : SQLITE_CHECKPOINT_PASSIVE;
+    sqlite3_busy_timeout(e->db, WAL_WAIT_MS);
+    int rc = sqlite3_wal_checkpoint_v2(e->db, NULL, mode, NULL, NULL);
+    sqlite3_busy_timeout(e->db, VD_LOG_BUSY_MS);
+    return (rc & 0xff) == SQLITE_BUSY ? SQLITE_OK : rc;
+}
+
+/* A sync that fails here is as final as one that fails in a commit. */
 static int sqlite_tidy(struct vd_engine *engine, struct vd_error *error)
 {
     struct sqlite_engine *e = (struct sqlite_engine *)engine;
-    if (e->wal_pages < e->checkpoint_pages)
+    if (e->wal_pages - e->wal_folded < e->checkpoint_pages)
         return VD_OK;
     VD_FAILPOINT("engine.before_checkpoint");
-    int rc = sqlite3_wal_checkpoint_v2(e->db, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+    int rc = checkpoint(e);
     VD_FAILPOINT("engine.after_checkpoint");
-    if (rc != SQLITE_OK && (rc & 0xff) != SQLITE_BUSY) {
+    if (rc != SQLITE_OK) {
         int code = vd_log_error(e->db, rc, "could not checkpoint", error);
         e->failed |= code != VD_ERR_FULL;
         return code;
     }
-    e->wal_pages = 0;
+    e->wal_folded = e->wal_pages;
     return VD_OK;
 }
 
 static int count_wal_pages(void *arg, sqlite3 *db, const char *name, int pages)
 {
+    struct sqlite_engine *e = arg;
     (void)db;
     (void)name;
-    ((struct sqlite_engine *)arg)->wal_pages = (size_t)pages;
+    if ((size_t)pages < e->wal_pages) /* it began anew */
+        e->wal_folded = 0;
+    e->wal_pages = (size_t)pages;
     return SQLITE_OK;
 }
 

@@ -27,8 +27,6 @@
 
 #include "base/crc32c.h"
 
-enum { BUSY_TIMEOUT_MS = 10000 };
-
 void vd_log_path(struct vd_buf *path, const char *folder)
 {
     vd_buf_reset(path);
@@ -216,7 +214,7 @@ static int configure(sqlite3 *db, struct vd_error *error)
 static int prepare_file(sqlite3 *db, enum vd_log_open how, struct vd_error *error)
 {
     bool empty = false;
-    sqlite3_busy_timeout(db, BUSY_TIMEOUT_MS);
+    sqlite3_busy_timeout(db, VD_LOG_BUSY_MS);
     sqlite3_extended_result_codes(db, 1);
     int code = check_format(db, how, &empty, error);
     if (!code && how != VD_LOG_READ_ONLY)

@@ -14,6 +14,7 @@
 #include "fixture.h"
 #include "seed.h"
 #include "sim_disk.h"
+#include "store/engine.h"
 #include "store/snapshot.h"
 
 enum { KEYS = 4, ROUNDS = 12 };
@@ -367,6 +368,55 @@ static void a_full_disk_passes(void **state)
     }
 }
 
+/* ---- what is not asked for is not read ---- */
+
+static bool wants_none(void *arg, const struct vd_row *head)
+{
+    *(size_t *)arg += head->body_len;
+    return false;
+}
+
+static bool take_any(void *arg, const struct vd_row *row)
+{
+    *(size_t *)arg += row->body.bytes.n;
+    return true;
+}
+
+static void bodies_that_nobody_wants_stay_on_the_disk(void **state)
+{
+    (void)state;
+    enum { ROWS = 20, BYTES = 200000 };
+    struct sim_disk *disk = sim_disk_new(NULL);
+    struct vd_sqlite_options options = {.folder = "data", .vfs = sim_disk_vfs(disk)};
+    struct vd_engine *engine;
+    struct vd_engine_state engine_state;
+    struct vd_error error;
+    char *body = calloc(1, BYTES);
+    assert_ok(vd_sqlite_engine_open(&engine, &options, &engine_state, &error), &error);
+    for (int i = 0; i < ROWS; i++) {
+        struct vd_row row = {.type = VD_EVENT_CREATED,
+                             .key = test_key("things", "ns", "x"),
+                             .body = {vd_slice(body, BYTES), 0},
+                             .body_len = BYTES};
+        assert_ok(engine->ops->commit(engine, &row, 1, &error), &error);
+    }
+    size_t heads = 0, bodies = 0;
+    uint64_t before = sim_disk_calls(disk, SIM_READ);
+    struct vd_row_sink sink = {wants_none, take_any, &heads};
+    assert_ok(engine->ops->read(engine, 0, UINT64_MAX, ROWS, &sink, &error), &error);
+    uint64_t between = sim_disk_calls(disk, SIM_READ);
+    sink = (struct vd_row_sink){NULL, take_any, &bodies};
+    assert_ok(engine->ops->read(engine, 0, UINT64_MAX, ROWS, &sink, &error), &error);
+    uint64_t after = sim_disk_calls(disk, SIM_READ);
+    assert_int_equal(heads, ROWS * BYTES);
+    assert_int_equal(bodies, ROWS * BYTES);
+    assert_true(after - between > ROWS * BYTES / 5000);
+    assert_true(between - before < 5 * ROWS);
+    engine->ops->close(engine);
+    free(body);
+    sim_disk_free(disk);
+}
+
 /* ---- a group that fails ---- */
 
 struct probe {
@@ -474,6 +524,7 @@ int main(void)
         cmocka_unit_test(a_read_that_fails),
         cmocka_unit_test(other_calls_that_fail),
         cmocka_unit_test(a_full_disk_passes),
+        cmocka_unit_test(bodies_that_nobody_wants_stay_on_the_disk),
         cmocka_unit_test(who_leans_on_a_failed_commit_fails_with_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

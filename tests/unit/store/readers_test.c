@@ -14,7 +14,7 @@
 #include "seed.h"
 #include "store/snapshot.h"
 
-enum { PAIRS = 6, READERS = 3, BATCHES = 1500 };
+enum { PAIRS = 6, READERS = 3, BATCHES = 800 };
 
 struct setting {
     char *folder; /* NULL: the memory engine */
