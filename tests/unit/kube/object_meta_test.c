@@ -56,8 +56,8 @@ static void what_is_missing_or_strange_reads_as_nothing(void **state)
         "[]",
         "{\"metadata\":null}",
         "{\"metadata\":[1]}",
-        "{\"metadata\":{\"name\":1,\"uid\":\"x\",\"generation\":\"3\",\"labels\":[],"
-        "\"finalizers\":{},\"ownerReferences\":\"\"}}",
+        "{\"metadata\":{\"name\":1,\"uid\":\"x\",\"generation\":\"3\",\"labels\":[]}}",
+        "{\"metadata\":{\"finalizers\":{},\"ownerReferences\":\"\"}}",
     };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         struct vd_json *v = json_of(*state, texts[i]);
