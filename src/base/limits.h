@@ -36,6 +36,8 @@
     X(VD_JSON_PATCH_OPS_MAX,     10000,       "operations of a JSON patch") \
     X(VD_JSON_PATCH_LEN_MAX,     3145728,     "bytes of a JSON patch, and of a document made by its copies") \
     X(VD_JSON_PATCH_STEPS_MAX,   100000000,   "values that one JSON patch may pass on its way through a document") \
+    X(VD_JSONPATH_LEN_MAX,       1024,        "bytes of a JSONPath of a printer column or selectable field") \
+    X(VD_STATUS_CAUSES_MAX,      100,         "causes that the answer to an invalid object names") \
     X(VD_YAML_NODES_MAX,         1000000,     "nodes of a YAML document after its aliases are expanded") \
     X(VD_YAML_FLOW_WORK_MAX,     33554432,    "sum over a YAML document's values of the brackets around each") \
     X(VD_YAML_DIRECTIVES_MAX,    1000,        "%TAG directives of a YAML text") \
