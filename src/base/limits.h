@@ -39,6 +39,8 @@
     X(VD_YAML_NODES_MAX,         1000000,     "nodes of a YAML document after its aliases are expanded") \
     X(VD_YAML_FLOW_WORK_MAX,     33554432,    "sum over a YAML document's values of the brackets around each") \
     X(VD_YAML_DIRECTIVES_MAX,    1000,        "%TAG directives of a YAML text") \
+    X(VD_PROTOBUF_VALUES_MAX,    1000000,     "values of a document that is made from a protobuf body") \
+    X(VD_PROTOBUF_UNKNOWN_MAX,   100,         "unknown fields of a protobuf body that are reported; more are only counted") \
     X(VD_LOG_LINE_MAX,           8192,        "bytes of a log line; a longer one is cut") \
     X(VD_LOG_QUEUE_MAX,          4096,        "log lines waiting to be written; more are dropped and counted") \
     X(VD_METRIC_LABELS_MAX,      6,           "labels of a metric") \
