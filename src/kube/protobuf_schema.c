@@ -6,7 +6,8 @@
  *     ONE(1, "name", STRING, NONZERO)          a scalar: number, JSON name, type, presence
  *     MANY(14, "finalizers", STRING, NONZERO)  an array of scalars
  *     MAP(11, "labels", STRING, NONZERO)       an object of scalars
- *     SUB(2, "spec", lease_spec, ALWAYS)       a message; SUBS: an array, SUB_MAP: an object of them
+ *     SUB(2, "spec", lease_spec, ALWAYS)       a message
+ *     SUBS, SUB_MAP                            an array and an object of messages
  *
  * Lines stand in the order of Kubernetes' JSON, which is that of its Go structs
  * and not that of the numbers. The presence follows from the Go type and its

@@ -100,7 +100,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     }
     size_t count;
-    const struct vd_protobuf_kind *kind = vd_protobuf_kinds(&count) + data[0] % count;
+    const struct vd_protobuf_kind *kinds = vd_protobuf_kinds(&count);
+    const struct vd_protobuf_kind *kind = &kinds[data[0] % count];
     struct vd_buf body = {0};
     vd_buf_add(&body, "k8s", 4);
     add_field(&body, 0x12, vd_slice_from(input, 1));

@@ -54,8 +54,8 @@ static inline void check_refused(struct vd_slice body, enum vd_code code, const 
     struct vd_json *document = NULL;
     int got = vd_protobuf_decode(&arena, body, NULL, &document, &error);
     if (got != (int)code || !strstr(error.text, says))
-        fail_msg("got %s \"%s\", want %s \"%s\"", vd_code_name(got), error.text, vd_code_name(code),
-                 says);
+        fail_msg("got %s \"%s\", want %s \"%s\"", vd_code_name(got), error.text,
+                 vd_code_name((int)code), says);
     assert_null(document);
     vd_arena_release(&arena);
 }
