@@ -39,8 +39,6 @@
 #include "watch/excerpt.h"
 #include "json/parse.h"
 
-static const char MAGIC[4] = {'k', '8', 's', 0};
-
 /* A piece of a message; the pieces behind it are to be merged with it. */
 struct segment {
     struct vd_slice bytes;
@@ -429,27 +427,25 @@ static int one_value(struct decoder *d, struct place p, const struct slot *slot,
     return VD_OK;
 }
 
-/* What JSON has of the field: *out is NULL if nothing. */
+/* Does JSON have nothing of the field? */
+static bool is_left_out(const struct vd_protobuf_field *f, const struct slot *slot)
+{
+    if (f->presence == VD_PROTOBUF_NONZERO)
+        return !slot->seen || (!slot->items && is_zero(f, slot));
+    return f->presence == VD_PROTOBUF_PRESENT && !slot->seen;
+}
+
+/* Of a field that is not left out. */
 static int field_value(struct decoder *d, struct place p, const struct slot *slot, size_t around,
                        struct vd_json **out)
 {
     const struct vd_protobuf_field *f = p.field;
-    *out = NULL;
-    if (slot->items) {
-        if (f->shape == VD_PROTOBUF_MAP)
-            sort_map(slot->items);
-        *out = slot->items;
-        return VD_OK;
-    }
-    if (f->presence == VD_PROTOBUF_NONZERO && (!slot->seen || is_zero(f, slot)))
-        return VD_OK;
-    if (f->presence == VD_PROTOBUF_PRESENT && !slot->seen)
-        return VD_OK;
-    if ((f->presence == VD_PROTOBUF_OR_NULL && !slot->seen) || f->shape != VD_PROTOBUF_ONE) {
-        *out = vd_json_null(d->arena);
-        return VD_OK;
-    }
-    return one_value(d, p, slot, around, out);
+    if (f->shape == VD_PROTOBUF_ONE && (slot->seen || f->presence != VD_PROTOBUF_OR_NULL))
+        return one_value(d, p, slot, around, out);
+    if (slot->items && f->shape == VD_PROTOBUF_MAP)
+        sort_map(slot->items);
+    *out = slot->items ? slot->items : vd_json_null(d->arena);
+    return VD_OK;
 }
 
 /* --- the forms of messages --- */
@@ -470,14 +466,16 @@ static int object_value(struct decoder *d, struct place p, const struct slot *sl
                         vd_json_string_ref(d->arena, d->api_version));
     }
     for (size_t i = 0; i < p.message->field_count; i++) {
+        p.field = &p.message->fields[i];
+        if (is_left_out(p.field, &slots[i]))
+            continue;
         struct vd_json *value;
-        int code = field_value(d, field_place(p, i), &slots[i], around + 1, &value);
-        if (!code && value)
-            code = count_value(d, field_place(p, i));
+        int code = count_value(d, p);
+        if (!code)
+            code = field_value(d, p, &slots[i], around + 1, &value);
         if (code)
             return code;
-        if (value)
-            vd_json_add_ref(object, p.message->fields[i].key, value);
+        vd_json_add_ref(object, p.field->key, value);
     }
     *out = object;
     return VD_OK;
@@ -607,63 +605,6 @@ static int message_value(struct decoder *d, const struct vd_protobuf_message *m,
     return code;
 }
 
-/* --- the envelope --- */
-
-bool vd_protobuf_is_kubernetes(struct vd_slice body)
-{
-    return vd_slice_starts_with(body, vd_slice(MAGIC, sizeof MAGIC));
-}
-
-static int envelope_fail(struct vd_slice body, const char *at, const char *what,
-                         struct vd_error *error)
-{
-    return vd_error_set(error, VD_ERR_INVALID, "the protobuf body's envelope, at byte %zu: %s",
-                        (size_t)(at - body.p), what);
-}
-
-/* Reads `bytes` into parts[number - 1], of which there are `count` (NULL: not
- * wanted). A part that comes again replaces the earlier one. */
-static int envelope_parts(struct vd_slice body, struct vd_slice bytes, struct vd_slice *parts[],
-                          size_t count, struct vd_error *error)
-{
-    struct vd_wire in = vd_wire_of(bytes);
-    struct vd_wire_field wire;
-    while (vd_wire_next(&in, &wire)) {
-        if (wire.number > count)
-            continue;
-        if (wire.type != VD_WIRE_BYTES)
-            return envelope_fail(body, wire.at, "a field has a wire type other than 2", error);
-        *parts[wire.number - 1] = wire.bytes;
-    }
-    return in.problem ? envelope_fail(body, in.at, in.problem, error) : VD_OK;
-}
-
-int vd_protobuf_envelope_read(struct vd_slice body, struct vd_protobuf_envelope *out,
-                              struct vd_error *error)
-{
-    if (!vd_protobuf_is_kubernetes(body))
-        return envelope_fail(body, body.p, "the first bytes are not \"k8s\" and a NUL", error);
-    if (body.n > VD_BODY_LEN_MAX)
-        return vd_error_set(error, VD_ERR_LIMIT, "the protobuf body has %zu bytes, at most %d may",
-                            body.n, VD_BODY_LEN_MAX);
-    const struct vd_slice none = vd_slice("", 0);
-    struct vd_slice type_meta = none;
-    struct vd_protobuf_envelope e = {none, none, none, none, none};
-    struct vd_slice *parts[] = {&type_meta, &e.raw, &e.content_encoding, &e.content_type};
-    struct vd_slice *type_parts[] = {&e.api_version, &e.kind};
-    int code = envelope_parts(body, vd_slice_from(body, sizeof MAGIC), parts, 4, error);
-    if (!code)
-        code = envelope_parts(body, type_meta, type_parts, 2, error);
-    if (code)
-        return code;
-    const struct vd_slice texts[] = {e.api_version, e.kind, e.content_encoding, e.content_type};
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
-        if (!vd_utf8_is_valid(texts[i]))
-            return envelope_fail(body, texts[i].p, "a string is not valid UTF-8", error);
-    *out = e;
-    return VD_OK;
-}
-
 /* --- the whole --- */
 
 /* The message that the decoder's kind names. */
@@ -704,7 +645,7 @@ int vd_protobuf_decode(struct vd_arena *a, struct vd_slice body,
                        const struct vd_protobuf_options *options, struct vd_json **out,
                        struct vd_error *error)
 {
-    struct vd_protobuf_envelope e;
+    struct vd_protobuf_envelope e = {0};
     struct frame *frames = NULL;
     struct decoder d = {
         .arena = a, .body = body, .options = options, .error = error, .frame = &frames};
