@@ -584,6 +584,7 @@ static int form_value(struct decoder *d, struct place p, const struct slot *slot
 static int message_value(struct decoder *d, const struct vd_protobuf_message *m,
                          const struct segment *segments, size_t around, struct vd_json **out)
 {
+    assert(m && segments);
     struct place p = {m, NULL, segments->bytes.p};
     bool is_object = m->form == VD_PROTOBUF_AS_OBJECT;
     int code = is_object ? check_depth(d, p, around) : VD_OK;
