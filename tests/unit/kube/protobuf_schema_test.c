@@ -437,9 +437,9 @@ static void check_table(const struct vd_protobuf_message *m)
         assert_int_equal(f->type == VD_PROTOBUF_MESSAGE, f->message != NULL);
         if (f->shape != VD_PROTOBUF_ONE)
             assert_true(f->type >= VD_PROTOBUF_STRING);
-        if (f->type == VD_PROTOBUF_MESSAGE && m->form != VD_PROTOBUF_AS_OBJECT)
+        if (f->message && m->form != VD_PROTOBUF_AS_OBJECT)
             assert_int_equal(f->message->form, VD_PROTOBUF_AS_OBJECT);
-        if (f->type == VD_PROTOBUF_MESSAGE && f->shape == VD_PROTOBUF_ONE)
+        if (f->message && f->shape == VD_PROTOBUF_ONE)
             assert_int_not_equal(f->presence, VD_PROTOBUF_NONZERO);
         for (size_t j = 0; j < i; j++)
             assert_false(vd_slice_eq(f->key, m->fields[j].key));
