@@ -51,6 +51,8 @@
     X(VD_URL_SEGMENTS_MAX,       64,          "segments of a path") \
     X(VD_URL_PARAMS_MAX,         256,         "parameters of a query") \
     X(VD_ACCEPT_RANGES_MAX,      32,          "media ranges of a request's Accept headers") \
+    X(VD_PROTOBUF_VALUES_MAX,    1000000,     "values of a document that is made from a protobuf body") \
+    X(VD_PROTOBUF_UNKNOWN_MAX,   100,         "unknown fields of a protobuf body that are reported; more are only counted") \
     X(VD_LOG_LINE_MAX,           8192,        "bytes of a log line; a longer one is cut") \
     X(VD_LOG_QUEUE_MAX,          4096,        "log lines waiting to be written; more are dropped and counted") \
     X(VD_METRIC_LABELS_MAX,      6,           "labels of a metric") \
