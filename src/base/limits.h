@@ -39,6 +39,10 @@
     X(VD_YAML_NODES_MAX,         1000000,     "nodes of a YAML document after its aliases are expanded") \
     X(VD_YAML_FLOW_WORK_MAX,     33554432,    "sum over a YAML document's values of the brackets around each") \
     X(VD_YAML_DIRECTIVES_MAX,    1000,        "%TAG directives of a YAML text") \
+    X(VD_FIELD_PATH_LEN_MAX,     1024,        "bytes of a field's path in a message; a longer one loses its beginning") \
+    X(VD_VIOLATIONS_MAX,         500,         "violations that are named of one object; more are counted") \
+    X(VD_VIOLATION_VALUE_LEN_MAX, 4096,       "bytes of a value that a violation shows; a longer one is cut") \
+    X(VD_PRUNED_PATHS_MAX,       100,         "unknown fields that are named of one object") \
     X(VD_LOG_LINE_MAX,           8192,        "bytes of a log line; a longer one is cut") \
     X(VD_LOG_QUEUE_MAX,          4096,        "log lines waiting to be written; more are dropped and counted") \
     X(VD_METRIC_LABELS_MAX,      6,           "labels of a metric") \
