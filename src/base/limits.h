@@ -39,6 +39,8 @@
     X(VD_YAML_NODES_MAX,         1000000,     "nodes of a YAML document after its aliases are expanded") \
     X(VD_YAML_FLOW_WORK_MAX,     33554432,    "sum over a YAML document's values of the brackets around each") \
     X(VD_YAML_DIRECTIVES_MAX,    1000,        "%TAG directives of a YAML text") \
+    X(VD_ANNOTATIONS_LEN_MAX,    262144,      "bytes of an object's annotations, keys and values (as in Kubernetes)") \
+    X(VD_CONFIG_DATA_LEN_MAX,    1048576,     "bytes of a ConfigMap's or Secret's data (as in Kubernetes)") \
     X(VD_FIELD_PATH_LEN_MAX,     1024,        "bytes of a field's path in a message; a longer one loses its beginning") \
     X(VD_VIOLATIONS_MAX,         500,         "violations that are named of one object; more are counted") \
     X(VD_VIOLATION_VALUE_LEN_MAX, 4096,       "bytes of a value that a violation shows; a longer one is cut") \

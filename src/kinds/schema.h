@@ -44,6 +44,10 @@ struct vd_schema_options {
     /* The schema of ObjectMeta, for the root and embedded resources; NULL leaves
      * metadata alone. The new schema takes a reference. */
     struct vd_schema *metadata;
+
+    /* `required` and list types are documentation: somebody else checks them, in
+     * better words. */
+    bool advisory;
 };
 
 /*

@@ -15,6 +15,7 @@
 struct compiler {
     struct vd_schema *schema;
     struct vd_error *error;
+    bool advisory;
 };
 
 static const struct vd_schema_node *compile(struct compiler *c, const struct vd_json *source,
@@ -100,6 +101,8 @@ static bool compile_properties(struct compiler *c, struct vd_schema_node *node,
 {
     const struct vd_json *properties = vd_json_get(source, VD_SLICE("properties"));
     const struct vd_json *required = vd_json_get(source, VD_SLICE("required"));
+    if (c->advisory && vd_json_is(required, VD_JSON_ARRAY))
+        required = NULL;
     size_t count = vd_json_count(properties) + vd_json_count(required);
     if (properties && !vd_json_is(properties, VD_JSON_OBJECT))
         return refuse(c, path, "properties must be an object");
@@ -174,6 +177,8 @@ static bool compile_flags(struct compiler *c, struct vd_schema_node *node,
         node->list_type = VD_LIST_MAP;
     else if (list.n && !vd_slice_is(list, "atomic"))
         return refuse(c, path, "x-kubernetes-list-type must be atomic, set or map");
+    if (c->advisory)
+        node->list_type = VD_LIST_ATOMIC;
     node->map_keys = vd_json_get(source, VD_SLICE("x-kubernetes-list-map-keys"));
     VD_JSON_EACH (key, node->map_keys) {
         if (!vd_json_is(key, VD_JSON_STRING))
@@ -394,7 +399,7 @@ int vd_schema_new(struct vd_schema **out, const struct vd_json *openapi,
                   const struct vd_schema_options *options, struct vd_error *error)
 {
     struct vd_schema *s = VD_NEW(struct vd_schema);
-    struct compiler c = {s, error};
+    struct compiler c = {s, error, options && options->advisory};
     vd_refcount_init(&s->refs);
     if (options && options->metadata)
         s->metadata = vd_schema_ref(options->metadata);

@@ -345,10 +345,9 @@ static bool check_missing(struct walk *w, const struct vd_schema_node *node,
         return false;
     struct vd_key_index index;
     vd_key_index_init(&index, value);
-    for (uint32_t i = 0; i < node->property_count; i++) {
-        const struct vd_schema_property *property = &node->properties[i];
-        struct vd_field_path at = vd_field_member(path, property->name);
-        if (property->required && !vd_key_index_get(&index, property->name))
+    VD_JSON_EACH (name, vd_json_get(node->source, VD_SLICE("required"))) {
+        struct vd_field_path at = vd_field_member(path, vd_json_text(name));
+        if (!vd_key_index_get(&index, vd_json_text(name)))
             complain(w, VD_VIOLATION_REQUIRED, &at, vd_shown_nothing(), "%s", "");
     }
     vd_key_index_release(&index);

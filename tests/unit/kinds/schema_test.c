@@ -15,7 +15,8 @@ static struct vd_schema *schema_of(struct vd_arena *a, const char *text, bool re
     struct vd_error error = {0};
     struct vd_schema *metadata, *schema;
     assert_ok(vd_schema_new(&metadata, json_of(a, RESOURCE_META), NULL, &error), &error);
-    struct vd_schema_options options = {resource, resource ? metadata : NULL};
+    struct vd_schema_options options = {.resource = resource,
+                                        .metadata = resource ? metadata : NULL};
     assert_ok(vd_schema_new(&schema, json_of(a, text), &options, &error), &error);
     vd_schema_unref(metadata);
     return schema;
@@ -143,7 +144,7 @@ static void members_and_items_are_checked(void **state)
         const char *schema, *value, *want;
     } cases[] = {
         {"{\"type\":\"object\",\"required\":[\"a\",\"b\"],\"properties\":{\"b\":{}}}", "{}",
-         "[b: Required value, a: Required value]"},
+         "[a: Required value, b: Required value]"},
         {X("{\"required\":[\"a\"]}"), "{\"x\":{}}", "x.a: Required value"},
         {X("{\"additionalProperties\":{\"type\":\"string\"}}"), "{\"x\":{\"k.v/w\":1}}",
          "x.k.v/w: Invalid value: \"integer\": x.k.v/w in body must be of type string: "
