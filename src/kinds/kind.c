@@ -290,13 +290,13 @@ static void read_schema(struct reading *r, const struct vd_kind_options *options
     static const char any[] = "x-kubernetes-preserve-unknown-fields";
     struct vd_kind *kind = r->kind;
     const struct vd_json *schema = vd_json_dig(r->version, "schema", "openAPIV3Schema", NULL);
-    struct vd_schema_options how = {.resource = true, .metadata = options->metadata};
+    struct vd_schema_options how = {
+        .resource = true, .borrow = true, .metadata = options->metadata};
     how.advisory = options->builtin && vd_slice_is(annotation(r, "vedette.dev/schema"), "advisory");
     kind->preserve_unknown = vd_json_truth(vd_json_get(r->spec, VD_SLICE("preserveUnknownFields")));
-    struct vd_arena arena = {0};
     if (!schema) { /* none said: anything goes */
-        struct vd_json *open = vd_json_object(&arena);
-        vd_json_add(&arena, open, vd_slice_of(any), vd_json_bool(&arena, true));
+        struct vd_json *open = vd_json_object(&kind->arena);
+        vd_json_add_ref(open, vd_slice_of(any), vd_json_bool(&kind->arena, true));
         schema = open;
     }
     if (r->code == VD_OK) {
@@ -304,7 +304,6 @@ static void read_schema(struct reading *r, const struct vd_kind_options *options
         if (r->code)
             vd_error_prefix(r->error, "%.*s", VD_FMT(kind->storage_key));
     }
-    vd_arena_release(&arena);
 }
 
 static void read_version(struct reading *r)

@@ -45,14 +45,17 @@ struct vd_schema_options {
      * metadata alone. The new schema takes a reference. */
     struct vd_schema *metadata;
 
+    /* The document outlives the schema and does not change: no copy is made. */
+    bool borrow;
+
     /* `required` and list types are documentation: somebody else checks them, in
      * better words. */
     bool advisory;
 };
 
 /*
- * Compiles `openapi`, which is copied. *out is one reference. NULL options: all
- * zero. VD_ERR_INVALID names the place: "spec.a: pattern: ...".
+ * Compiles `openapi`, which is copied unless the options say that it need not be. *out is one
+ * reference. NULL options: all zero. VD_ERR_INVALID names the place: "spec.a: pattern: ...".
  */
 int vd_schema_new(struct vd_schema **out, const struct vd_json *openapi,
                   const struct vd_schema_options *options, struct vd_error *error) VD_MUST_USE;

@@ -1,8 +1,8 @@
 /*
  * From openAPIV3Schema to nodes: see schema_internal.h for the form.
  *
- * The document is copied into the schema's arena first, so that nodes can point
- * into it (enum values, defaults, names) and descriptions stay at hand. A
+ * The document is copied into the schema's arena first (or somebody else keeps it),
+ * so that nodes can point into it (enum values, defaults, names) and descriptions stay at hand. A
  * keyword of the wrong type is an error; one that is not in the table below is
  * left alone.
  */
@@ -44,12 +44,15 @@ const struct vd_schema_property *vd_schema_find(const struct vd_schema_node *nod
 {
     if (!node->slots)
         return NULL;
-    for (uint32_t at = vd_schema_hash(name);; at++) {
+    struct vd_name_words words = vd_name_words(name);
+    for (uint32_t at = vd_name_words_hash(words, name.n);; at++) {
         uint16_t slot = node->slots[at & node->slot_mask];
         if (slot == 0)
             return NULL;
         const struct vd_schema_property *property = &node->properties[slot - 1];
-        if (vd_slice_eq(property->name, name))
+        if (property->name.n == name.n && property->words.head == words.head &&
+            property->words.tail == words.tail &&
+            (name.n <= 16 || vd_slice_eq(property->name, name)))
             return property;
     }
 }
@@ -68,11 +71,13 @@ static void reserve_slots(struct compiler *c, struct vd_schema_node *node, size_
 static struct vd_schema_property *add_property(struct vd_schema_node *node, struct vd_slice name)
 {
     struct vd_schema_property *property = &node->properties[node->property_count++];
-    uint32_t at = vd_schema_hash(name);
+    struct vd_name_words words = vd_name_words(name);
+    uint32_t at = vd_name_words_hash(words, name.n);
     while (node->slots[at & node->slot_mask])
         at++;
     node->slots[at & node->slot_mask] = (uint16_t)node->property_count;
     property->name = name;
+    property->words = words;
     return property;
 }
 
@@ -403,8 +408,9 @@ int vd_schema_new(struct vd_schema **out, const struct vd_json *openapi,
     vd_refcount_init(&s->refs);
     if (options && options->metadata)
         s->metadata = vd_schema_ref(options->metadata);
-    const struct vd_json *source = openapi ? vd_json_copy(&s->arena, openapi) : NULL;
-    const struct vd_schema_node *compiled = compile(&c, source, NULL);
+    if (openapi && !(options && options->borrow))
+        openapi = vd_json_copy(&s->arena, openapi);
+    const struct vd_schema_node *compiled = compile(&c, openapi, NULL);
     if (!compiled) {
         vd_schema_unref(s);
         return VD_ERR_INVALID;

@@ -14,7 +14,10 @@
 #include "json/compare.h"
 #include "json/stable_hash.h"
 
-enum { COLLISIONS_MAX = 16 };
+enum {
+    COLLISIONS_MAX = 16,
+    SHORT_LIST_MAX = 8, /* elements that are compared each with each */
+};
 
 struct element {
     uint64_t hash;
@@ -70,6 +73,16 @@ static bool same(const struct vd_schema_node *node, const struct vd_json *a,
             return false;
     }
     return true;
+}
+
+static bool has_twins_if_short(const struct vd_schema_node *node, const struct vd_json *array)
+{
+    VD_JSON_EACH (item, array) {
+        for (const struct vd_json *next = vd_json_next(item); next; next = vd_json_next(next))
+            if (same(node, item, next))
+                return true;
+    }
+    return false;
 }
 
 /* Sorts the elements by hash; the caller frees. */
@@ -148,7 +161,7 @@ bool vd_schema_has_twins(const struct vd_json *array)
 bool vd_schema_check_list(const struct vd_schema_node *node, const struct vd_json *array,
                           const struct vd_field_path *path, struct vd_violations *out)
 {
-    if (vd_json_count(array) < 2)
+    if (vd_json_count(array) <= SHORT_LIST_MAX && !has_twins_if_short(node, array))
         return true;
     struct element *elements = sorted(node, array);
     size_t twins = keep_twins(node, elements, vd_json_count(array));

@@ -47,6 +47,8 @@ static struct parts parts_of(struct vd_slice version)
 
 int vd_version_cmp(struct vd_slice a, struct vd_slice b)
 {
+    if (vd_slice_eq(a, b))
+        return 0;
     struct parts x = parts_of(a), y = parts_of(b);
     if (x.known != y.known)
         return x.known ? -1 : 1;
