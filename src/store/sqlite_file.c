@@ -177,6 +177,9 @@ static int check_format(sqlite3 *db, enum vd_log_open how, struct vd_error *erro
     const char *file = sqlite3_db_filename(db, "main");
     if (id == 0 && format == 0 && tables == 0 && how == VD_LOG_CREATE)
         return create_schema(db, error);
+    if (id == 0 && format == 0 && tables == 0)
+        return vd_error_set(error, VD_ERR_FORMAT,
+                            "%s is empty: no server has finished starting with it", file);
     if (id != VD_LOG_APPLICATION_ID)
         return vd_error_set(error, VD_ERR_FORMAT,
                             "%s is an SQLite database of another program: use another data folder",

@@ -76,13 +76,15 @@ static struct vd_slice column_text(sqlite3_stmt *select, int at)
     return vd_slice(text ? text : "", (size_t)sqlite3_column_bytes(select, at));
 }
 
-static void read_head(sqlite3_stmt *select, struct vd_row *row)
+/* False when a column cannot be what was written, whatever the checksum says. */
+static bool read_head(sqlite3_stmt *select, struct vd_row *row)
 {
     int type = sqlite3_column_int(select, COL_TYPE);
     row->revision = (uint64_t)sqlite3_column_int64(select, COL_REVISION);
     row->key = (struct vd_key){column_text(select, COL_KIND), column_text(select, COL_NAMESPACE),
                                column_text(select, COL_NAME)};
-    if (sqlite3_column_bytes(select, COL_UID) == VD_UID_LEN)
+    bool has_uid = sqlite3_column_bytes(select, COL_UID) == VD_UID_LEN;
+    if (has_uid)
         memcpy(row->uid.bytes, sqlite3_column_blob(select, COL_UID), VD_UID_LEN);
     row->type = (enum vd_event_type)(type & ~TYPE_MORE);
     row->more = type & TYPE_MORE;
@@ -91,6 +93,7 @@ static void read_head(sqlite3_stmt *select, struct vd_row *row)
     row->body.hole = (uint32_t)sqlite3_column_int64(select, COL_HOLE);
     /* The length comes from the record's head: overflow pages stay unread. */
     row->body_len = (uint32_t)sqlite3_column_bytes(select, COL_BODY);
+    return has_uid;
 }
 
 static bool head_is_sound(const struct vd_row *row, uint64_t crc)
@@ -100,13 +103,35 @@ static bool head_is_sound(const struct vd_row *row, uint64_t crc)
            vd_key_check(&row->key, NULL) == VD_OK;
 }
 
+/* Gives the row its body, or marks it damaged. */
+static void read_body(sqlite3_stmt *select, struct vd_row *row, uint64_t crc)
+{
+    row->body.bytes = vd_slice(sqlite3_column_blob(select, COL_BODY), row->body_len);
+    if (vd_crc32c(0, row->body.bytes.p, row->body.bytes.n) != (uint32_t)crc) {
+        row->damaged = true;
+        row->body = (struct vd_template){.hole = 0};
+    }
+}
+
+enum vd_row_state vd_row_examine(sqlite3_stmt *select, struct vd_row *row)
+{
+    struct vd_row read = {0};
+    bool sound = read_head(select, &read);
+    uint64_t crc = (uint64_t)sqlite3_column_int64(select, COL_CRC);
+    sound = sound && head_is_sound(&read, crc);
+    if (sound)
+        read_body(select, &read, crc);
+    *row = sound ? read : (struct vd_row){.revision = read.revision};
+    return !sound ? VD_ROW_HEAD_DAMAGED : read.damaged ? VD_ROW_BODY_DAMAGED : VD_ROW_SOUND;
+}
+
 int vd_row_read(sqlite3_stmt *select, const struct vd_row_sink *sink, bool *go_on,
                 struct vd_error *error)
 {
     struct vd_row row = {0};
-    read_head(select, &row);
+    bool sound = read_head(select, &row);
     uint64_t crc = (uint64_t)sqlite3_column_int64(select, COL_CRC);
-    if (!head_is_sound(&row, crc))
+    if (!sound || !head_is_sound(&row, crc))
         return vd_error_set(
             error, VD_ERR_CORRUPT,
             "the head of revision %llu fails its checksum, so the object it belongs "
@@ -115,11 +140,7 @@ int vd_row_read(sqlite3_stmt *select, const struct vd_row_sink *sink, bool *go_o
     *go_on = true;
     if (sink->wants && !sink->wants(sink->arg, &row))
         return VD_OK;
-    row.body.bytes = vd_slice(sqlite3_column_blob(select, COL_BODY), row.body_len);
-    if (vd_crc32c(0, row.body.bytes.p, row.body.bytes.n) != (uint32_t)crc) {
-        row.damaged = true;
-        row.body = (struct vd_template){.hole = 0};
-    }
+    read_body(select, &row, crc);
     *go_on = sink->take(sink->arg, &row);
     return VD_OK;
 }

@@ -22,4 +22,14 @@ void vd_row_bind(sqlite3_stmt *insert, const struct vd_row *row);
 int vd_row_read(sqlite3_stmt *select, const struct vd_row_sink *sink, bool *go_on,
                 struct vd_error *error) VD_MUST_USE;
 
+enum vd_row_state {
+    VD_ROW_SOUND,
+    VD_ROW_BODY_DAMAGED, /* the head can be trusted, and there is no body */
+    VD_ROW_HEAD_DAMAGED, /* only the revision is given: it is where the row was found */
+};
+
+/* As much of the statement's current row as can be trusted, for those who must go
+ * on behind damage. Borrowed until the statement is stepped. */
+enum vd_row_state vd_row_examine(sqlite3_stmt *select, struct vd_row *row) VD_MUST_USE;
+
 #endif
