@@ -9,7 +9,8 @@ set -eu
 
 packages_for() {
     case $1 in
-    build) echo gcc libc6-dev make pkg-config meson ninja-build libsqlite3-dev libyaml-dev ;;
+    build) echo gcc libc6-dev make pkg-config meson ninja-build libsqlite3-dev libssl-dev \
+        libyaml-dev ;;
     test) echo libcmocka-dev nodejs ;;
     clang) echo clang ;;
     fuzz) echo "libclang-rt-$(clang -dumpversion | cut -d. -f1)-dev" ;;
