@@ -2,8 +2,6 @@
  * signature is over the first two with the dot between them. */
 #include "auth/jwt.h"
 
-#include <math.h>
-
 #include "base/base64.h"
 #include "base/buf.h"
 #include "base/limits.h"
@@ -142,7 +140,7 @@ static bool read_time(const struct vd_json *claims, struct vd_slice key, int64_t
     if (!vd_json_to_i64(v, &seconds)) {
         if (!vd_json_to_double(v, &number) || !(number >= 0 && number <= (double)seconds_max))
             return false;
-        seconds = (int64_t)floor(number);
+        seconds = (int64_t)number;
     }
     if (seconds < 0 || seconds > seconds_max)
         return false;

@@ -146,7 +146,23 @@ static bool fits(X509 *certificate, const struct vd_key *key)
     return same;
 }
 
-static bool signed_by(X509 *certificate, X509 *ca)
+/* The beginning of the name of every CA that is made here. */
+#define CA_NAME "vedette-ca"
+
+/* Whether the certificate is ours to renew: signed by our CA's key, or by a CA
+ * of ours that is gone. */
+static bool is_ours(X509 *certificate, X509 *ca)
+{
+    char issuer[64] = "";
+    EVP_PKEY *key = X509_get0_pubkey(ca);
+    bool ours = key && X509_verify(certificate, key) == 1;
+    X509_NAME_get_text_by_NID(X509_get_issuer_name(certificate), NID_commonName, issuer,
+                              sizeof issuer);
+    ERR_clear_error();
+    return ours || strncmp(issuer, CA_NAME " ", sizeof CA_NAME) == 0;
+}
+
+static bool is_issued_by(X509 *certificate, X509 *ca)
 {
     EVP_PKEY *key = X509_get0_pubkey(ca);
     bool yes = key && X509_check_issued(ca, certificate) == X509_V_OK &&
@@ -160,7 +176,7 @@ static int ca_make(struct work *w, struct vd_pki_state *state, struct vd_error *
     struct vd_buf name = {0};
     char stamp[VD_TIME_TEXT_MAX];
     /* Two CAs have two names, so that a client that knows both is not misled. */
-    vd_buf_addf(&name, "vedette-ca %.*s", VD_FMT(vd_time_format(w->now_ms, stamp)));
+    vd_buf_addf(&name, CA_NAME " %.*s", VD_FMT(vd_time_format(w->now_ms, stamp)));
     int code = vd_certificate_make(&w->ca.certificate,
                                    &(struct vd_certificate_wish){
                                        .use = VD_CERTIFICATE_CA,
@@ -228,9 +244,10 @@ static const struct leaf admin_leaf = {"admin.crt", "admin.key", "admin", VD_GRO
 
 static bool leaf_is_good(const struct work *w, const struct leaf *leaf, const struct pair *pair)
 {
-    if (!signed_by(pair->certificate, w->ca.certificate))
-        return true; /* somebody else's, who looks after it */
-    return fits(pair->certificate, pair->key) &&
+    if (!is_ours(pair->certificate, w->ca.certificate))
+        return true; /* somebody else looks after it */
+    return is_issued_by(pair->certificate, w->ca.certificate) &&
+           fits(pair->certificate, pair->key) &&
            w->now_ms < vd_certificate_expires_ms(pair->certificate) - renew_ms &&
            (leaf->use != VD_CERTIFICATE_SERVER ||
             vd_certificate_has_hosts(pair->certificate, w->hosts.p, w->hosts.n));
@@ -274,7 +291,7 @@ static int leaf_ensure(struct work *w, const struct leaf *leaf, bool *made, int6
     int code = certificate_load(w, leaf->certificate_file, &pair.certificate, error);
     if (!code)
         code = key_ensure(w, leaf->key_file, &pair.key, &key_made, error);
-    if (!code && pair.certificate && !signed_by(pair.certificate, w->ca.certificate) &&
+    if (!code && pair.certificate && !is_ours(pair.certificate, w->ca.certificate) &&
         !fits(pair.certificate, pair.key))
         code = vd_error_set(error, VD_ERR_INVALID,
                             "%s/pki: %s and %s do not belong together: put the right key there, "

@@ -9,7 +9,7 @@
  * What exists is kept: keys always, and certificates that somebody else's CA
  * signed. A certificate of our CA is renewed, with the same key, when it has
  * less than 30 days left, names other hosts than wanted, or does not fit its
- * key. Keys have mode 0600, certificates 0644, the folder 0700. Every file
+ * key or the CA. Keys have mode 0600, certificates 0644, the folder 0700. Every file
  * appears whole or not at all, in an order that a crash cannot spoil: the next
  * start continues. Blocking; called at start, and once a day by a server that
  * stays up.

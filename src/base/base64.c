@@ -73,7 +73,7 @@ int vd_base64_decode(struct vd_buf *out, struct vd_slice text, enum vd_base64 ki
         }
         for (size_t i = 0; i + 1 < n; i++)
             vd_buf_add_char(out, (char)(group >> (16 - 8 * i) & 255));
-        if (n < 4 && group << (8 * n) & 0xffffff) /* bits that no byte carries */
+        if (n < 4 && group << (8 * (n - 1)) & 0xffffff) /* bits that no byte carries */
             goto refuse;
     }
     return 0;
