@@ -77,6 +77,10 @@ extern const struct vd_command vd_command_store_compact;
 extern const struct vd_command vd_command_store_restore;
 extern const struct vd_command vd_command_store_stats;
 extern const struct vd_command vd_command_store_verify;
+extern const struct vd_command vd_command_token;
+extern const struct vd_command vd_command_token_create;
+extern const struct vd_command vd_command_token_list;
+extern const struct vd_command vd_command_token_revoke;
 extern const struct vd_command vd_command_version;
 
 #endif

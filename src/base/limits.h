@@ -64,7 +64,16 @@
     X(VD_METRIC_LABELS_MAX,      6,           "labels of a metric") \
     X(VD_METRIC_LABEL_LEN_MAX,   128,         "bytes of a label value; a longer one is cut") \
     X(VD_METRIC_CHILDREN_MAX,    1000,        "label combinations of a metric; more are counted as 'other'") \
-    X(VD_METRIC_BOUNDS_MAX,      24,          "printed buckets of a histogram")
+    X(VD_METRIC_BOUNDS_MAX,      24,          "printed buckets of a histogram") \
+    X(VD_USER_NAME_LEN_MAX,      1024,        "bytes of a user's or a group's name") \
+    X(VD_USER_GROUPS_MAX,        1024,        "groups of a user") \
+    X(VD_TOKENS_MAX,             100000,      "bearer tokens of a data folder") \
+    X(VD_TOKEN_FILE_LEN_MAX,     268435456,   "bytes of the file that keeps their hashes") \
+    X(VD_JWT_LEN_MAX,            16384,       "bytes of a JSON web token") \
+    X(VD_JWT_DEPTH_MAX,          16,          "nesting of a JSON web token's claims") \
+    X(VD_JWT_AUDIENCES_MAX,      64,          "audiences of a JSON web token") \
+    X(VD_PEM_LEN_MAX,            1048576,     "bytes of a file with keys or certificates") \
+    X(VD_GRANT_RIGHTS_MAX,       16384,       "single rights (group x resource x verb x name) of a role that is checked for escalation")
 /* clang-format on */
 
 enum vd_limits {
