@@ -9,7 +9,10 @@ set -eu
 
 packages_for() {
     case $1 in
-    build) echo gcc g++ libc6-dev make pkg-config meson ninja-build libsqlite3-dev libyaml-dev libre2-dev ;;
+    build)
+        echo gcc g++ libc6-dev make pkg-config meson ninja-build libsqlite3-dev libyaml-dev \
+            libre2-dev
+        ;;
     test) echo libcmocka-dev nodejs ;;
     clang) echo clang ;;
     fuzz) echo "libclang-rt-$(clang -dumpversion | cut -d. -f1)-dev" ;;
