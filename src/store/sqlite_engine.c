@@ -45,6 +45,7 @@ struct sqlite_engine {
     uint64_t revision; /* newest; writer thread */
     size_t wal_pages;  /* since the last checkpoint; writer thread */
     size_t checkpoint_pages;
+    bool failed; /* a write or sync failed for good; writer thread */
     struct vd_buf path;
     char *vfs;
     pthread_mutex_t lock; /* guards idle; held for a push or a pop only */
@@ -159,25 +160,48 @@ static int sqlite_get(struct vd_engine *engine, uint64_t revision, const struct 
     return code;
 }
 
+static int missing(uint64_t revision, struct vd_error *error)
+{
+    return vd_error_set(error, VD_ERR_CORRUPT,
+                        "revision %llu is missing from the log: restore the newest backup with "
+                        "'vedette store restore'",
+                        (unsigned long long)revision);
+}
+
+/* Revisions have no gaps here, and only rows at or below the floor are ever
+ * taken out: a row that is missing above it was lost. */
 static int sqlite_load(struct vd_engine *engine, const struct vd_row_sink *sink,
                        struct vd_error *error)
 {
     struct sqlite_engine *e = (struct sqlite_engine *)engine;
     sqlite3_stmt *select = NULL;
-    size_t rows;
+    uint64_t lowest = e->meta.floor > e->meta.base ? e->meta.floor : e->meta.base;
+    uint64_t due = e->revision;
+    int rc = SQLITE_ROW;
+    bool go_on = true;
     int code = vd_log_prepare(e->db, &select,
                               "SELECT " VD_ROW_COLUMNS " FROM log ORDER BY revision DESC", error);
-    if (!code)
-        code = rows_pass(e->db, select, sink, &rows, error);
+    while (!code && go_on && (rc = sqlite3_step(select)) == SQLITE_ROW) {
+        if (due > lowest && (uint64_t)sqlite3_column_int64(select, 0) != due)
+            code = missing(due, error);
+        else
+            code = vd_row_read(select, sink, &go_on, error);
+        due -= due > lowest;
+    }
+    if (!code && rc != SQLITE_ROW && rc != SQLITE_DONE)
+        code = vd_log_error(e->db, rc, "could not read", error);
+    if (!code && rc == SQLITE_DONE && due > lowest)
+        code = missing(due, error);
     sqlite3_finalize(select);
     return code;
 }
 
 /* Ends a transaction that failed; the error it failed with is the one to tell. */
-static void rollback(struct sqlite_engine *e)
+static void rollback(struct sqlite_engine *e, int code)
 {
     if (!sqlite3_get_autocommit(e->db))
         sqlite3_exec(e->db, "ROLLBACK", NULL, NULL, NULL);
+    e->failed |= code != VD_ERR_FULL;
 }
 
 static int insert_rows(struct sqlite_engine *e, struct vd_row *rows, size_t n,
@@ -208,7 +232,7 @@ static int sqlite_commit(struct vd_engine *engine, struct vd_row *rows, size_t n
         code = vd_log_exec(e->db, "COMMIT", error);
     VD_FAILPOINT("engine.after_commit");
     if (code)
-        rollback(e);
+        rollback(e, code);
     else
         e->revision += n;
     return code;
@@ -234,7 +258,7 @@ static int sqlite_compact(struct vd_engine *engine, const uint64_t *dead, size_t
         code = vd_log_exec(e->db, "COMMIT", error);
     VD_FAILPOINT("engine.after_compact_commit");
     if (code)
-        rollback(e);
+        rollback(e, code);
     else
         e->meta = meta;
     return code;
@@ -250,8 +274,11 @@ static int sqlite_tidy(struct vd_engine *engine, struct vd_error *error)
     VD_FAILPOINT("engine.before_checkpoint");
     int rc = sqlite3_wal_checkpoint_v2(e->db, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
     VD_FAILPOINT("engine.after_checkpoint");
-    if (rc != SQLITE_OK && (rc & 0xff) != SQLITE_BUSY)
-        return vd_log_error(e->db, rc, "could not checkpoint", error);
+    if (rc != SQLITE_OK && (rc & 0xff) != SQLITE_BUSY) {
+        int code = vd_log_error(e->db, rc, "could not checkpoint", error);
+        e->failed |= code != VD_ERR_FULL;
+        return code;
+    }
     e->wal_pages = 0;
     return VD_OK;
 }
@@ -301,9 +328,13 @@ static int sqlite_stats(struct vd_engine *engine, struct vd_engine_stats *out,
     return code;
 }
 
+/* Closing folds the WAL into the main file, with syncs. After a failure the disk
+ * is left alone: what was acknowledged is in the WAL, and the next open finds it. */
 static void sqlite_close(struct vd_engine *engine)
 {
     struct sqlite_engine *e = (struct sqlite_engine *)engine;
+    if (e->failed)
+        sqlite3_db_config(e->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
     for (size_t i = 0; i < e->idle.n; i++)
         reader_free(e->idle.p[i]);
     VD_VEC_RELEASE(&e->idle);

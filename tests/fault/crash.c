@@ -32,7 +32,8 @@
 #include "store/failpoint.h"
 
 enum {
-    LIFE_MS_MAX = 60,          /* a worker is killed by then at the latest */
+    LIFE_WORDS_MAX = 600,      /* a worker is killed when it has said so many, or fewer */
+    LIFE_MS_MAX = 20000,       /* a worker that is so slow is killed all the same */
     FAILPOINT_PASSES_MAX = 10, /* the n-th pass of a failpoint that kills */
     FACTS_KEPT_MAX = 100000,
     ALL_REACHED_CYCLES = 200, /* enough to have been at every failpoint */
@@ -57,6 +58,7 @@ struct test {
     uint64_t revision; /* newest after the last cycle */
     size_t cycles, acks, sights, expiries, breaches;
     size_t failpoint_next, failpoint_kills[FAILPOINTS];
+    bool ended_by_itself; /* the last worker died before it was killed */
 };
 
 static size_t breach_count(struct test *t, bool bad, const char *what)
@@ -97,21 +99,22 @@ static void hear(struct test *t, const struct crash_word *word)
     }
 }
 
-/* Listens until the pipe ends; kills the worker when its time has come. */
-static void listen_to(struct test *t, int fd, pid_t worker, int life_ms)
+/* Listens until the pipe ends. Kills the worker after so many words; time plays no
+ * part in it, so that a slow machine sees the same test. */
+static void listen_to(struct test *t, int fd, pid_t worker, size_t words_max)
 {
     struct crash_word words[64];
-    size_t have = 0;
-    uint64_t end_ns = vd_clock_mono_ns(vd_clock_system()) + (uint64_t)life_ms * 1000000u;
+    size_t have = 0, heard = 0;
+    uint64_t end_ns = vd_clock_mono_ns(vd_clock_system()) + LIFE_MS_MAX * (uint64_t)1000000;
     bool killed = false;
     for (;;) {
         uint64_t now_ns = vd_clock_mono_ns(vd_clock_system());
-        if (!killed && now_ns >= end_ns) {
+        if (!killed && (heard >= words_max || now_ns >= end_ns)) {
             kill(worker, SIGKILL);
             killed = true;
         }
         struct pollfd p = {.fd = fd, .events = POLLIN};
-        int wait_ms = killed ? -1 : (int)((end_ns - now_ns) / 1000000u);
+        int wait_ms = killed ? -1 : (int)((end_ns - now_ns) / 1000000u) + 1;
         if (poll(&p, 1, wait_ms) <= 0)
             continue;
         ssize_t n = read(fd, (char *)words + have, sizeof words - have);
@@ -121,9 +124,11 @@ static void listen_to(struct test *t, int fd, pid_t worker, int life_ms)
         size_t whole = have / sizeof *words;
         for (size_t i = 0; i < whole; i++)
             hear(t, &words[i]);
+        heard += whole;
         have -= whole * sizeof *words;
         memmove(words, &words[whole], have);
     }
+    t->ended_by_itself = !killed;
 }
 
 /* ---- after the kill ---- */
@@ -223,8 +228,7 @@ static pid_t start_worker(struct test *t, const char *program, int fds[2], const
     _exit(127);
 }
 
-/* Half of the cycles end at a failpoint, each in its turn - if it is reached in
- * time. */
+/* Half of the cycles end at a failpoint, each in its turn. */
 static void cycle(struct test *t, const char *program)
 {
     int fds[2], status = 0;
@@ -234,15 +238,13 @@ static void cycle(struct test *t, const char *program)
     t->plan.seed = random_next(&t->random);
     if (pipe(fds) != 0)
         abort();
-    int life_ms = at_failpoint ? LIFE_MS_MAX : 2 + (int)random_below(&t->random, LIFE_MS_MAX);
-    uint64_t start_ns = vd_clock_mono_ns(vd_clock_system());
     pid_t worker = start_worker(t, program, fds, at_failpoint ? failpoints[point] : NULL);
     close(fds[1]);
-    listen_to(t, fds[0], worker, life_ms);
+    listen_to(t, fds[0], worker,
+              at_failpoint ? SIZE_MAX : random_below(&t->random, LIFE_WORDS_MAX));
     close(fds[0]);
     waitpid(worker, &status, 0);
-    uint64_t lived_ms = (vd_clock_mono_ns(vd_clock_system()) - start_ns) / 1000000u;
-    t->failpoint_kills[point] += at_failpoint && lived_ms < (uint64_t)life_ms;
+    t->failpoint_kills[point] += at_failpoint && t->ended_by_itself;
     t->breaches += breach_count(t, !WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL,
                                 "the worker ended by itself");
     t->cycles++;

@@ -483,7 +483,7 @@ static void uids_tell_lives_apart(void **state)
 {
     struct setting *t = *state;
     static const struct vd_uid one = {{1}}, two = {{2}}, none = {{0}};
-    static const struct {
+    const struct {
         const char *value;
         struct vd_uid uid, expect;
         enum vd_when when;
