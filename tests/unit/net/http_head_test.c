@@ -73,6 +73,22 @@ static void check_pieces(struct vd_slice text, const struct vd_buf *want)
     }
 }
 
+/* In two pieces, cut at each of the last bytes, where limits are near. */
+static void check_cuts(struct vd_slice text, const struct vd_buf *want)
+{
+    for (size_t back = 1; back <= 40 && back <= text.n; back++) {
+        struct vd_http_head h;
+        struct vd_buf got = {0};
+        vd_http_head_init(&h);
+        enum vd_http_result result = vd_http_head_parse(&h, text.p, text.n - back);
+        if (result == VD_HTTP_MORE)
+            result = vd_http_head_parse(&h, text.p, text.n);
+        describe(&got, &h, result);
+        assert_string_equal(vd_buf_text(&got), vd_buf_text(want));
+        vd_buf_release(&got);
+    }
+}
+
 /* Parses `text` in every way. The head's slices are into `text`. */
 static enum vd_http_result parse(struct vd_http_head *h, struct vd_slice text)
 {
@@ -82,6 +98,7 @@ static enum vd_http_result parse(struct vd_http_head *h, struct vd_slice text)
     assert_int_equal(vd_http_head_parse(h, text.p, text.n), result);
     describe(&said, h, result);
     check_pieces(text, &said);
+    check_cuts(text, &said);
     vd_buf_release(&said);
     return result;
 }
