@@ -12,8 +12,6 @@ packages_for() {
     build)
         echo gcc g++ libc6-dev make pkg-config meson ninja-build
         echo libsqlite3-dev libyaml-dev libssl-dev libuv1-dev libre2-dev
-        echo gcc g++ libc6-dev make pkg-config meson ninja-build libsqlite3-dev libyaml-dev \
-            libre2-dev
         ;;
     test) echo libcmocka-dev nodejs ;;
     clang) echo clang ;;

@@ -15,7 +15,7 @@
 
 #include "json_check.h"
 #include "kube/strategic_merge.h"
-#include "random.h"
+#include "seed.h"
 #include "json/compare.h"
 
 enum { ROUNDS = 20000, DEPTH = 3, ITEMS = 5 };
@@ -371,7 +371,7 @@ static struct vd_json *model_map(struct model *m, struct vd_json *live, struct v
 
 struct maker {
     struct vd_arena *a;
-    struct test_random r;
+    struct seed_rng r;
     bool patch;
 };
 
@@ -379,18 +379,18 @@ static struct vd_json *make_map(struct maker *g, int depth);
 
 static struct vd_json *make_text(struct maker *g)
 {
-    char text[2] = {(char)('a' + random_below(&g->r, 6)), 0};
+    char text[2] = {(char)('a' + (unsigned)seed_below(&g->r, 6)), 0};
     return vd_json_string(g->a, vd_slice_of(text));
 }
 
 static struct vd_json *make_item(struct maker *g, char letter, int depth)
 {
-    if (random_once_in(&g->r, 200))
+    if (seed_once_in(&g->r, 200))
         return vd_json_null(g->a);
-    if (letter == 's' || (letter == 'r' && random_once_in(&g->r, 2)))
-        return random_once_in(&g->r, 100) ? vd_json_i64(g->a, 1) : make_text(g);
+    if (letter == 's' || (letter == 'r' && seed_once_in(&g->r, 2)))
+        return seed_once_in(&g->r, 100) ? vd_json_i64(g->a, 1) : make_text(g);
     struct vd_json *map = make_map(g, depth);
-    if (!random_once_in(&g->r, 150))
+    if (!seed_once_in(&g->r, 150))
         vd_json_set(g->a, map, VD_SLICE("k"), make_text(g));
     return map;
 }
@@ -398,21 +398,21 @@ static struct vd_json *make_item(struct maker *g, char letter, int depth)
 static struct vd_json *make_list(struct maker *g, char letter, int depth)
 {
     struct vd_json *list = vd_json_array(g->a);
-    for (unsigned n = random_below(&g->r, ITEMS); n; n--)
+    for (unsigned n = (unsigned)seed_below(&g->r, ITEMS); n; n--)
         vd_json_append(list, make_item(g, letter, depth));
     return list;
 }
 
 static struct vd_json *make_value(struct maker *g, char letter, int depth)
 {
-    if (random_once_in(&g->r, 30))
-        letter = "lsramx"[random_below(&g->r, 6)];
-    if (g->patch && random_once_in(&g->r, 12))
+    if (seed_once_in(&g->r, 30))
+        letter = "lsramx"[(unsigned)seed_below(&g->r, 6)];
+    if (g->patch && seed_once_in(&g->r, 12))
         return vd_json_null(g->a);
     if (letter == 'l' || letter == 's' || letter == 'r')
         return make_list(g, letter, depth - 1);
     if (letter == 'x')
-        return vd_json_i64(g->a, random_below(&g->r, 5));
+        return vd_json_i64(g->a, (unsigned)seed_below(&g->r, 5));
     return make_map(g, depth - 1);
 }
 
@@ -420,7 +420,7 @@ static struct vd_json *make_value(struct maker *g, char letter, int depth)
 static struct vd_json *make_order(struct maker *g, const struct vd_json *list, char letter)
 {
     struct vd_json *order = vd_json_array(g->a);
-    if (random_once_in(&g->r, 10))
+    if (seed_once_in(&g->r, 10))
         return make_list(g, letter, 0);
     VD_JSON_EACH (item, list) {
         if (vd_json_get(item, VD_SLICE("$patch")))
@@ -433,14 +433,15 @@ static struct vd_json *make_order(struct maker *g, const struct vd_json *list, c
         }
         vd_json_append(order, entry);
     }
-    for (unsigned n = random_below(&g->r, 3); n; n--) {
+    for (unsigned n = (unsigned)seed_below(&g->r, 3); n; n--) {
         struct vd_json *entry = make_text(g);
         if (letter == 'l') {
             struct vd_json *map = vd_json_object(g->a);
             vd_json_add(g->a, map, VD_SLICE("k"), entry);
             entry = map;
         }
-        vd_json_insert(order, random_below(&g->r, (unsigned)vd_json_count(order) + 1), entry);
+        vd_json_insert(order, (unsigned)seed_below(&g->r, (unsigned)vd_json_count(order) + 1),
+                       entry);
     }
     return order;
 }
@@ -449,12 +450,12 @@ static void add_directives(struct maker *g, struct vd_json *map, const char *fie
 {
     char key[64];
     if (field[0] == 'l' || field[0] == 's') {
-        if (random_once_in(&g->r, 3)) {
+        if (seed_once_in(&g->r, 3)) {
             snprintf(key, sizeof key, "$setElementOrder/%s", field);
             vd_json_set(g->a, map, vd_slice_of(key),
                         make_order(g, vd_json_get(map, vd_slice_of(field)), field[0]));
         }
-        if (field[0] == 's' && random_once_in(&g->r, 3)) {
+        if (field[0] == 's' && seed_once_in(&g->r, 3)) {
             snprintf(key, sizeof key, "$deleteFromPrimitiveList/%s", field);
             vd_json_set(g->a, map, vd_slice_of(key), make_list(g, 's', 0));
         }
@@ -464,16 +465,16 @@ static void add_directives(struct maker *g, struct vd_json *map, const char *fie
 static void add_map_directives(struct maker *g, struct vd_json *map)
 {
     static const char *const what[] = {"replace", "delete", "delete", "merge", "bogus"};
-    if (random_once_in(&g->r, 12))
+    if (seed_once_in(&g->r, 12))
         vd_json_set(
             g->a, map, VD_SLICE("$patch"),
-            vd_json_string(g->a,
-                           vd_slice_of(what[random_once_in(&g->r, 15) ? random_below(&g->r, 5)
-                                                                      : random_below(&g->r, 3)])));
-    if (random_once_in(&g->r, 12)) {
+            vd_json_string(
+                g->a, vd_slice_of(what[seed_once_in(&g->r, 15) ? (unsigned)seed_below(&g->r, 5)
+                                                               : (unsigned)seed_below(&g->r, 3)])));
+    if (seed_once_in(&g->r, 12)) {
         struct vd_json *keys = vd_json_array(g->a);
         VD_JSON_EACH (member, map)
-            if (!random_once_in(&g->r, 20))
+            if (!seed_once_in(&g->r, 20))
                 vd_json_append(keys, vd_json_string(g->a, vd_json_key(member)));
         vd_json_append(keys, vd_json_string(g->a, VD_SLICE("s1")));
         vd_json_set(g->a, map, VD_SLICE("$retainKeys"), keys);
@@ -484,9 +485,9 @@ static struct vd_json *make_map(struct maker *g, int depth)
 {
     static const char *const fields[] = {"l1", "l2", "s1", "s2", "a1", "m1", "m2", "r1", "x1"};
     struct vd_json *map = vd_json_object(g->a);
-    for (unsigned n = depth > 0 ? random_below(&g->r, 6) : 0; n; n--) {
-        const char *field = fields[random_below(&g->r, 9)];
-        if (!random_once_in(&g->r, 8))
+    for (unsigned n = depth > 0 ? (unsigned)seed_below(&g->r, 6) : 0; n; n--) {
+        const char *field = fields[(unsigned)seed_below(&g->r, 9)];
+        if (!seed_once_in(&g->r, 8))
             vd_json_set(g->a, map, vd_slice_of(field), make_value(g, field[0], depth));
         if (g->patch)
             add_directives(g, map, field);
@@ -512,12 +513,12 @@ static void disagree(uint64_t seed, const char *why, const struct vd_json *doc,
 static void it_agrees_with_the_model(void **state)
 {
     (void)state;
-    uint64_t seed = random_seed();
-    struct test_random rounds = {seed};
+    uint64_t seed = seed_of_run();
+    struct seed_rng rounds = {seed};
     size_t failures = 0;
     for (int i = 0; i < ROUNDS; i++) {
         struct vd_arena arena = {0};
-        struct maker maker = {&arena, {random_next(&rounds)}, false};
+        struct maker maker = {&arena, {seed_next(&rounds)}, false};
         struct vd_json *before = make_map(&maker, DEPTH), *doc = vd_json_copy(&arena, before);
         maker.patch = true;
         struct vd_json *patch = make_map(&maker, DEPTH), *same = vd_json_copy(&arena, patch);

@@ -9,7 +9,7 @@
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "check.h"
-#include "random.h"
+#include "seed.h"
 
 /* An input, which may hold NULs. */
 #define TEXT(literal)                                                                              \
@@ -39,12 +39,12 @@ static void describe(struct vd_buf *out, const struct vd_http_head *h, enum vd_h
 
 /* Parses in pieces of 1 to `piece_max` bytes. */
 static enum vd_http_result parse_pieces(struct vd_http_head *h, struct vd_slice text,
-                                        struct test_random *random, unsigned piece_max, char **kept)
+                                        struct seed_rng *random, unsigned piece_max, char **kept)
 {
     enum vd_http_result result = VD_HTTP_MORE;
     vd_http_head_init(h);
     for (size_t n = 0; n < text.n && result == VD_HTTP_MORE;) {
-        n += 1 + random_below(random, piece_max);
+        n += 1 + (unsigned)seed_below(random, piece_max);
         n = n < text.n ? n : text.n;
         char *moved = vd_memdup(text.p, n);
         result = vd_http_head_parse(h, moved, n);
@@ -56,7 +56,7 @@ static enum vd_http_result parse_pieces(struct vd_http_head *h, struct vd_slice 
 
 static void check_pieces(struct vd_slice text, const struct vd_buf *want)
 {
-    static struct test_random random = {20261115};
+    static struct seed_rng random = {20261115};
     static const unsigned pieces[] = {1, 3, 20, 200};
     for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {
         struct vd_http_head h;
