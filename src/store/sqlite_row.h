@@ -10,8 +10,12 @@
     "INSERT INTO log(revision,kind,namespace,name,uid,type,previous,time,hole,crc,body)"           \
     " VALUES(?,?,?,?,?,?,?,?,?,?,?)"
 
-/* The columns that vd_row_read() expects, in its order. */
-#define VD_ROW_COLUMNS "revision,kind,namespace,name,uid,type,previous,time,hole,crc,body"
+/* The columns that vd_row_read() expects, in its order. SQLite reads a column when
+ * it steps onto the row, wanted or not; so a body that has pages of its own is
+ * asked for by its length only, and fetched apart when it is wanted. */
+#define VD_ROW_COLUMNS                                                                             \
+    "revision,kind,namespace,name,uid,type,previous,time,hole,crc,length(body),"                   \
+    "CASE WHEN length(body)<=3000 THEN body END"
 
 /* Binds a row whose revision and previous are set; the bytes are borrowed until
  * the statement is stepped. */
@@ -28,8 +32,9 @@ enum vd_row_state {
     VD_ROW_HEAD_DAMAGED, /* only the revision is given: it is where the row was found */
 };
 
-/* As much of the statement's current row as can be trusted, for those who must go
- * on behind damage. Borrowed until the statement is stepped. */
+/* The head of the statement's current row, as far as it can be trusted, for those
+ * who must go on behind damage. The body is checked but not given. The texts are
+ * borrowed until the statement is stepped. */
 enum vd_row_state vd_row_examine(sqlite3_stmt *select, struct vd_row *row) VD_MUST_USE;
 
 #endif
