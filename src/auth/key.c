@@ -203,7 +203,7 @@ int vd_key_sign(const struct vd_key *key, struct vd_slice text, struct vd_buf *s
  * it is none. */
 static unsigned char *der_of(struct vd_slice raw, size_t *n)
 {
-    if (raw.n != 2 * P256_HALF)
+    if (raw.n != (size_t)2 * P256_HALF)
         return NULL;
     const unsigned char *p = (const unsigned char *)raw.p;
     unsigned char *der = NULL;

@@ -48,7 +48,7 @@ static int hex_value(char c)
 
 static bool read_hash(struct vd_slice text, unsigned char out[VD_TOKEN_HASH_LEN])
 {
-    if (text.n != 2 * VD_TOKEN_HASH_LEN)
+    if (text.n != (size_t)2 * VD_TOKEN_HASH_LEN)
         return false;
     for (size_t i = 0; i < VD_TOKEN_HASH_LEN; i++) {
         int high = hex_value(text.p[2 * i]), low = hex_value(text.p[2 * i + 1]);
