@@ -116,7 +116,7 @@ static bool yes(void *arg, const struct vd_bound_object *object)
 static void bench_service_account(void)
 {
     enum { ROUNDS = 2000 };
-    struct vd_key *key = vd_key_generate();
+    struct vd_signing_key *key = vd_signing_key_generate();
     struct vd_service_accounts *accounts = NULL;
     struct vd_buf token = {0};
     struct vd_user *user;
@@ -139,7 +139,7 @@ static void bench_service_account(void)
     measure_print("jwt: a ServiceAccount token", (measure_now_s() - start) / ROUNDS * 1e6, "us",
                   "");
     vd_service_accounts_free(accounts);
-    vd_key_unref(key);
+    vd_signing_key_unref(key);
     vd_buf_release(&token);
 }
 

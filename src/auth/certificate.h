@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "auth/key.h"
+#include "auth/signing_key.h"
 #include "auth/user.h"
 #include "base/attributes.h"
 #include "base/buf.h"
@@ -55,9 +55,9 @@ struct vd_certificate_wish {
     const char *const *hosts; /* names and addresses of a server */
     size_t hosts_n;
     int64_t begins_ms, expires_ms; /* it never outlives its issuer */
-    const struct vd_key *key;      /* whose public half is certified */
+    const struct vd_signing_key *key;      /* whose public half is certified */
     struct x509_st *issuer;        /* NULL: it signs itself */
-    const struct vd_key *issuer_key;
+    const struct vd_signing_key *issuer_key;
 };
 
 /* VD_ERR_INVALID: a host that is neither a DNS name nor an address. The result

@@ -188,9 +188,9 @@ int vd_certificate_make(struct x509_st **out, const struct vd_certificate_wish *
     set_subject(x, wish);
     X509_set_issuer_name(x, X509_get_subject_name(wish->issuer ? wish->issuer : x));
     set_times(x, wish);
-    X509_set_pubkey(x, vd_key_handle(wish->key));
+    X509_set_pubkey(x, vd_signing_key_handle(wish->key));
     add_extensions(x, wish);
-    if (X509_sign(x, vd_key_handle(wish->issuer_key), EVP_sha256()) <= 0) {
+    if (X509_sign(x, vd_signing_key_handle(wish->issuer_key), EVP_sha256()) <= 0) {
         X509_free(x);
         ERR_clear_error();
         return vd_error_set(error, VD_ERR_INVALID, "the CA's key cannot sign a certificate");

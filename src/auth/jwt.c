@@ -97,10 +97,10 @@ int vd_jwt_parse(struct vd_jwt *jwt, struct vd_arena *arena, struct vd_slice tok
 static bool signature_holds(const struct vd_jwt *jwt, const struct vd_jwt_expected *expected)
 {
     for (size_t i = 0; i < expected->keys_n; i++) {
-        const struct vd_key *key = expected->keys[i];
-        if (vd_slice_is(jwt->alg, vd_key_alg_name(key)) &&
-            (!jwt->kid.n || vd_slice_eq(jwt->kid, vd_key_id(key))) &&
-            vd_key_verifies(key, jwt->signed_text, jwt->signature))
+        const struct vd_signing_key *key = expected->keys[i];
+        if (vd_slice_is(jwt->alg, vd_signing_key_alg_name(key)) &&
+            (!jwt->kid.n || vd_slice_eq(jwt->kid, vd_signing_key_id(key))) &&
+            vd_signing_key_verifies(key, jwt->signed_text, jwt->signature))
             return true;
     }
     return false;
@@ -195,18 +195,18 @@ bool vd_jwt_has_audience(const struct vd_jwt *jwt, struct vd_slice audience)
 
 /* ---- signing ---- */
 
-int vd_jwt_sign(struct vd_buf *out, const struct vd_key *key, const struct vd_json *claims,
+int vd_jwt_sign(struct vd_buf *out, const struct vd_signing_key *key, const struct vd_json *claims,
                 struct vd_error *error)
 {
     struct vd_buf header = {0}, body = {0}, text = {0}, signature = {0};
-    vd_buf_addf(&header, "{\"alg\":\"%s\",\"kid\":", vd_key_alg_name(key));
-    vd_escape_write(&header, vd_key_id(key));
+    vd_buf_addf(&header, "{\"alg\":\"%s\",\"kid\":", vd_signing_key_alg_name(key));
+    vd_escape_write(&header, vd_signing_key_id(key));
     vd_buf_add_text(&header, "}");
     vd_json_write(&body, claims);
     vd_base64_encode(&text, vd_buf_slice(&header), VD_BASE64_URL);
     vd_buf_add_char(&text, '.');
     vd_base64_encode(&text, vd_buf_slice(&body), VD_BASE64_URL);
-    int code = vd_key_sign(key, vd_buf_slice(&text), &signature, error);
+    int code = vd_signing_key_sign(key, vd_buf_slice(&text), &signature, error);
     if (!code) {
         vd_buf_add_char(&text, '.');
         vd_base64_encode(&text, vd_buf_slice(&signature), VD_BASE64_URL);

@@ -20,7 +20,7 @@
 
 #include <stdint.h>
 
-#include "auth/key.h"
+#include "auth/signing_key.h"
 #include "base/arena.h"
 #include "base/attributes.h"
 #include "base/error.h"
@@ -42,7 +42,7 @@ struct vd_jwt {
 struct vd_jwt_expected {
     /* A token that names a key (kid) is checked with that one, any other with
      * each key of its algorithm. */
-    struct vd_key *const *keys;
+    struct vd_signing_key *const *keys;
     size_t keys_n;
     struct vd_slice issuer;
     const struct vd_slice *audiences; /* one of them has to be among the token's */
@@ -78,7 +78,7 @@ int vd_jwt_verify(struct vd_jwt *jwt, const struct vd_jwt_expected *expected,
 bool vd_jwt_has_audience(const struct vd_jwt *jwt, struct vd_slice audience);
 
 /* Adds the signed token with these claims. */
-int vd_jwt_sign(struct vd_buf *out, const struct vd_key *key, const struct vd_json *claims,
+int vd_jwt_sign(struct vd_buf *out, const struct vd_signing_key *key, const struct vd_json *claims,
                 struct vd_error *error) VD_MUST_USE;
 
 #endif

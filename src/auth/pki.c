@@ -39,13 +39,13 @@ enum { OWN_HOSTS = sizeof own_hosts / sizeof own_hosts[0] };
 
 /* A key and its certificate. */
 struct pair {
-    struct vd_key *key;
+    struct vd_signing_key *key;
     X509 *certificate;
 };
 
 static void pair_release(struct pair *pair)
 {
-    vd_key_unref(pair->key);
+    vd_signing_key_unref(pair->key);
     X509_free(pair->certificate);
     *pair = (struct pair){0};
 }
@@ -67,14 +67,14 @@ const char *vd_pki_path(struct vd_buf *out, const char *folder, const char *file
 
 /* ---- keys ---- */
 
-int vd_pki_load_key(struct vd_key **out, const char *folder, const char *file,
+int vd_pki_load_key(struct vd_signing_key **out, const char *folder, const char *file,
                     struct vd_error *error)
 {
     struct vd_buf path = {0}, pem = {0};
     vd_pki_path(&path, folder, file);
     int code = vd_private_file_read(&pem, vd_buf_text(&path), VD_PEM_LEN_MAX, error);
     if (!code) {
-        code = vd_key_from_pem(out, vd_buf_slice(&pem), error);
+        code = vd_signing_key_from_pem(out, vd_buf_slice(&pem), error);
         if (code)
             vd_error_prefix(error, "%s", vd_buf_text(&path));
     }
@@ -86,21 +86,21 @@ int vd_pki_load_key(struct vd_key **out, const char *folder, const char *file,
 }
 
 /* The key of the file, which is made when it is missing. */
-static int key_ensure(struct work *w, const char *file, struct vd_key **out, bool *made,
+static int key_ensure(struct work *w, const char *file, struct vd_signing_key **out, bool *made,
                       struct vd_error *error)
 {
     int code = vd_pki_load_key(out, w->options->folder, file, error);
     if (code != VD_ERR_NOT_FOUND)
         return code;
-    struct vd_key *key = vd_key_generate();
+    struct vd_signing_key *key = vd_signing_key_generate();
     struct vd_buf pem = {0};
-    vd_key_add_pem(key, &pem);
+    vd_signing_key_add_pem(key, &pem);
     code = vd_private_file_create(vd_pki_path(&w->path, w->options->folder, file),
                                   vd_buf_slice(&pem), VD_FILE_MODE_SECRET, error);
     OPENSSL_cleanse(pem.p, pem.n);
     vd_buf_release(&pem);
     if (code) {
-        vd_key_unref(key);
+        vd_signing_key_unref(key);
         return code;
     }
     *out = key;
@@ -139,9 +139,9 @@ static int certificate_store(struct work *w, const char *file, const X509 *certi
     return code;
 }
 
-static bool fits(X509 *certificate, const struct vd_key *key)
+static bool fits(X509 *certificate, const struct vd_signing_key *key)
 {
-    bool same = X509_check_private_key(certificate, vd_key_handle(key)) == 1;
+    bool same = X509_check_private_key(certificate, vd_signing_key_handle(key)) == 1;
     ERR_clear_error();
     return same;
 }
@@ -336,7 +336,7 @@ static int collect_hosts(struct work *w, struct vd_error *error)
 
 static int prepare(struct work *w, struct vd_pki_state *state, struct vd_error *error)
 {
-    struct vd_key *sa = NULL;
+    struct vd_signing_key *sa = NULL;
     int code = collect_hosts(w, error);
     if (!code) {
         vd_buf_addf(&w->path, "%s/pki", w->options->folder);
@@ -350,7 +350,7 @@ static int prepare(struct work *w, struct vd_pki_state *state, struct vd_error *
         code = leaf_ensure(w, &server_leaf, &state->server_made, &state->server_expires_ms, error);
     if (!code)
         code = leaf_ensure(w, &admin_leaf, &state->admin_made, &state->admin_expires_ms, error);
-    vd_key_unref(sa);
+    vd_signing_key_unref(sa);
     return code;
 }
 

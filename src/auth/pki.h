@@ -21,7 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "auth/key.h"
+#include "auth/signing_key.h"
 #include "base/attributes.h"
 #include "base/buf.h"
 #include "base/clock.h"
@@ -56,7 +56,7 @@ int vd_pki_prepare(const struct vd_pki_options *options, struct vd_pki_state *st
 const char *vd_pki_path(struct vd_buf *out, const char *folder, const char *file);
 
 /* The key of DIR/pki/FILE: "sa.key". */
-int vd_pki_load_key(struct vd_key **out, const char *folder, const char *file,
+int vd_pki_load_key(struct vd_signing_key **out, const char *folder, const char *file,
                     struct vd_error *error) VD_MUST_USE;
 
 /*

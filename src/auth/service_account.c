@@ -15,7 +15,7 @@ enum { SKEW_MS = 10000 };
 struct vd_service_accounts {
     struct vd_arena arena;
     struct vd_slice issuer;
-    VD_VEC(struct vd_key *) keys;
+    VD_VEC(struct vd_signing_key *) keys;
     VD_VEC(struct vd_slice) audiences;
     bool (*exists)(void *arg, const struct vd_bound_object *object);
     void *arg;
@@ -25,7 +25,7 @@ int vd_service_accounts_new(struct vd_service_accounts **out,
                             const struct vd_service_accounts_options *options,
                             struct vd_error *error)
 {
-    if (!options->keys_n || !vd_key_is_private(options->keys[0]))
+    if (!options->keys_n || !vd_signing_key_is_private(options->keys[0]))
         return vd_error_set(error, VD_ERR_INVALID,
                             "ServiceAccount tokens need a private key to sign with");
     struct vd_service_accounts *s = VD_NEW(struct vd_service_accounts);
@@ -33,7 +33,7 @@ int vd_service_accounts_new(struct vd_service_accounts **out,
                                              ? options->issuer
                                              : VD_SLICE(VD_SERVICE_ACCOUNT_ISSUER_DEFAULT));
     for (size_t i = 0; i < options->keys_n; i++)
-        *VD_VEC_PUSH(&s->keys) = vd_key_ref(options->keys[i]);
+        *VD_VEC_PUSH(&s->keys) = vd_signing_key_ref(options->keys[i]);
     for (size_t i = 0; i < options->audiences_n; i++)
         *VD_VEC_PUSH(&s->audiences) = vd_arena_copy(&s->arena, options->audiences[i]);
     if (!options->audiences_n)
@@ -49,7 +49,7 @@ void vd_service_accounts_free(struct vd_service_accounts *s)
     if (!s)
         return;
     for (size_t i = 0; i < s->keys.n; i++)
-        vd_key_unref(s->keys.p[i]);
+        vd_signing_key_unref(s->keys.p[i]);
     VD_VEC_RELEASE(&s->keys);
     VD_VEC_RELEASE(&s->audiences);
     vd_arena_release(&s->arena);

@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "auth/key.h"
+#include "auth/signing_key.h"
 #include "auth/user.h"
 #include "base/attributes.h"
 #include "base/buf.h"
@@ -45,7 +45,7 @@ struct vd_service_accounts_options {
     struct vd_slice issuer; /* empty: the default above */
     /* The first key signs and must be private; the others only verify. A
      * reference is taken to each. */
-    struct vd_key *const *keys;
+    struct vd_signing_key *const *keys;
     size_t keys_n;
     /* The server's own audiences; none: the issuer. */
     const struct vd_slice *audiences;

@@ -12,7 +12,7 @@
 #include "json/parse.h"
 #include "json/write.h"
 
-static int verify(struct vd_key *key, struct vd_arena *arena, struct vd_slice token,
+static int verify(struct vd_signing_key *key, struct vd_arena *arena, struct vd_slice token,
                   struct vd_jwt *jwt)
 {
     struct vd_error error = {0};
@@ -32,7 +32,7 @@ static int verify(struct vd_key *key, struct vd_arena *arena, struct vd_slice to
     return code;
 }
 
-static void try_claims(struct vd_key *key, struct vd_arena *arena, struct vd_slice text)
+static void try_claims(struct vd_signing_key *key, struct vd_arena *arena, struct vd_slice text)
 {
     struct vd_json *claims;
     struct vd_jwt jwt;
@@ -51,18 +51,18 @@ static void try_claims(struct vd_key *key, struct vd_arena *arena, struct vd_sli
 }
 
 /* One key for the whole run: making one costs more than a thousand inputs. */
-static struct vd_key *key_of_run(void)
+static struct vd_signing_key *key_of_run(void)
 {
-    static struct vd_key *key;
+    static struct vd_signing_key *key;
     if (!key)
-        key = vd_key_generate();
+        key = vd_signing_key_generate();
     return key;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct vd_arena arena = {0};
-    struct vd_key *key = key_of_run();
+    struct vd_signing_key *key = key_of_run();
     struct vd_jwt jwt;
     /* No input can be signed by a key that is made after it. */
     FUZZ_CHECK(verify(key, &arena, vd_slice(data, size), &jwt) != VD_OK);

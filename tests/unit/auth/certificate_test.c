@@ -9,7 +9,7 @@
 #define NOW  INT64_C(1794735590000)
 #define YEAR (INT64_C(365) * 86400000)
 
-static X509 *make(const struct vd_key *key, struct vd_certificate_wish wish)
+static X509 *make(const struct vd_signing_key *key, struct vd_certificate_wish wish)
 {
     struct vd_error error = {0};
     X509 *certificate = NULL;
@@ -26,7 +26,7 @@ static X509 *make(const struct vd_key *key, struct vd_certificate_wish wish)
 static void names_become_the_user(void **state)
 {
     (void)state;
-    struct vd_key *key = vd_key_generate();
+    struct vd_signing_key *key = vd_signing_key_generate();
     X509 *x = make(key, (struct vd_certificate_wish){.use = VD_CERTIFICATE_CLIENT,
                                                      .common_name = "Änne",
                                                      .organisation = "system:masters"});
@@ -51,7 +51,7 @@ static void names_become_the_user(void **state)
     vd_user_unref(again);
     OPENSSL_free(der);
     X509_free(x);
-    vd_key_unref(key);
+    vd_signing_key_unref(key);
 }
 
 /* A subject made by hand: each entry is "CN=..." or "O=...", of `n` bytes. */
@@ -108,7 +108,7 @@ static void odd_subjects(void **state)
 static void chains_verify_and_purposes_hold(void **state)
 {
     (void)state;
-    struct vd_key *ca_key = vd_key_generate(), *key = vd_key_generate();
+    struct vd_signing_key *ca_key = vd_signing_key_generate(), *key = vd_signing_key_generate();
     static const char *const hosts[] = {"localhost", "::1", "*.example.com"};
     X509 *ca = make(ca_key, (struct vd_certificate_wish){.use = VD_CERTIFICATE_CA,
                                                          .common_name = "ca",
@@ -153,8 +153,8 @@ static void chains_verify_and_purposes_hold(void **state)
     assert_false(vd_certificate_has_hosts(ca, hosts, 3));
     X509_free(server);
     X509_free(ca);
-    vd_key_unref(ca_key);
-    vd_key_unref(key);
+    vd_signing_key_unref(ca_key);
+    vd_signing_key_unref(key);
 }
 
 static void hosts_are_names_or_addresses(void **state)
@@ -174,7 +174,7 @@ static void hosts_are_names_or_addresses(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         if (vd_certificate_host_is_valid(cases[i].host) != cases[i].valid)
             fail_msg("\"%s\"", cases[i].host);
-    struct vd_key *key = vd_key_generate();
+    struct vd_signing_key *key = vd_signing_key_generate();
     struct vd_error error = {0};
     X509 *x = NULL;
     assert_code(vd_certificate_make(&x,
@@ -188,7 +188,7 @@ static void hosts_are_names_or_addresses(void **state)
                 VD_ERR_INVALID);
     assert_says(&error, "a,DNS:evil");
     assert_code(vd_certificate_from_pem(&x, VD_SLICE("rubbish"), &error), VD_ERR_INVALID);
-    vd_key_unref(key);
+    vd_signing_key_unref(key);
 }
 
 int main(void)

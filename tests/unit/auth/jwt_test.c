@@ -16,18 +16,18 @@
     "{\"iss\":\"" ISSUER "\",\"aud\":[\"x\",\"api\"],\"exp\":1794735600,\"nbf\":1794735590,"       \
     "\"iat\":1794735590,\"sub\":\"s\",\"jti\":\"j\"}"
 
-static struct vd_key *key, *other_key, *rsa_key;
+static struct vd_signing_key *key, *other_key, *rsa_key;
 
-static struct vd_key *make_rsa(void)
+static struct vd_signing_key *make_rsa(void)
 {
     EVP_PKEY *handle = EVP_RSA_gen(2048);
     BIO *bio = BIO_new(BIO_s_mem());
     char *text;
     struct vd_error error = {0};
-    struct vd_key *made = NULL;
+    struct vd_signing_key *made = NULL;
     PEM_write_bio_PKCS8PrivateKey(bio, handle, NULL, NULL, 0, NULL, NULL);
     long n = BIO_get_mem_data(bio, &text);
-    assert_ok(vd_key_from_pem(&made, vd_slice(text, (size_t)n), &error), &error);
+    assert_ok(vd_signing_key_from_pem(&made, vd_slice(text, (size_t)n), &error), &error);
     BIO_free(bio);
     EVP_PKEY_free(handle);
     return made;
@@ -36,8 +36,8 @@ static struct vd_key *make_rsa(void)
 static int make_keys(void **state)
 {
     (void)state;
-    key = vd_key_generate();
-    other_key = vd_key_generate();
+    key = vd_signing_key_generate();
+    other_key = vd_signing_key_generate();
     rsa_key = make_rsa();
     return 0;
 }
@@ -45,15 +45,15 @@ static int make_keys(void **state)
 static int free_keys(void **state)
 {
     (void)state;
-    vd_key_unref(key);
-    vd_key_unref(other_key);
-    vd_key_unref(rsa_key);
+    vd_signing_key_unref(key);
+    vd_signing_key_unref(other_key);
+    vd_signing_key_unref(rsa_key);
     return 0;
 }
 
 /* header.claims, signed by the key, whatever they say. */
 static void forge(struct vd_buf *out, const char *header, const char *claims,
-                  const struct vd_key *by)
+                  const struct vd_signing_key *by)
 {
     struct vd_buf signature = {0};
     struct vd_error error = {0};
@@ -61,7 +61,7 @@ static void forge(struct vd_buf *out, const char *header, const char *claims,
     vd_base64_encode(out, vd_slice_of(header), VD_BASE64_URL);
     vd_buf_add_char(out, '.');
     vd_base64_encode(out, vd_slice_of(claims), VD_BASE64_URL);
-    assert_ok(vd_key_sign(by, vd_buf_slice(out), &signature, &error), &error);
+    assert_ok(vd_signing_key_sign(by, vd_buf_slice(out), &signature, &error), &error);
     vd_buf_add_char(out, '.');
     vd_base64_encode(out, vd_buf_slice(&signature), VD_BASE64_URL);
     vd_buf_release(&signature);
@@ -72,7 +72,7 @@ static int verify_at(struct vd_slice token, int64_t now_ms, struct vd_error *err
     struct vd_arena arena = {0};
     struct vd_jwt jwt;
     struct vd_slice audience = VD_SLICE("api");
-    struct vd_jwt_expected expected = {.keys = (struct vd_key *[]){key},
+    struct vd_jwt_expected expected = {.keys = (struct vd_signing_key *[]){key},
                                        .keys_n = 1,
                                        .issuer = VD_SLICE(ISSUER),
                                        .audiences = &audience,
@@ -95,13 +95,13 @@ static int verify_at(struct vd_slice token, int64_t now_ms, struct vd_error *err
 
 static void signed_claims_come_back(void **state)
 {
-    const struct vd_key *keys[] = {key, rsa_key};
+    const struct vd_signing_key *keys[] = {key, rsa_key};
     for (size_t i = 0; i < 2; i++) {
         struct vd_buf token = {0};
         struct vd_error error = {0};
         struct vd_jwt jwt;
         struct vd_slice audience = VD_SLICE("api");
-        struct vd_key *ring[] = {other_key, rsa_key, key};
+        struct vd_signing_key *ring[] = {other_key, rsa_key, key};
         assert_ok(vd_jwt_sign(&token, keys[i], json_of(*state, GOOD_CLAIMS), &error), &error);
         assert_ok(vd_jwt_parse(&jwt, *state, vd_buf_slice(&token), &error), &error);
         assert_slice(vd_jwt_issuer_unverified(&jwt), ISSUER);
@@ -209,9 +209,9 @@ static void a_public_key_is_no_secret(void **state)
     BIO *bio = BIO_new(BIO_s_mem());
     unsigned char *der = NULL;
     char *pem;
-    PEM_write_bio_PUBKEY(bio, vd_key_handle(key));
+    PEM_write_bio_PUBKEY(bio, vd_signing_key_handle(key));
     long pem_n = BIO_get_mem_data(bio, &pem);
-    int der_n = i2d_PUBKEY(vd_key_handle(key), &der);
+    int der_n = i2d_PUBKEY(vd_signing_key_handle(key), &der);
     const struct vd_slice secrets[] = {vd_slice(pem, (size_t)pem_n), vd_slice(der, (size_t)der_n),
                                        VD_SLICE("")};
     static const char *const headers[] = {"{\"alg\":\"HS256\"}", GOOD_HEADER};
@@ -306,29 +306,29 @@ static void keys_come_back_from_pem(void **state)
     (void)state;
     struct vd_buf pem = {0}, signature = {0};
     struct vd_error error = {0};
-    struct vd_key *again = NULL, *public = NULL, *bad = NULL;
-    vd_key_add_pem(key, &pem);
-    assert_ok(vd_key_from_pem(&again, vd_buf_slice(&pem), &error), &error);
-    assert_true(vd_slice_eq(vd_key_id(key), vd_key_id(again)));
-    assert_int_equal(vd_key_id(key).n, 43);
-    assert_false(vd_slice_eq(vd_key_id(key), vd_key_id(other_key)));
-    assert_ok(vd_key_sign(again, VD_SLICE("text"), &signature, &error), &error);
+    struct vd_signing_key *again = NULL, *public = NULL, *bad = NULL;
+    vd_signing_key_add_pem(key, &pem);
+    assert_ok(vd_signing_key_from_pem(&again, vd_buf_slice(&pem), &error), &error);
+    assert_true(vd_slice_eq(vd_signing_key_id(key), vd_signing_key_id(again)));
+    assert_int_equal(vd_signing_key_id(key).n, 43);
+    assert_false(vd_slice_eq(vd_signing_key_id(key), vd_signing_key_id(other_key)));
+    assert_ok(vd_signing_key_sign(again, VD_SLICE("text"), &signature, &error), &error);
     assert_int_equal(signature.n, 64);
 
     BIO *bio = BIO_new(BIO_s_mem());
     char *text;
-    PEM_write_bio_PUBKEY(bio, vd_key_handle(key));
+    PEM_write_bio_PUBKEY(bio, vd_signing_key_handle(key));
     long n = BIO_get_mem_data(bio, &text);
-    assert_ok(vd_key_from_pem(&public, vd_slice(text, (size_t)n), &error), &error);
+    assert_ok(vd_signing_key_from_pem(&public, vd_slice(text, (size_t)n), &error), &error);
     BIO_free(bio);
-    assert_false(vd_key_is_private(public));
-    assert_true(vd_key_verifies(public, VD_SLICE("text"), vd_buf_slice(&signature)));
-    assert_false(vd_key_verifies(public, VD_SLICE("texT"), vd_buf_slice(&signature)));
-    assert_code(vd_key_sign(public, VD_SLICE("text"), &signature, &error), VD_ERR_INVALID);
-    assert_code(vd_key_from_pem(&bad, VD_SLICE("rubbish"), &error), VD_ERR_INVALID);
-    assert_code(vd_key_from_pem(&bad, VD_SLICE(""), &error), VD_ERR_INVALID);
-    vd_key_unref(again);
-    vd_key_unref(public);
+    assert_false(vd_signing_key_is_private(public));
+    assert_true(vd_signing_key_verifies(public, VD_SLICE("text"), vd_buf_slice(&signature)));
+    assert_false(vd_signing_key_verifies(public, VD_SLICE("texT"), vd_buf_slice(&signature)));
+    assert_code(vd_signing_key_sign(public, VD_SLICE("text"), &signature, &error), VD_ERR_INVALID);
+    assert_code(vd_signing_key_from_pem(&bad, VD_SLICE("rubbish"), &error), VD_ERR_INVALID);
+    assert_code(vd_signing_key_from_pem(&bad, VD_SLICE(""), &error), VD_ERR_INVALID);
+    vd_signing_key_unref(again);
+    vd_signing_key_unref(public);
     vd_buf_release(&pem);
     vd_buf_release(&signature);
 }
@@ -341,11 +341,11 @@ static void weak_and_foreign_keys_are_refused(void **state)
     for (size_t i = 0; i < 3; i++) {
         BIO *bio = BIO_new(BIO_s_mem());
         struct vd_error error = {0};
-        struct vd_key *bad = NULL;
+        struct vd_signing_key *bad = NULL;
         char *text;
         PEM_write_bio_PKCS8PrivateKey(bio, handles[i], NULL, NULL, 0, NULL, NULL);
         long n = BIO_get_mem_data(bio, &text);
-        assert_code(vd_key_from_pem(&bad, vd_slice(text, (size_t)n), &error), VD_ERR_INVALID);
+        assert_code(vd_signing_key_from_pem(&bad, vd_slice(text, (size_t)n), &error), VD_ERR_INVALID);
         assert_says(&error, "P-256");
         BIO_free(bio);
         EVP_PKEY_free(handles[i]);

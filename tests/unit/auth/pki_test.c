@@ -185,7 +185,7 @@ static void missing_files_are_made_again(void **folder)
 static void make_foreign(struct vd_buf *certificate_pem, struct vd_buf *key_pem)
 {
     static const char *const host = "old.example";
-    struct vd_key *ca_key = vd_key_generate(), *key = vd_key_generate();
+    struct vd_signing_key *ca_key = vd_signing_key_generate(), *key = vd_signing_key_generate();
     struct vd_certificate_wish wish = {.use = VD_CERTIFICATE_CA,
                                        .common_name = "Example Corp",
                                        .begins_ms = NOW,
@@ -202,11 +202,11 @@ static void make_foreign(struct vd_buf *certificate_pem, struct vd_buf *key_pem)
     wish.issuer = ca;
     assert_ok(vd_certificate_make(&server, &wish, &error), &error);
     vd_certificate_add_pem(server, certificate_pem);
-    vd_key_add_pem(key, key_pem);
+    vd_signing_key_add_pem(key, key_pem);
     X509_free(ca);
     X509_free(server);
-    vd_key_unref(ca_key);
-    vd_key_unref(key);
+    vd_signing_key_unref(ca_key);
+    vd_signing_key_unref(key);
 }
 
 static void others_certificates_are_kept(void **folder)

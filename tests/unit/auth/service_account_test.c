@@ -26,7 +26,7 @@ static bool exists(void *arg, const struct vd_bound_object *o)
     return false;
 }
 
-static struct vd_service_accounts *accounts_new(struct vd_key *key, struct world *world)
+static struct vd_service_accounts *accounts_new(struct vd_signing_key *key, struct world *world)
 {
     struct vd_service_accounts *accounts = NULL;
     struct vd_error error = {0};
@@ -46,7 +46,7 @@ static void a_token_is_its_account(void **state)
 {
     (void)state;
     struct world world = {{"serviceaccounts/team/builder/u1"}};
-    struct vd_key *key = vd_key_generate();
+    struct vd_signing_key *key = vd_signing_key_generate();
     struct vd_service_accounts *accounts = accounts_new(key, &world);
     struct vd_buf token = {0};
     struct vd_error error = {0};
@@ -70,14 +70,14 @@ static void a_token_is_its_account(void **state)
     assert_int_equal(user->is.credential_id.n, 4 + 36);
     vd_user_unref(user);
     vd_service_accounts_free(accounts);
-    vd_key_unref(key);
+    vd_signing_key_unref(key);
     vd_buf_release(&token);
 }
 
 static void the_claims_are_those_of_kubernetes(void **state)
 {
     struct world world = {{"serviceaccounts/team/builder/u1"}};
-    struct vd_key *key = vd_key_generate();
+    struct vd_signing_key *key = vd_signing_key_generate();
     struct vd_service_accounts *accounts = accounts_new(key, &world);
     struct vd_token_request request = builder;
     struct vd_slice audiences[] = {VD_SLICE("vault"), VD_SLICE("other")};
@@ -111,7 +111,7 @@ static void the_claims_are_those_of_kubernetes(void **state)
     vd_buf_release(&want);
     vd_buf_release(&token);
     vd_service_accounts_free(accounts);
-    vd_key_unref(key);
+    vd_signing_key_unref(key);
 }
 
 static void a_token_ends_with_what_it_is_bound_to(void **state)
@@ -136,7 +136,7 @@ static void a_token_ends_with_what_it_is_bound_to(void **state)
         {"nodes", {{ACCOUNT, "nodes//b/v"}}, VD_OK},
         {"nodes", {{ACCOUNT, "nodes/team/b/v"}}, VD_ERR_INVALID},
     };
-    struct vd_key *key = vd_key_generate();
+    struct vd_signing_key *key = vd_signing_key_generate();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct world world = cases[i].world;
         struct vd_service_accounts *accounts = accounts_new(key, &world);
@@ -162,7 +162,7 @@ static void a_token_ends_with_what_it_is_bound_to(void **state)
         vd_buf_release(&token);
         vd_service_accounts_free(accounts);
     }
-    vd_key_unref(key);
+    vd_signing_key_unref(key);
 }
 
 static void requests_out_of_bounds_are_refused(void **state)
@@ -181,7 +181,7 @@ static void requests_out_of_bounds_are_refused(void **state)
         {600, "configmaps", "not to configmaps"},
     };
     struct world world = {{NULL}};
-    struct vd_key *key = vd_key_generate();
+    struct vd_signing_key *key = vd_signing_key_generate();
     struct vd_service_accounts *accounts = accounts_new(key, &world);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct vd_token_request request = builder;
@@ -198,14 +198,14 @@ static void requests_out_of_bounds_are_refused(void **state)
         vd_buf_release(&token);
     }
     vd_service_accounts_free(accounts);
-    vd_key_unref(key);
+    vd_signing_key_unref(key);
 }
 
 static void audiences_and_times_are_kept(void **state)
 {
     (void)state;
     struct world world = {{ACCOUNT}};
-    struct vd_key *key = vd_key_generate();
+    struct vd_signing_key *key = vd_signing_key_generate();
     struct vd_service_accounts *accounts = accounts_new(key, &world);
     struct vd_slice vault = VD_SLICE("vault");
     struct vd_token_request for_vault = builder;
@@ -230,7 +230,7 @@ static void audiences_and_times_are_kept(void **state)
         vd_service_account_authenticate(accounts, text, &vault, 1, NOW - 11000, &user, &error),
         VD_ERR_INVALID);
     vd_service_accounts_free(accounts);
-    vd_key_unref(key);
+    vd_signing_key_unref(key);
     vd_buf_release(&token);
 }
 
@@ -268,7 +268,7 @@ static void inconsistent_claims_are_refused(void **state)
         {"{\"iss\":\"https://elsewhere\",\"exp\":1794736190}", VD_ERR_NOT_FOUND},
     };
     struct world world = {{ACCOUNT}};
-    struct vd_key *key = vd_key_generate();
+    struct vd_signing_key *key = vd_signing_key_generate();
     struct vd_service_accounts *accounts = accounts_new(key, &world);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct vd_buf token = {0};
@@ -283,15 +283,15 @@ static void inconsistent_claims_are_refused(void **state)
         vd_buf_release(&token);
     }
     vd_service_accounts_free(accounts);
-    vd_key_unref(key);
+    vd_signing_key_unref(key);
 }
 
 static void keys_can_be_rotated(void **state)
 {
     (void)state;
     struct world world = {{ACCOUNT}};
-    struct vd_key *old = vd_key_generate(), *fresh = vd_key_generate();
-    struct vd_key *both[] = {fresh, old};
+    struct vd_signing_key *old = vd_signing_key_generate(), *fresh = vd_signing_key_generate();
+    struct vd_signing_key *both[] = {fresh, old};
     struct vd_service_accounts *before = accounts_new(old, &world), *after = NULL, *none = NULL;
     struct vd_service_accounts *only_fresh = accounts_new(fresh, &world);
     struct vd_error error = {0};
@@ -315,8 +315,8 @@ static void keys_can_be_rotated(void **state)
     vd_service_accounts_free(after);
     vd_service_accounts_free(only_fresh);
     vd_service_accounts_free(NULL);
-    vd_key_unref(old);
-    vd_key_unref(fresh);
+    vd_signing_key_unref(old);
+    vd_signing_key_unref(fresh);
     vd_buf_release(&token);
 }
 

@@ -3,7 +3,7 @@
  * each; the two are converted here. OpenSSL's error queue is emptied after
  * every failure, since TLS on the same thread would trip over it.
  */
-#include "auth/key.h"
+#include "auth/signing_key.h"
 
 #include <assert.h>
 #include <openssl/bn.h>
@@ -21,15 +21,15 @@
 
 enum { RSA_BITS_MIN = 2048, RSA_BITS_MAX = 8192, P256_HALF = 32 };
 
-struct vd_key {
+struct vd_signing_key {
     struct vd_refcount count;
     EVP_PKEY *handle;
-    enum vd_key_alg alg;
+    enum vd_signing_key_alg alg;
     bool is_private;
     struct vd_buf id;
 };
 
-static void make_id(struct vd_key *key)
+static void make_id(struct vd_signing_key *key)
 {
     unsigned char *der = NULL, hash[SHA256_DIGEST_LENGTH];
     int n = i2d_PUBKEY(key->handle, &der);
@@ -39,9 +39,9 @@ static void make_id(struct vd_key *key)
     vd_base64_encode(&key->id, vd_slice(hash, sizeof hash), VD_BASE64_URL);
 }
 
-static struct vd_key *key_new(EVP_PKEY *taken, enum vd_key_alg alg, bool is_private)
+static struct vd_signing_key *key_new(EVP_PKEY *taken, enum vd_signing_key_alg alg, bool is_private)
 {
-    struct vd_key *key = VD_NEW(struct vd_key);
+    struct vd_signing_key *key = VD_NEW(struct vd_signing_key);
     vd_refcount_init(&key->count);
     key->handle = taken;
     key->alg = alg;
@@ -50,7 +50,7 @@ static struct vd_key *key_new(EVP_PKEY *taken, enum vd_key_alg alg, bool is_priv
     return key;
 }
 
-struct vd_key *vd_key_generate(void)
+struct vd_signing_key *vd_signing_key_generate(void)
 {
     EVP_PKEY *handle = EVP_EC_gen("P-256");
     assert(handle); /* fails only without memory or entropy */
@@ -75,7 +75,7 @@ static EVP_PKEY *read_pem(struct vd_slice pem, bool is_private)
 }
 
 /* False when keys of this kind are not used. */
-static bool find_alg(EVP_PKEY *handle, enum vd_key_alg *alg)
+static bool find_alg(EVP_PKEY *handle, enum vd_signing_key_alg *alg)
 {
     char group[32] = "";
     if (EVP_PKEY_is_a(handle, "RSA")) {
@@ -89,9 +89,9 @@ static bool find_alg(EVP_PKEY *handle, enum vd_key_alg *alg)
            (strcmp(group, "prime256v1") == 0 || strcmp(group, "P-256") == 0);
 }
 
-int vd_key_from_pem(struct vd_key **out, struct vd_slice pem, struct vd_error *error)
+int vd_signing_key_from_pem(struct vd_signing_key **out, struct vd_slice pem, struct vd_error *error)
 {
-    enum vd_key_alg alg;
+    enum vd_signing_key_alg alg;
     bool is_private = true;
     EVP_PKEY *handle = read_pem(pem, true);
     if (!handle) {
@@ -112,13 +112,13 @@ int vd_key_from_pem(struct vd_key **out, struct vd_slice pem, struct vd_error *e
     return VD_OK;
 }
 
-struct vd_key *vd_key_ref(struct vd_key *key)
+struct vd_signing_key *vd_signing_key_ref(struct vd_signing_key *key)
 {
     vd_ref(&key->count);
     return key;
 }
 
-void vd_key_unref(struct vd_key *key)
+void vd_signing_key_unref(struct vd_signing_key *key)
 {
     if (!key || !vd_unref(&key->count))
         return;
@@ -127,32 +127,32 @@ void vd_key_unref(struct vd_key *key)
     free(key);
 }
 
-enum vd_key_alg vd_key_alg(const struct vd_key *key)
+enum vd_signing_key_alg vd_signing_key_alg(const struct vd_signing_key *key)
 {
     return key->alg;
 }
 
-const char *vd_key_alg_name(const struct vd_key *key)
+const char *vd_signing_key_alg_name(const struct vd_signing_key *key)
 {
     return key->alg == VD_KEY_ES256 ? "ES256" : "RS256";
 }
 
-bool vd_key_is_private(const struct vd_key *key)
+bool vd_signing_key_is_private(const struct vd_signing_key *key)
 {
     return key->is_private;
 }
 
-struct vd_slice vd_key_id(const struct vd_key *key)
+struct vd_slice vd_signing_key_id(const struct vd_signing_key *key)
 {
     return vd_buf_slice(&key->id);
 }
 
-struct evp_pkey_st *vd_key_handle(const struct vd_key *key)
+struct evp_pkey_st *vd_signing_key_handle(const struct vd_signing_key *key)
 {
     return key->handle;
 }
 
-void vd_key_add_pem(const struct vd_key *key, struct vd_buf *pem)
+void vd_signing_key_add_pem(const struct vd_signing_key *key, struct vd_buf *pem)
 {
     BIO *bio = BIO_new(BIO_s_secmem());
     int ok = PEM_write_bio_PKCS8PrivateKey(bio, key->handle, NULL, NULL, 0, NULL, NULL);
@@ -177,7 +177,7 @@ static void add_raw(const unsigned char *der, size_t n, struct vd_buf *signature
     vd_buf_add(signature, raw, sizeof raw);
 }
 
-int vd_key_sign(const struct vd_key *key, struct vd_slice text, struct vd_buf *signature,
+int vd_signing_key_sign(const struct vd_signing_key *key, struct vd_slice text, struct vd_buf *signature,
                 struct vd_error *error)
 {
     if (!key->is_private)
@@ -219,7 +219,7 @@ static unsigned char *der_of(struct vd_slice raw, size_t *n)
     return der;
 }
 
-bool vd_key_verifies(const struct vd_key *key, struct vd_slice text, struct vd_slice signature)
+bool vd_signing_key_verifies(const struct vd_signing_key *key, struct vd_slice text, struct vd_slice signature)
 {
     unsigned char *der = NULL;
     const unsigned char *bytes = (const unsigned char *)signature.p;
