@@ -25,6 +25,11 @@ build: ## build build/vedette, the release binary
 	@tools/configure.sh $(BUILD) $(release) -Dstrip=true
 	@ninja -C $(BUILD) --quiet
 
+run: build ## show what build/vedette can do; the server is not part of it yet
+	@echo 'The server comes next. This is what the program does today:'
+	@echo
+	@$(BUILD)/vedette --help
+
 # Builds with tests in them: build-test is the plain one, the others are named for what they add.
 build-test:
 	@tools/packages.sh build test
@@ -105,6 +110,6 @@ help: ## this list
 clean: ## remove every build folder
 	rm -rf build build-test build-asan build-tsan build-cover build-clang build-fuzz build-bench
 
-.PHONY: build test asan tsan clang fuzz crash bench cover fmt lint help clean
+.PHONY: build run test asan tsan clang fuzz crash bench cover fmt lint help clean
 # They are folders too, but ninja knows better than their time stamps whether they are up to date.
 .PHONY: build-test build-asan build-tsan build-cover build-clang build-fuzz build-bench

@@ -27,7 +27,8 @@ void measure_print(const char *what, double figure, const char *unit, const char
 
 /* The same with a target: says whether it was met. A miss is a word, not a failed
  * run: the machine may just have been busy. */
-void measure_target(const char *what, double figure, const char *unit, bool met, const char *target);
+void measure_target(const char *what, double figure, const char *unit, bool met,
+                    const char *target);
 
 /* Fills a store with `n` objects of a kind "things" in namespace "default", in
  * atomic batches; names are "o-0", "o-1"... */

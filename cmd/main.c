@@ -1,4 +1,45 @@
-int main(void)
+/* The `vedette` program: finds the command, runs it, and makes sure that its
+ * output arrived. */
+#include <signal.h>
+#include <string.h>
+
+#include "help.h"
+#include "options.h"
+#include "terminal.h"
+
+/* The table of commands; groups have tables of their own (store.c). */
+static const struct vd_command *const commands[] = {
+    &vd_command_store,
+    &vd_command_version,
+};
+
+static const struct vd_command root = {
+    .name = "vedette",
+    .summary = "Vedette, a control plane in one binary.",
+    .children = commands,
+    .children_n = VD_COUNT(commands),
+};
+
+static enum vd_exit run(int argc, char **argv)
 {
-    return 0;
+    struct vd_command_line line;
+    struct vd_error error;
+    if (argc > 0 && strcmp(argv[0], "--version") == 0)
+        argv[0] += 2;
+    if (vd_command_line_parse(&line, &root, argc, argv, &error)) {
+        vd_complain("%s", error.text);
+        return VD_EXIT_USAGE;
+    }
+    if (line.help) {
+        vd_help_print(&line.path);
+        return VD_EXIT_OK;
+    }
+    return vd_command_path_end(&line.path)->run(line.values);
+}
+
+int main(int argc, char **argv)
+{
+    /* A reader that goes away is an error like any other, with a sentence. */
+    signal(SIGPIPE, SIG_IGN);
+    return (int)vd_output_finish(run(argc - 1, argv + 1));
 }

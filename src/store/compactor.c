@@ -19,7 +19,10 @@
 
 #include "store/store_internal.h"
 
-enum { RETRY_NS = 1000000000 };
+enum {
+    RETRY_NS = 1000000000,
+    LOOK_AGAIN_MS = 60000, /* when only the newest batch is left, which has to stay */
+};
 
 /* The next rows behind the floor, as far as a step looks. */
 struct scan {
@@ -67,7 +70,7 @@ static bool scan_row(void *arg, const struct vd_row *row)
     }
     s->seen++;
     s->last = row->revision;
-    if (row->previous)
+    if (row->previous && row->type != VD_EVENT_CREATED) /* there it is a deletion, dead already */
         *VD_VEC_PUSH(&s->dead) = row->previous;
     if (row->type == VD_EVENT_DELETED)
         note_deletion(s, row);
@@ -106,13 +109,17 @@ static bool is_due(struct vd_store *store, uint64_t target, int64_t now_ms)
 
 static int finish(struct vd_store *store, const struct scan *s, struct vd_error *error)
 {
+    vd_index_expect_floor(&store->index, s->floor);
     int code = store->engine->ops->compact(store->engine, s->dead.p, s->dead_upto, s->floor, error);
     if (code == VD_ERR_FULL)
         store->compactor.retry_ns = vd_clock_mono_ns(store->options.clock) + RETRY_NS;
-    if (code)
+    if (code) {
+        vd_index_expect_floor(&store->index, store->index.floor);
         return code;
-    vd_index_move_floor(&store->index, s->floor, s->passed, s->gone.p, s->gone_upto);
+    }
+    /* Counted first: whoever sees the new floor sees the count that goes with it. */
     atomic_fetch_add_explicit(&store->compacted_rows, s->dead_upto, memory_order_relaxed);
+    vd_index_move_floor(&store->index, s->floor, s->passed, s->gone.p, s->gone_upto);
     return VD_OK;
 }
 
@@ -130,7 +137,7 @@ int vd_compactor_step(struct vd_store *store, uint64_t target, bool *again, stru
         s.over = index->window_events - store->options.window_events_max;
     if (!manual)
         s.oldest_ms = now_ms - store->options.window_age_ms_max;
-    store->compactor.next_age_ms = now_ms + store->options.window_age_ms_max;
+    store->compactor.next_age_ms = now_ms + LOOK_AGAIN_MS;
     struct vd_row_sink sink = {scan_row, take_nothing, &s};
     int code;
     size_t seen;
@@ -142,6 +149,8 @@ int vd_compactor_step(struct vd_store *store, uint64_t target, bool *again, stru
     if (!code && s.passed)
         code = finish(store, &s, error);
     *again = !code && s.passed && !s.stopped;
+    if (code || *again)
+        store->compactor.next_age_ms = now_ms;
     VD_VEC_RELEASE(&s.dead);
     VD_VEC_RELEASE(&s.gone);
     return code;

@@ -87,7 +87,8 @@ struct vd_engine_ops {
     int (*get)(struct vd_engine *engine, uint64_t revision, const struct vd_row_sink *sink,
                struct vd_error *error);
 
-    /* Removes these rows and moves the floor, together and durably. */
+    /* Removes these rows and moves the floor, together and durably. After an error
+     * reads find the rows as before, whatever the next open finds. */
     int (*compact)(struct vd_engine *engine, const uint64_t *dead, size_t n, uint64_t floor,
                    struct vd_error *error);
 

@@ -254,8 +254,8 @@ static void note_full(struct vd_store *store, const struct vd_error *error)
 {
     pthread_mutex_lock(&store->health_lock);
     store->health.full = error != NULL;
-    if (error && !store->health.read_only)
-        store->health.error = *error;
+    if (!store->health.read_only)
+        store->health.error = error ? *error : store->damage;
     pthread_mutex_unlock(&store->health_lock);
 }
 

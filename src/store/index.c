@@ -200,12 +200,19 @@ void vd_index_trim(struct vd_index *index)
     bury_doomed(index);
 }
 
+void vd_index_expect_floor(struct vd_index *index, uint64_t floor)
+{
+    pthread_rwlock_wrlock(&index->lock);
+    index->floor_next = floor;
+    vd_index_unlock(index);
+}
+
 void vd_index_move_floor(struct vd_index *index, uint64_t floor, size_t passed,
                          struct vd_entry *const *gone, size_t gone_n)
 {
     assert(floor >= index->floor && floor < index->revision && passed <= index->window_events);
     pthread_rwlock_wrlock(&index->lock);
-    index->floor = floor;
+    index->floor = index->floor_next = floor;
     index->window_events -= passed;
     evict_surplus(index);
     if (index->tail_floor < floor)

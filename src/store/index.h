@@ -12,6 +12,10 @@
  *   tail_floor  every event behind it is in memory
  *   floor       cursors at or below it are expired
  *
+ * Compaction takes rows out of the engine before the floor moves, so what was
+ * read from the engine is complete only for cursors above floor_next - looked at
+ * after reading.
+ *
  * `lock` guards all of it. The writer thread is the only one that changes
  * anything, so it may read without the lock. Readers hold it for a bounded
  * number of steps (VD_SCAN_STEP_ROWS): a commit never waits for a whole list.
@@ -39,6 +43,7 @@ struct vd_index {
     uint64_t revision;
     uint64_t tail_floor;
     uint64_t floor;
+    uint64_t floor_next;              /* where a compaction under way will put it, else the floor */
     size_t damaged;                   /* rows whose body was lost, found when the log was loaded */
     uint64_t damaged_revision;        /* the oldest of them */
     size_t window_events;             /* rows of the log behind the floor */
@@ -84,6 +89,10 @@ void vd_index_apply(struct vd_index *index, struct vd_event **events, struct vd_
 
 /* Writer thread: takes from the tail what is over its limits. */
 void vd_index_trim(struct vd_index *index);
+
+/* Writer thread: rows up to this floor are about to leave the engine, or, when it
+ * is the floor that stands, are not after all. */
+void vd_index_expect_floor(struct vd_index *index, uint64_t floor);
 
 /* Writer thread: the rows up to the new floor have been compacted; `passed` of
  * them were events of the window. `gone` are the entries whose newest event is

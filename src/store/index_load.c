@@ -104,7 +104,7 @@ int vd_index_load(struct vd_index *index, struct vd_engine *engine, struct vd_en
                   struct vd_error *error)
 {
     index->revision = state.revision;
-    index->floor = state.floor;
+    index->floor = index->floor_next = state.floor;
     index->tail_floor = state.floor;
     struct loader loader = {.index = index, .tail_open = true};
     struct vd_row_sink sink = {wants_body, take_row, &loader};

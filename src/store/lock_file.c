@@ -30,8 +30,11 @@ static int take(int fd, const char *folder, struct vd_error *error)
 {
     if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
         char holder[64];
+        if (errno != EWOULDBLOCK)
+            return vd_error_set(error, VD_ERR_IO, "could not lock the data folder %s: %s", folder,
+                                strerror(errno));
         describe_holder(fd, holder, sizeof holder);
-        return vd_error_set(error, errno == EWOULDBLOCK ? VD_ERR_LOCKED : VD_ERR_IO,
+        return vd_error_set(error, VD_ERR_LOCKED,
                             "the data folder %s is in use by %s: stop it first, or use another "
                             "folder",
                             folder, holder);

@@ -6,6 +6,8 @@
  * each replaced looked up by its revision. Both give the same events: bodies are
  * made from the same bytes.
  */
+#include <assert.h>
+
 #include "base/alloc.h"
 #include "store/store_internal.h"
 
@@ -62,11 +64,11 @@ static int fetch_row_at(struct vd_store *store, struct vd_entry *entry, uint64_t
     return code;
 }
 
-/* A deletion shows what it deleted, if that can still be shown. */
-static void set_last_body(struct vd_event *deletion, const struct vd_event *last)
+/* What a deletion deleted gives it its body, if that is still to be had. */
+static void deletion_body(struct vd_event *deletion, const struct vd_event *last)
 {
-    deletion->damaged = !last || !last->body;
-    if (!deletion->damaged)
+    deletion->damaged = last->damaged;
+    if (last->body)
         deletion->body = vd_body_restamp(last->body, deletion->revision);
 }
 
@@ -75,19 +77,25 @@ int vd_store_fetch(struct vd_store *store, struct vd_entry *entry, uint64_t revi
 {
     struct vd_event *event = NULL, *last = NULL;
     int code = fetch_row_at(store, entry, revision, &event, error);
-    if (code)
-        return code;
-    if (event->type == VD_EVENT_DELETED) {
+    if (!code && event->type == VD_EVENT_DELETED) {
         code = fetch_row_at(store, entry, event->previous, &last, error);
-        set_last_body(event, last);
-        vd_event_unref(last);
+        if (!code)
+            deletion_body(event, last);
+        code = code == VD_ERR_NOT_FOUND ? VD_OK : code;
     }
-    if (code && code != VD_ERR_NOT_FOUND) {
+    vd_event_unref(last);
+    if (code)
         vd_event_unref(event);
-        return code;
-    }
-    *out = event;
-    return VD_OK;
+    else
+        *out = event;
+    return code;
+}
+
+/* Whether an event cannot be given to anyone. A deletion can, though what it
+ * deleted was damaged. */
+static bool is_lost(const struct vd_event *event)
+{
+    return event->damaged && vd_event_is_live(event);
 }
 
 /* ---- from the tail ---- */
@@ -99,23 +107,17 @@ static void add_from_tail(struct vd_stretch *stretch, struct vd_event *event)
     change->before = vd_event_replaced(event);
 }
 
-/* An object's version that must be shown but cannot be. */
-static bool is_lost(const struct vd_event *event)
-{
-    return event->damaged && vd_event_is_live(event);
-}
-
-/* Under the lock. Ends before a lost version; being the first, it is the answer. */
+/* Under the lock. */
 static int read_tail(const struct vd_tail *tail, uint64_t after, uint64_t upto, size_t max,
                      struct vd_stretch *stretch, struct vd_error *error)
 {
-    size_t from = vd_tail_first_after(tail, after), at = from;
-    size_t end = vd_tail_first_after(tail, upto);
-    for (; at < end && at - from < max && !is_lost(vd_tail_at(tail, at)); at++)
-        add_from_tail(stretch, vd_tail_at(tail, at));
-    bool all = at == end;
-    if (!all && at == from && max)
+    size_t at = vd_tail_first_after(tail, after), last = vd_tail_first_after(tail, upto);
+    size_t end = last - at > max ? at + max : last;
+    if (at < end && is_lost(vd_tail_at(tail, at)))
         return vd_damaged(vd_tail_at(tail, at), error);
+    for (; at < end && !is_lost(vd_tail_at(tail, at)); at++)
+        add_from_tail(stretch, vd_tail_at(tail, at));
+    bool all = at == last;
     stretch->upto = all ? upto : vd_tail_at(tail, at - 1)->revision;
     stretch->whole = all || !vd_tail_at(tail, at - 1)->more;
     return VD_OK;
@@ -130,6 +132,7 @@ struct history {
     size_t rows;
     uint64_t last; /* the last row that was passed */
     bool last_more;
+    bool cut; /* an event behind it is lost */
 };
 
 static bool history_wants(void *arg, const struct vd_row *head)
@@ -158,32 +161,31 @@ static bool history_take(void *arg, const struct vd_row *row)
 static int complete(struct vd_store *store, struct vd_change *change, struct vd_error *error)
 {
     struct vd_event *now = change->now;
-    if (is_lost(now))
-        return vd_damaged(now, error);
     if (now->type == VD_EVENT_CREATED)
         return VD_OK;
-    int code = fetch_row_at(store, now->entry, now->previous, &change->before, error);
+    int code = vd_store_fetch(store, now->entry, now->previous, &change->before, error);
     if (!code && now->type == VD_EVENT_DELETED)
-        set_last_body(now, change->before);
+        deletion_body(now, change->before);
     return code;
 }
 
-/* Completes what was read. The first that cannot be ends the stretch before it, or,
- * being the very first, is the answer. */
-static int complete_all(struct vd_store *store, struct vd_stretch *stretch, bool *cut,
-                        struct vd_error *error)
+/* Completes what was read, up to an event that is lost. */
+static int complete_all(struct vd_store *store, struct history *h, struct vd_error *error)
 {
-    *cut = false;
-    for (size_t i = 0; i < stretch->changes.n; i++) {
-        int code = complete(store, &stretch->changes.p[i], error);
-        if (code && i == 0)
-            return code;
-        if (code) {
-            *cut = true;
-            while (stretch->changes.n > i)
-                vd_change_release(&stretch->changes.p[--stretch->changes.n]);
-        }
-    }
+    struct vd_stretch *s = h->stretch;
+    size_t n = 0;
+    int code = VD_OK;
+    while (!code && n < s->changes.n && !is_lost(s->changes.p[n].now))
+        code = complete(store, &s->changes.p[n++], error);
+    if (code || n == s->changes.n)
+        return code;
+    if (n == 0)
+        return vd_damaged(s->changes.p[0].now, error);
+    h->last = s->changes.p[n - 1].now->revision;
+    h->last_more = s->changes.p[n - 1].now->more;
+    h->cut = true;
+    while (s->changes.n > n)
+        vd_change_release(&s->changes.p[--s->changes.n]);
     return VD_OK;
 }
 
@@ -195,52 +197,45 @@ static int read_history(struct vd_store *store, struct vd_slice kind, uint64_t a
     struct history h = {store, kind, stretch, .last = after};
     struct vd_row_sink sink = {history_wants, history_take, &h};
     int code = store->engine->ops->read(store->engine, after, upto, rows_max, &sink, error);
-    bool cut = false;
     if (!code)
-        code = complete_all(store, stretch, &cut, error);
+        code = complete_all(store, &h, error);
     if (code)
         return code;
-    if (cut) {
-        const struct vd_event *last = stretch->changes.p[stretch->changes.n - 1].now;
-        h.last = last->revision;
-        h.last_more = last->more;
-    }
-    bool all = !cut && h.rows < rows_max;
+    bool all = h.rows < rows_max && !h.cut;
     stretch->upto = all ? upto : h.last;
     stretch->whole = !h.last_more;
     return VD_OK;
 }
 
-int vd_store_read_from(struct vd_store *store, struct vd_slice kind, uint64_t after, uint64_t upto,
-                       size_t max, struct vd_stretch *stretch, bool floor_too,
-                       struct vd_error *error)
+int vd_store_read_upto(struct vd_store *store, struct vd_slice kind, uint64_t after, uint64_t upto,
+                       size_t max, struct vd_stretch *stretch, struct vd_error *error)
 {
     struct vd_index *index = &store->index;
-    uint64_t lowest = after + floor_too; /* must be above the floor */
-    bool in_memory = true;
     int code = VD_OK;
+    assert(max > 0); /* nobody gets on with less */
     vd_stretch_reset(stretch);
     vd_index_read_lock(index);
     const struct vd_collection *c = kind.n ? vd_index_collection(index, kind) : NULL;
     uint64_t floor = index->floor, tail_floor = index->tail_floor;
     uint64_t newest_of_kind = !kind.n ? index->revision : c ? c->revision : 0;
+    bool in_memory = true;
     if (upto > index->revision)
         upto = index->revision;
     if (after >= upto || newest_of_kind <= after) {
         stretch->upto = after > upto ? after : upto;
-        stretch->whole = true;
+        stretch->whole = after <= upto; /* who knows what a future one will be */
     } else if (after >= tail_floor) {
         code = read_tail(c ? &c->tail : &index->tail, after, upto, max, stretch, error);
     } else {
         in_memory = false;
     }
     vd_index_unlock(index);
-    if (!in_memory && lowest > floor) {
+    if (!in_memory && after > floor) {
         code = read_history(store, kind, after, upto < tail_floor ? upto : tail_floor, max, stretch,
                             error);
-        floor = vd_store_floor(store); /* rows that it passed meanwhile may be gaps */
+        floor = vd_store_floor_next(store); /* rows that it passed meanwhile may be gaps */
     }
-    if (lowest <= floor)
+    if (after <= floor)
         code = vd_expired(after, floor, error);
     if (code)
         vd_stretch_reset(stretch);
@@ -250,11 +245,5 @@ int vd_store_read_from(struct vd_store *store, struct vd_slice kind, uint64_t af
 int vd_store_read(struct vd_store *store, struct vd_slice kind, uint64_t after, size_t max,
                   struct vd_stretch *stretch, struct vd_error *error)
 {
-    return vd_store_read_from(store, kind, after, UINT64_MAX, max, stretch, false, error);
-}
-
-int vd_store_read_upto(struct vd_store *store, struct vd_slice kind, uint64_t after, uint64_t upto,
-                       size_t max, struct vd_stretch *stretch, struct vd_error *error)
-{
-    return vd_store_read_from(store, kind, after, upto, max, stretch, false, error);
+    return vd_store_read_upto(store, kind, after, UINT64_MAX, max, stretch, error);
 }

@@ -7,6 +7,8 @@
  */
 #include "store/snapshot.h"
 
+#include <assert.h>
+
 #include "store/store_internal.h"
 
 /* A version that was found, or the revision to look for in the engine. */
@@ -77,30 +79,81 @@ static int settle_version(struct vd_store *store, struct found *f, uint64_t revi
     if (!f->event)
         code = fetch_version(store, f, revision, error);
     if (code) {
-        uint64_t floor = vd_store_floor(store);
+        uint64_t floor = vd_store_floor_next(store);
         return revision <= floor ? vd_expired(revision, floor, error) : code;
     }
     return f->event && f->event->damaged ? vd_damaged(f->event, error) : VD_OK;
 }
 
-/* The end of the atomic batch that a revision is in: the log's rows say. */
+/* The atomic batch that a revision is in, as far as its rows were passed. */
+struct batch {
+    uint64_t end;
+    size_t rows;
+    bool inside; /* more of it follow */
+};
+
+static void batch_pass(struct batch *b, uint64_t revision, bool more)
+{
+    bool belongs = b->rows++ ? b->inside : revision == b->end;
+    if (belongs)
+        b->end = revision;
+    b->inside = belongs && more;
+}
+
+static bool batch_row(void *arg, const struct vd_row *head)
+{
+    batch_pass(arg, head->revision, head->more);
+    return false;
+}
+
+static bool no_body(void *arg, const struct vd_row *row)
+{
+    (void)arg;
+    (void)row;
+    return true;
+}
+
+/* Under the lock: false when the tail does not reach back so far. */
+static bool batch_in_tail(const struct vd_index *index, uint64_t after, struct batch *b)
+{
+    const struct vd_tail *tail = &index->tail;
+    if (after < index->tail_floor)
+        return false;
+    size_t at = tail->n ? vd_tail_first_after(tail, after) : 0;
+    for (size_t i = 0; i < VD_SCAN_STEP_ROWS && at < tail->n && b->inside; i++, at++)
+        batch_pass(b, vd_tail_at(tail, at)->revision, vd_tail_at(tail, at)->more);
+    return true;
+}
+
+/* The end of the atomic batch that a revision is in: the log's heads say. Most
+ * revisions are one, so the engine is asked for one row first. */
 static int batch_end(struct vd_store *store, uint64_t *revision, struct vd_error *error)
 {
-    struct vd_stretch stretch = {0};
-    int code = vd_store_read_from(store, VD_SLICE(""), *revision - 1, UINT64_MAX, 1, &stretch, true,
-                                  error);
-    bool is_event = !code && stretch.changes.n && stretch.changes.p[0].now->revision == *revision;
-    while (!code && is_event && !stretch.whole) {
-        code = vd_store_read(store, VD_SLICE(""), *revision, 1, &stretch, error);
-        *revision = code ? *revision : stretch.upto;
-    }
-    vd_stretch_release(&stretch);
+    struct batch b = {.end = *revision, .inside = true};
+    struct vd_row_sink sink = {batch_row, no_body, &b};
+    int code = VD_OK;
+    size_t rows;
+    do {
+        rows = b.rows;
+        uint64_t after = rows ? b.end : b.end - 1;
+        vd_index_read_lock(&store->index);
+        uint64_t newest = store->index.revision;
+        bool found = batch_in_tail(&store->index, after, &b);
+        vd_index_unlock(&store->index);
+        if (!found)
+            code = store->engine->ops->read(store->engine, after, newest,
+                                            rows ? VD_SCAN_STEP_ROWS : 1, &sink, error);
+    } while (!code && b.inside && b.rows > rows);
+    *revision = b.end;
     return code;
 }
 
 static int choose_revision(struct vd_snapshot *s, uint64_t revision, struct vd_error *error)
 {
-    uint64_t newest = vd_store_revision(s->store), floor = vd_store_floor(s->store);
+    struct vd_index *index = &s->store->index;
+    vd_index_read_lock(index);
+    uint64_t newest = index->revision, floor = index->floor;
+    vd_index_unlock(index);
     s->revision = revision ? revision : newest;
     if (s->revision > newest)
         return vd_future(revision, newest, error);
@@ -109,12 +162,28 @@ static int choose_revision(struct vd_snapshot *s, uint64_t revision, struct vd_e
     return s->revision == newest ? VD_OK : batch_end(s->store, &s->revision, error);
 }
 
+/* What the window may have passed while it was chosen. The newest revision can be
+ * passed only because there is a newer one by now. */
+static int settle_revision(struct vd_snapshot *s, uint64_t revision, struct vd_error *error)
+{
+    for (;;) {
+        int code = choose_revision(s, revision, error);
+        if (code)
+            return code;
+        uint64_t floor = vd_store_floor_next(s->store);
+        if (s->revision > floor)
+            return VD_OK;
+        if (revision)
+            return vd_expired(revision, floor, error);
+    }
+}
+
 int vd_snapshot_open(struct vd_snapshot *snapshot, struct vd_store *store, struct vd_slice kind,
                      struct vd_slice prefix, uint64_t revision, struct vd_slice after,
                      struct vd_error *error)
 {
     *snapshot = (struct vd_snapshot){.store = store};
-    int code = choose_revision(snapshot, revision, error);
+    int code = settle_revision(snapshot, revision, error);
     if (code)
         return code;
     vd_buf_add_slice(&snapshot->kind, kind);
@@ -219,6 +288,7 @@ int vd_snapshot_next(struct vd_snapshot *s, struct vd_event **events, size_t max
                      struct vd_error *error)
 {
     struct walk w = {.done = false};
+    assert(max > 0);
     vd_buf_add_slice(&w.after, vd_buf_slice(&s->after));
     *n = 0;
     int code = walk_piece(s, &w, max, error);

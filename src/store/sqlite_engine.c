@@ -28,6 +28,8 @@
 enum {
     READERS_IDLE_MAX = 4,
     FILE_MODE = 0600,
+    WAL_PATIENCE = 4, /* times its bound, and tidy() waits for readers to start the WAL anew */
+    WAL_WAIT_MS = 100,
 };
 
 struct reader {
@@ -43,8 +45,10 @@ struct sqlite_engine {
     sqlite3_stmt *remove;
     struct vd_log_meta meta;
     uint64_t revision; /* newest; writer thread */
-    size_t wal_pages;  /* since the last checkpoint; writer thread */
+    size_t wal_pages;  /* in the WAL; writer thread */
+    size_t wal_folded; /* of them, when it was last folded */
     size_t checkpoint_pages;
+    bool failed; /* a write or sync failed for good; writer thread */
     struct vd_buf path;
     char *vfs;
     pthread_mutex_t lock; /* guards idle; held for a push or a pop only */
@@ -159,25 +163,48 @@ static int sqlite_get(struct vd_engine *engine, uint64_t revision, const struct 
     return code;
 }
 
+static int missing(uint64_t revision, struct vd_error *error)
+{
+    return vd_error_set(error, VD_ERR_CORRUPT,
+                        "revision %llu is missing from the log: restore the newest backup with "
+                        "'vedette store restore'",
+                        (unsigned long long)revision);
+}
+
+/* Revisions have no gaps here, and only rows at or below the floor are ever
+ * taken out: a row that is missing above it was lost. */
 static int sqlite_load(struct vd_engine *engine, const struct vd_row_sink *sink,
                        struct vd_error *error)
 {
     struct sqlite_engine *e = (struct sqlite_engine *)engine;
     sqlite3_stmt *select = NULL;
-    size_t rows;
+    uint64_t lowest = e->meta.floor > e->meta.base ? e->meta.floor : e->meta.base;
+    uint64_t due = e->revision;
+    int rc = SQLITE_ROW;
+    bool go_on = true;
     int code = vd_log_prepare(e->db, &select,
                               "SELECT " VD_ROW_COLUMNS " FROM log ORDER BY revision DESC", error);
-    if (!code)
-        code = rows_pass(e->db, select, sink, &rows, error);
+    while (!code && go_on && (rc = sqlite3_step(select)) == SQLITE_ROW) {
+        if (due > lowest && (uint64_t)sqlite3_column_int64(select, 0) != due)
+            code = missing(due, error);
+        else
+            code = vd_row_read(select, sink, &go_on, error);
+        due -= due > lowest;
+    }
+    if (!code && rc != SQLITE_ROW && rc != SQLITE_DONE)
+        code = vd_log_error(e->db, rc, "could not read", error);
+    if (!code && rc == SQLITE_DONE && due > lowest)
+        code = missing(due, error);
     sqlite3_finalize(select);
     return code;
 }
 
 /* Ends a transaction that failed; the error it failed with is the one to tell. */
-static void rollback(struct sqlite_engine *e)
+static void rollback(struct sqlite_engine *e, int code)
 {
     if (!sqlite3_get_autocommit(e->db))
         sqlite3_exec(e->db, "ROLLBACK", NULL, NULL, NULL);
+    e->failed |= code != VD_ERR_FULL;
 }
 
 static int insert_rows(struct sqlite_engine *e, struct vd_row *rows, size_t n,
@@ -208,7 +235,7 @@ static int sqlite_commit(struct vd_engine *engine, struct vd_row *rows, size_t n
         code = vd_log_exec(e->db, "COMMIT", error);
     VD_FAILPOINT("engine.after_commit");
     if (code)
-        rollback(e);
+        rollback(e, code);
     else
         e->revision += n;
     return code;
@@ -234,33 +261,54 @@ static int sqlite_compact(struct vd_engine *engine, const uint64_t *dead, size_t
         code = vd_log_exec(e->db, "COMMIT", error);
     VD_FAILPOINT("engine.after_compact_commit");
     if (code)
-        rollback(e);
+        rollback(e, code);
     else
         e->meta = meta;
     return code;
 }
 
-/* Passive: it folds what no reader needs and never waits. A sync that fails here
- * is as final as one that fails in a commit. */
+/*
+ * Folds the WAL into the main file. Passively, never waiting: but then the WAL
+ * begins anew only if no reader uses it at that moment, and beside busy readers it
+ * would grow for ever. So once it is large, tidy waits a little for those who read
+ * now; who comes later reads the main file and is in nobody's way.
+ */
+static int checkpoint(struct sqlite_engine *e)
+{
+    bool waits = e->wal_pages / WAL_PATIENCE >= e->checkpoint_pages;
+    int mode = waits ? SQLITE_CHECKPOINT_RESTART : SQLITE_CHECKPOINT_PASSIVE;
+    sqlite3_busy_timeout(e->db, WAL_WAIT_MS);
+    int rc = sqlite3_wal_checkpoint_v2(e->db, NULL, mode, NULL, NULL);
+    sqlite3_busy_timeout(e->db, VD_LOG_BUSY_MS);
+    return (rc & 0xff) == SQLITE_BUSY ? SQLITE_OK : rc;
+}
+
+/* A sync that fails here is as final as one that fails in a commit. */
 static int sqlite_tidy(struct vd_engine *engine, struct vd_error *error)
 {
     struct sqlite_engine *e = (struct sqlite_engine *)engine;
-    if (e->wal_pages < e->checkpoint_pages)
+    if (e->wal_pages - e->wal_folded < e->checkpoint_pages)
         return VD_OK;
     VD_FAILPOINT("engine.before_checkpoint");
-    int rc = sqlite3_wal_checkpoint_v2(e->db, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+    int rc = checkpoint(e);
     VD_FAILPOINT("engine.after_checkpoint");
-    if (rc != SQLITE_OK && (rc & 0xff) != SQLITE_BUSY)
-        return vd_log_error(e->db, rc, "could not checkpoint", error);
-    e->wal_pages = 0;
+    if (rc != SQLITE_OK) {
+        int code = vd_log_error(e->db, rc, "could not checkpoint", error);
+        e->failed |= code != VD_ERR_FULL;
+        return code;
+    }
+    e->wal_folded = e->wal_pages;
     return VD_OK;
 }
 
 static int count_wal_pages(void *arg, sqlite3 *db, const char *name, int pages)
 {
+    struct sqlite_engine *e = arg;
     (void)db;
     (void)name;
-    ((struct sqlite_engine *)arg)->wal_pages = (size_t)pages;
+    if ((size_t)pages < e->wal_pages) /* it began anew */
+        e->wal_folded = 0;
+    e->wal_pages = (size_t)pages;
     return SQLITE_OK;
 }
 
@@ -301,9 +349,13 @@ static int sqlite_stats(struct vd_engine *engine, struct vd_engine_stats *out,
     return code;
 }
 
+/* Closing folds the WAL into the main file, with syncs. After a failure the disk
+ * is left alone: what was acknowledged is in the WAL, and the next open finds it. */
 static void sqlite_close(struct vd_engine *engine)
 {
     struct sqlite_engine *e = (struct sqlite_engine *)engine;
+    if (e->failed)
+        sqlite3_db_config(e->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
     for (size_t i = 0; i < e->idle.n; i++)
         reader_free(e->idle.p[i]);
     VD_VEC_RELEASE(&e->idle);

@@ -27,8 +27,6 @@
 
 #include "base/crc32c.h"
 
-enum { BUSY_TIMEOUT_MS = 10000 };
-
 void vd_log_path(struct vd_buf *path, const char *folder)
 {
     vd_buf_reset(path);
@@ -163,20 +161,28 @@ static int create_schema(sqlite3 *db, struct vd_error *error)
     return code ? code : vd_log_exec(db, "COMMIT", error);
 }
 
-/* Is it ours, and of a format we know? An empty database becomes ours. */
-static int check_format(sqlite3 *db, enum vd_log_open how, struct vd_error *error)
+/* Is it ours, and of a format we know? An empty database becomes ours. Until
+ * this has said so, nothing is changed: it may be anybody's file. */
+static int check_format(sqlite3 *db, enum vd_log_open how, bool *empty, struct vd_error *error)
 {
-    int64_t id = 0, format = 0, tables = 0;
+    int64_t id = 0, format = 0, all = 0, ours = 0;
     int code = vd_log_number(db, "PRAGMA application_id", &id, error);
     if (!code)
         code = vd_log_number(db, "PRAGMA user_version", &format, error);
     if (!code)
-        code = vd_log_number(db, "SELECT count(*) FROM sqlite_schema", &tables, error);
+        code = vd_log_number(db, "SELECT count(*) FROM sqlite_schema", &all, error);
+    if (!code)
+        code = vd_log_number(db, "SELECT count(*) FROM sqlite_schema WHERE name IN ('log','meta')",
+                             &ours, error);
     if (code)
         return code;
     const char *file = sqlite3_db_filename(db, "main");
-    if (id == 0 && format == 0 && tables == 0 && how == VD_LOG_CREATE)
-        return create_schema(db, error);
+    *empty = id == 0 && format == 0 && all == 0 && how == VD_LOG_CREATE;
+    if (*empty)
+        return VD_OK;
+    if (id == 0 && format == 0 && all == 0)
+        return vd_error_set(error, VD_ERR_FORMAT,
+                            "%s is empty: no server has finished starting with it", file);
     if (id != VD_LOG_APPLICATION_ID)
         return vd_error_set(error, VD_ERR_FORMAT,
                             "%s is an SQLite database of another program: use another data folder",
@@ -186,22 +192,34 @@ static int check_format(sqlite3 *db, enum vd_log_open how, struct vd_error *erro
                             "%s was written by a newer Vedette (format %lld, this one knows up to "
                             "%d): use that version",
                             file, (long long)format, VD_LOG_FORMAT);
+    if (ours != 2)
+        return vd_error_set(error, VD_ERR_CORRUPT,
+                            "%s lacks its tables: restore the newest backup with 'vedette store "
+                            "restore'",
+                            file);
     return VD_OK;
 }
 
 /* FULL: every commit is synced before it is answered. The checkpoint is ours to
  * time (tidy), so SQLite's own is off. */
-static int configure(sqlite3 *db, enum vd_log_open how, struct vd_error *error)
+static int configure(sqlite3 *db, struct vd_error *error)
 {
-    sqlite3_busy_timeout(db, BUSY_TIMEOUT_MS);
-    sqlite3_extended_result_codes(db, 1);
-    if (how == VD_LOG_READ_ONLY)
-        return VD_OK;
     return vd_log_exec(db,
                        "PRAGMA page_size=4096; PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;"
                        "PRAGMA wal_autocheckpoint=0; PRAGMA journal_size_limit=67108864;"
                        "PRAGMA cache_size=-2048",
                        error);
+}
+
+static int prepare_file(sqlite3 *db, enum vd_log_open how, struct vd_error *error)
+{
+    bool empty = false;
+    sqlite3_busy_timeout(db, VD_LOG_BUSY_MS);
+    sqlite3_extended_result_codes(db, 1);
+    int code = check_format(db, how, &empty, error);
+    if (!code && how != VD_LOG_READ_ONLY)
+        code = configure(db, error);
+    return !code && empty ? create_schema(db, error) : code;
 }
 
 int vd_log_open(sqlite3 **out, const char *path, const char *vfs, enum vd_log_open how,
@@ -218,11 +236,11 @@ int vd_log_open(sqlite3 **out, const char *path, const char *vfs, enum vd_log_op
         code = vd_error_set(error, VD_ERR_NOT_FOUND, "there is no log at %s: %s", path,
                             strerror(errno));
     else if (rc != SQLITE_OK)
-        code = vd_log_error(db, rc, "could not open", error);
+        code = vd_error_set(error, code_of(db, rc), "could not open %s: %s", path,
+                            db && sqlite3_system_errno(db) ? strerror(sqlite3_system_errno(db))
+                                                           : sqlite3_errstr(rc));
     if (!code)
-        code = configure(db, how, error);
-    if (!code)
-        code = check_format(db, how, error);
+        code = prepare_file(db, how, error);
     if (code == VD_ERR_FORMAT && error && strstr(error->text, "not a database"))
         code = vd_error_set(error, VD_ERR_FORMAT,
                             "%s is not a Vedette log (nor any SQLite database): use another data "

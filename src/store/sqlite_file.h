@@ -17,6 +17,8 @@ enum {
     /* The revision of a log that nothing was written to: a list must never say
      * resourceVersion "0", which clients take for "any". */
     VD_LOG_REVISION_FIRST = 1,
+    /* How long a connection waits for another to let go of the file. */
+    VD_LOG_BUSY_MS = 10000,
 };
 
 enum vd_log_open {

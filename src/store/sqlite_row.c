@@ -8,10 +8,13 @@
  */
 #include "store/sqlite_row.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/crc32c.h"
 #include "base/limits.h"
+#include "store/sqlite_file.h"
 
 enum { TYPE_MORE = 16 };
 
@@ -26,7 +29,9 @@ enum column {
     COL_TIME,
     COL_HOLE,
     COL_CRC,
-    COL_BODY,
+    COL_BODY, /* when inserting */
+    COL_BODY_LEN = COL_BODY,
+    COL_BODY_SHORT, /* when reading; NULL: it is long */
 };
 
 /* Over the head's numbers in a fixed order, then its texts; lengths are part of
@@ -76,21 +81,23 @@ static struct vd_slice column_text(sqlite3_stmt *select, int at)
     return vd_slice(text ? text : "", (size_t)sqlite3_column_bytes(select, at));
 }
 
-static void read_head(sqlite3_stmt *select, struct vd_row *row)
+/* False when a column cannot be what was written, whatever the checksum says. */
+static bool read_head(sqlite3_stmt *select, struct vd_row *row)
 {
     int type = sqlite3_column_int(select, COL_TYPE);
     row->revision = (uint64_t)sqlite3_column_int64(select, COL_REVISION);
     row->key = (struct vd_key){column_text(select, COL_KIND), column_text(select, COL_NAMESPACE),
                                column_text(select, COL_NAME)};
-    if (sqlite3_column_bytes(select, COL_UID) == VD_UID_LEN)
+    bool has_uid = sqlite3_column_bytes(select, COL_UID) == VD_UID_LEN;
+    if (has_uid)
         memcpy(row->uid.bytes, sqlite3_column_blob(select, COL_UID), VD_UID_LEN);
     row->type = (enum vd_event_type)(type & ~TYPE_MORE);
     row->more = type & TYPE_MORE;
     row->previous = (uint64_t)sqlite3_column_int64(select, COL_PREVIOUS);
     row->time_ms = sqlite3_column_int64(select, COL_TIME);
     row->body.hole = (uint32_t)sqlite3_column_int64(select, COL_HOLE);
-    /* The length comes from the record's head: overflow pages stay unread. */
-    row->body_len = (uint32_t)sqlite3_column_bytes(select, COL_BODY);
+    row->body_len = (uint32_t)sqlite3_column_int64(select, COL_BODY_LEN);
+    return has_uid;
 }
 
 static bool head_is_sound(const struct vd_row *row, uint64_t crc)
@@ -100,13 +107,64 @@ static bool head_is_sound(const struct vd_row *row, uint64_t crc)
            vd_key_check(&row->key, NULL) == VD_OK;
 }
 
+/* A long body into *room, which the caller frees. Pages that do not hang together
+ * are as bad as a wrong checksum: the body is lost, and no more. */
+static int read_long_body(sqlite3_stmt *select, struct vd_row *row, void **room,
+                          struct vd_error *error)
+{
+    sqlite3 *db = sqlite3_db_handle(select);
+    sqlite3_blob *blob = NULL;
+    int rc = sqlite3_blob_open(db, "main", "log", "body", (sqlite3_int64)row->revision, 0, &blob);
+    *room = vd_malloc(row->body_len);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_blob_read(blob, *room, (int)row->body_len, 0);
+    row->damaged = (rc & 0xff) == SQLITE_CORRUPT;
+    int code = rc == SQLITE_OK || row->damaged ? VD_OK
+                                               : vd_log_error(db, rc, "could not read", error);
+    sqlite3_blob_close(blob);
+    row->body.bytes = vd_slice(*room, row->body_len);
+    return code;
+}
+
+/* Fetches the body and checks it. */
+static int read_body(sqlite3_stmt *select, struct vd_row *row, uint32_t crc, void **room,
+                     struct vd_error *error)
+{
+    int code = VD_OK;
+    if (sqlite3_column_type(select, COL_BODY_SHORT) == SQLITE_NULL)
+        code = read_long_body(select, row, room, error);
+    else
+        row->body.bytes = vd_slice(sqlite3_column_blob(select, COL_BODY_SHORT), row->body_len);
+    if (code)
+        return code;
+    row->damaged = row->damaged || vd_crc32c(0, row->body.bytes.p, row->body.bytes.n) != crc;
+    if (row->damaged)
+        row->body = (struct vd_template){.hole = 0};
+    return VD_OK;
+}
+
+enum vd_row_state vd_row_examine(sqlite3_stmt *select, struct vd_row *row)
+{
+    struct vd_row read = {0};
+    void *room = NULL;
+    bool sound = read_head(select, &read);
+    uint64_t crc = (uint64_t)sqlite3_column_int64(select, COL_CRC);
+    sound = sound && head_is_sound(&read, crc);
+    if (sound && read_body(select, &read, (uint32_t)crc, &room, NULL))
+        read.damaged = true;
+    free(room);
+    read.body = (struct vd_template){.hole = read.body.hole};
+    *row = sound ? read : (struct vd_row){.revision = read.revision};
+    return !sound ? VD_ROW_HEAD_DAMAGED : read.damaged ? VD_ROW_BODY_DAMAGED : VD_ROW_SOUND;
+}
+
 int vd_row_read(sqlite3_stmt *select, const struct vd_row_sink *sink, bool *go_on,
                 struct vd_error *error)
 {
     struct vd_row row = {0};
-    read_head(select, &row);
+    bool sound = read_head(select, &row);
     uint64_t crc = (uint64_t)sqlite3_column_int64(select, COL_CRC);
-    if (!head_is_sound(&row, crc))
+    if (!sound || !head_is_sound(&row, crc))
         return vd_error_set(
             error, VD_ERR_CORRUPT,
             "the head of revision %llu fails its checksum, so the object it belongs "
@@ -115,11 +173,10 @@ int vd_row_read(sqlite3_stmt *select, const struct vd_row_sink *sink, bool *go_o
     *go_on = true;
     if (sink->wants && !sink->wants(sink->arg, &row))
         return VD_OK;
-    row.body.bytes = vd_slice(sqlite3_column_blob(select, COL_BODY), row.body_len);
-    if (vd_crc32c(0, row.body.bytes.p, row.body.bytes.n) != (uint32_t)crc) {
-        row.damaged = true;
-        row.body = (struct vd_template){.hole = 0};
-    }
-    *go_on = sink->take(sink->arg, &row);
-    return VD_OK;
+    void *room = NULL;
+    int code = read_body(select, &row, (uint32_t)crc, &room, error);
+    if (!code)
+        *go_on = sink->take(sink->arg, &row);
+    free(room);
+    return code;
 }

@@ -10,8 +10,12 @@
     "INSERT INTO log(revision,kind,namespace,name,uid,type,previous,time,hole,crc,body)"           \
     " VALUES(?,?,?,?,?,?,?,?,?,?,?)"
 
-/* The columns that vd_row_read() expects, in its order. */
-#define VD_ROW_COLUMNS "revision,kind,namespace,name,uid,type,previous,time,hole,crc,body"
+/* The columns that vd_row_read() expects, in its order. SQLite reads a column when
+ * it steps onto the row, wanted or not; so a body that has pages of its own is
+ * asked for by its length only, and fetched apart when it is wanted. */
+#define VD_ROW_COLUMNS                                                                             \
+    "revision,kind,namespace,name,uid,type,previous,time,hole,crc,length(body),"                   \
+    "CASE WHEN length(body)<=3000 THEN body END"
 
 /* Binds a row whose revision and previous are set; the bytes are borrowed until
  * the statement is stepped. */
@@ -21,5 +25,16 @@ void vd_row_bind(sqlite3_stmt *insert, const struct vd_row *row);
  * wants more. VD_ERR_CORRUPT when the head's checksum is wrong. */
 int vd_row_read(sqlite3_stmt *select, const struct vd_row_sink *sink, bool *go_on,
                 struct vd_error *error) VD_MUST_USE;
+
+enum vd_row_state {
+    VD_ROW_SOUND,
+    VD_ROW_BODY_DAMAGED, /* the head can be trusted, and there is no body */
+    VD_ROW_HEAD_DAMAGED, /* only the revision is given: it is where the row was found */
+};
+
+/* The head of the statement's current row, as far as it can be trusted, for those
+ * who must go on behind damage. The body is checked but not given. The texts are
+ * borrowed until the statement is stepped. */
+enum vd_row_state vd_row_examine(sqlite3_stmt *select, struct vd_row *row) VD_MUST_USE;
 
 #endif

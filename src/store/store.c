@@ -63,10 +63,11 @@ static void note_damage(struct vd_store *store)
     h->damaged = store->index.damaged;
     h->damaged_revision = store->index.damaged_revision;
     if (h->damaged)
-        vd_error_set(&h->error, VD_ERR_CORRUPT,
+        vd_error_set(&store->damage, VD_ERR_CORRUPT,
                      "%zu versions fail their checksum, the oldest at revision %llu: run 'vedette "
                      "store verify', then replace or delete those objects or restore a backup",
                      h->damaged, (unsigned long long)h->damaged_revision);
+    h->error = store->damage;
 }
 
 static int64_t newest_time_ms(const struct vd_index *index)
@@ -170,6 +171,14 @@ uint64_t vd_store_floor(struct vd_store *store)
     return floor;
 }
 
+uint64_t vd_store_floor_next(struct vd_store *store)
+{
+    vd_index_read_lock(&store->index);
+    uint64_t floor = store->index.floor_next;
+    vd_index_unlock(&store->index);
+    return floor;
+}
+
 int vd_store_place(struct vd_store *store, uint64_t revision, struct vd_error *error)
 {
     vd_index_read_lock(&store->index);
@@ -245,14 +254,11 @@ int vd_store_compact(struct vd_store *store, uint64_t floor, struct vd_error *er
     pthread_cond_signal(&store->queue_filled);
     while (store->compact_target == floor)
         pthread_cond_wait(&store->compacted, &store->queue_lock);
-    int code = store->compact_code;
+    struct vd_error result = store->compact_error;
     pthread_mutex_unlock(&store->queue_lock);
-    if (!code)
-        return VD_OK;
-    struct vd_health health;
-    vd_store_health(store, &health);
-    return vd_error_set(error, (enum vd_code)code, "could not compact the log: %s",
-                        health.error.text);
+    return result.code
+               ? vd_error_set(error, result.code, "could not compact the log: %s", result.text)
+               : VD_OK;
 }
 
 void vd_store_stats(struct vd_store *store, struct vd_store_stats *out)

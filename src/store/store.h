@@ -92,9 +92,11 @@ void vd_stretch_release(struct vd_stretch *stretch);
  * with the version that it replaced, into *stretch, which is reset first. Passes
  * a bounded piece of the log; there may be more when stretch->upto is less than
  * the newest revision. VD_ERR_EXPIRED at or below the floor. A future `after`
- * reads nothing and stays where it is. VD_ERR_CORRUPT when the next event is an
- * object whose bytes are damaged. What was deleted or replaced may be damaged
- * too: it then has no body, and `damaged` is set.
+ * reads nothing and stays where it is.
+ *
+ * VD_ERR_CORRUPT when the next event's bytes are damaged: no cursor can pass it.
+ * What an event replaced or deleted may be damaged; `before` says so and has no
+ * body then, nor has a deletion.
  */
 int vd_store_read(struct vd_store *store, struct vd_slice kind, uint64_t after, size_t max,
                   struct vd_stretch *stretch, struct vd_error *error) VD_MUST_USE;

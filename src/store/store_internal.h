@@ -30,8 +30,8 @@ struct vd_store {
     struct vd_proposal **queue_end;
     size_t queue_len;
     bool stopping;
-    uint64_t compact_target; /* what vd_store_compact() asks for; 0: nothing */
-    int compact_code;        /* how the last asked-for compaction ended */
+    uint64_t compact_target;       /* what vd_store_compact() asks for; 0: nothing */
+    struct vd_error compact_error; /* how the last asked-for compaction ended */
 
     struct {
         int64_t next_age_ms; /* wall clock: nothing grows too old before it */
@@ -44,6 +44,7 @@ struct vd_store {
 
     pthread_mutex_t health_lock; /* guards health */
     struct vd_health health;
+    struct vd_error damage; /* what loading found; VD_OK: nothing. Constant afterwards */
 
     _Atomic bool read_only;
     _Atomic uint64_t commits, groups, refused, compacted_rows;
@@ -64,22 +65,19 @@ int vd_compactor_step(struct vd_store *store, uint64_t target, bool *again, stru
 /* Commits what these proposals ask for and answers them; see group.c. */
 void vd_group_run(struct vd_store *store, struct vd_proposal *first);
 
+/* What was read from the engine is complete for cursors above this; see index.h. */
+uint64_t vd_store_floor_next(struct vd_store *store);
+
 /* An event made from a row that was read back. */
 struct vd_event *vd_event_from_row(struct vd_entry *entry, const struct vd_row *row) VD_MUST_USE;
 
 /*
- * One version from the engine, by its revision; it may be `damaged`. A deletion
- * comes with the body of what it deleted, unless that is gone. VD_ERR_NOT_FOUND
- * when the row is gone.
+ * One version from the engine, by its revision. A deletion comes with the body
+ * of the version that it replaced, unless that is gone. VD_ERR_NOT_FOUND when
+ * the row is gone. One whose bytes are damaged is marked so and has no body.
  */
 int vd_store_fetch(struct vd_store *store, struct vd_entry *entry, uint64_t revision,
                    struct vd_event **out, struct vd_error *error) VD_MUST_USE;
-
-/* vd_store_read_upto(), which may also start at the floor itself if `floor_too`:
- * the rows behind it are all there. */
-int vd_store_read_from(struct vd_store *store, struct vd_slice kind, uint64_t after, uint64_t upto,
-                       size_t max, struct vd_stretch *stretch, bool floor_too,
-                       struct vd_error *error) VD_MUST_USE;
 
 /* The sentences for a revision that cannot be read at. */
 int vd_expired(uint64_t revision, uint64_t floor, struct vd_error *error);

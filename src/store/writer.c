@@ -203,11 +203,11 @@ static struct vd_proposal *wait_for_group(struct vd_store *store, bool more_work
     return group;
 }
 
-static void compact_ended(struct vd_store *store, int code)
+static void compact_ended(struct vd_store *store, const struct vd_error *error)
 {
     pthread_mutex_lock(&store->queue_lock);
     store->compact_target = 0;
-    store->compact_code = code;
+    store->compact_error = *error;
     pthread_cond_broadcast(&store->compacted);
     pthread_mutex_unlock(&store->queue_lock);
 }
@@ -215,11 +215,12 @@ static void compact_ended(struct vd_store *store, int code)
 /* Whether there is more to do at once. */
 static bool housekeeping(struct vd_store *store, uint64_t compact_target)
 {
-    struct vd_error error;
+    struct vd_error error = {.code = VD_OK};
     bool again = false;
     if (atomic_load_explicit(&store->read_only, memory_order_relaxed)) {
+        read_only_error(store, &error);
         if (compact_target)
-            compact_ended(store, VD_ERR_READ_ONLY);
+            compact_ended(store, &error);
         return false;
     }
     int code = store->engine->ops->tidy(store->engine, &error);
@@ -228,7 +229,7 @@ static bool housekeeping(struct vd_store *store, uint64_t compact_target)
     if (code && code != VD_ERR_FULL)
         vd_store_fail(store, &error);
     if (compact_target && (code || !again))
-        compact_ended(store, code);
+        compact_ended(store, &error);
     return !code && again;
 }
 

@@ -33,7 +33,7 @@ const struct vd_label *vd_attributes_labels(struct vd_attributes *attributes, si
     if (!attributes->labels_read && vd_span_find(body_of(attributes), path, 2, &object)) {
         struct vd_span_cursor at;
         vd_span_open(&at, object);
-        while (vd_span_next(&at, &key, &value)) {
+        while (at.object && vd_span_next(&at, &key, &value)) {
             struct vd_label label;
             if (vd_span_decode(&attributes->arena, key, &label.key) &&
                 vd_span_text(&attributes->arena, value, &label.value))

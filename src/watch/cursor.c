@@ -109,8 +109,8 @@ static int next_of_log(struct vd_cursor *cursor, struct vd_deliveries *out, size
         vd_attributes_set(&cursor->before, change->before);
         vd_filter_judge(cursor->filter, change, &cursor->now, &cursor->before, out);
     }
-    cursor->revision = stretch->upto;
     cursor->whole = stretch->whole;
+    cursor->revision = stretch->upto;
     vd_stretch_reset(stretch);
     return VD_OK;
 }

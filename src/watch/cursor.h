@@ -44,7 +44,8 @@ void vd_cursor_close(struct vd_cursor *cursor);
  * piece of work: it may give none and still have moved. There is more to come at
  * once while vd_cursor_is_behind(). VD_ERR_EXPIRED when the window has passed the
  * cursor, VD_ERR_CORRUPT when an event on the way is damaged; the cursor has then
- * not moved.
+ * not moved - but a snapshot has passed the damaged object, and reading on leaves
+ * it out.
  */
 int vd_cursor_next(struct vd_cursor *cursor, struct vd_deliveries *out, size_t max,
                    struct vd_error *error) VD_MUST_USE;

@@ -17,7 +17,8 @@
 #include "base/alloc.h"
 #include "base/buf.h"
 
-/* Parts are separated by a byte that none of them can hold. */
+/* Each part comes behind its length: whatever bytes a request brings along, two
+ * identities are equal only if all their parts are. */
 static void add_identity(struct vd_buf *out, const struct vd_filter_spec *spec)
 {
     vd_buf_addf(out, "%u", spec->format);
@@ -27,12 +28,24 @@ static void add_identity(struct vd_buf *out, const struct vd_filter_spec *spec)
         spec->name,
         spec->labels ? vd_selector_text(spec->labels) : VD_SLICE(""),
         spec->fields ? vd_field_selector_text(spec->fields) : VD_SLICE(""),
-        vd_slice((const char *)&spec->field, sizeof spec->field),
+        spec->fields ? vd_slice((const char *)&spec->field, sizeof spec->field) : VD_SLICE(""),
     };
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        vd_buf_add_char(out, 0);
+        vd_buf_addf(out, " %zu:", parts[i].n);
         vd_buf_add_slice(out, parts[i]);
     }
+}
+
+/* The same filter in fewer words: what selects everything is left out. */
+static struct vd_filter_spec simplified(struct vd_filter_spec spec)
+{
+    if (spec.labels && vd_selector_is_everything(spec.labels))
+        spec.labels = NULL;
+    if (spec.fields && vd_field_selector_is_everything(spec.fields))
+        spec.fields = NULL;
+    if (!spec.field)
+        spec.field = vd_attributes_field;
+    return spec;
 }
 
 static struct vd_slice keep(char **at, struct vd_slice bytes)
@@ -44,25 +57,24 @@ static struct vd_slice keep(char **at, struct vd_slice bytes)
     return kept;
 }
 
-struct vd_filter *vd_filter_new(const struct vd_filter_spec *spec)
+struct vd_filter *vd_filter_new(const struct vd_filter_spec *given)
 {
+    struct vd_filter_spec spec = simplified(*given);
     struct vd_buf identity = {0};
-    add_identity(&identity, spec);
-    size_t room = spec->kind.n + spec->space.n + spec->name.n + identity.n;
+    add_identity(&identity, &spec);
+    size_t room = spec.kind.n + spec.space.n + spec.name.n + identity.n;
     struct vd_filter *filter = vd_malloc(sizeof *filter + room);
     vd_refcount_init(&filter->refs);
-    filter->spec = *spec;
+    filter->spec = spec;
     char *at = filter->bytes;
-    filter->spec.kind = keep(&at, spec->kind);
-    filter->spec.space = keep(&at, spec->space);
-    filter->spec.name = keep(&at, spec->name);
+    filter->spec.kind = keep(&at, spec.kind);
+    filter->spec.space = keep(&at, spec.space);
+    filter->spec.name = keep(&at, spec.name);
     filter->identity = keep(&at, vd_buf_slice(&identity));
-    bool any_label = !spec->labels || vd_selector_is_everything(spec->labels);
-    bool any_field = !spec->fields || vd_field_selector_is_everything(spec->fields);
-    filter->spec.labels = any_label ? NULL : vd_selector_ref(spec->labels);
-    filter->spec.fields = any_field ? NULL : vd_field_selector_ref(spec->fields);
-    if (!filter->spec.field)
-        filter->spec.field = vd_attributes_field;
+    if (spec.labels)
+        vd_selector_ref(spec.labels);
+    if (spec.fields)
+        vd_field_selector_ref(spec.fields);
     vd_buf_release(&identity);
     return filter;
 }

@@ -107,13 +107,15 @@ static void park(struct vd_watcher *w)
     w->registry->parked++;
 }
 
-/* Puts a watcher that is in no list where its cursor belongs. */
+/* Puts a watcher that is in no list where its cursor belongs. While groups are being
+ * served nobody joins the synced ones: its group may have been passed over already.
+ * It waits ahead until all have passed. */
 static void place(struct vd_watcher *w)
 {
     struct vd_registry *r = w->registry;
     if (w->cursor.snapshot || w->cursor.revision < r->revision) {
         queue_push(r, w);
-    } else if (w->cursor.revision == r->revision) {
+    } else if (w->cursor.revision == r->revision && r->passed == r->revision) {
         join_synced(w);
     } else {
         w->state = VD_WATCHER_AHEAD;

@@ -47,7 +47,7 @@ enum vd_take {
     VD_TAKE_MORE, /* taken; go on */
     VD_TAKE_LAST, /* taken, but no more until vd_watcher_resume() */
     VD_TAKE_NOT,  /* not taken: give them again after vd_watcher_resume(); of a commit only */
-    VD_TAKE_END,  /* the watcher leaves the registry; its owner may free it */
+    VD_TAKE_END,  /* the watcher leaves the registry; its owner may free it after the turn */
 };
 
 struct vd_watcher_ops {
@@ -57,7 +57,8 @@ struct vd_watcher_ops {
      * first, where the first one called may leave what it made of them for the
      * others. Those that were read for this watcher alone, because it was behind,
      * come with `shared` NULL and must be taken: it had said that it could. Must not
-     * add or remove watchers; to leave, return VD_TAKE_END.
+     * add or remove watchers; to leave, return VD_TAKE_END. May resume others. What a
+     * bookmark may say is in the deliveries: vd_watcher_bookmark() does not know yet.
      */
     enum vd_take (*deliver)(struct vd_watcher *watcher, const struct vd_deliveries *deliveries,
                             struct vd_shared **shared);
@@ -104,14 +105,16 @@ struct vd_registry *vd_registry_new(struct vd_store *store, void (*wake)(void *a
 /* All watchers must have been removed. No wake is running or comes afterwards. */
 void vd_registry_free(struct vd_registry *registry);
 
-/* Takes a watcher in. It first reads the log (or its snapshot) from its cursor. */
+/* Takes a watcher in. It first reads the log (or its snapshot) from its cursor, in
+ * the turns to come: a loop that sleeps must be made to turn. */
 void vd_registry_add(struct vd_registry *registry, struct vd_watcher *watcher);
 
 /* Takes a watcher out; the cursor stays open, at where the watcher stood. Not
  * from inside deliver(). */
 void vd_registry_remove(struct vd_watcher *watcher);
 
-/* The owner can take again: the watcher goes on from where it stood. */
+/* The owner can take again: the watcher goes on from where it stood, in the next
+ * turn. Does nothing to one that is not parked. */
 void vd_watcher_resume(struct vd_watcher *watcher);
 
 /*

@@ -28,11 +28,12 @@
 #include "crash_worker.h"
 #include "fixture.h"
 #include "guarantees.h"
-#include "random.h"
+#include "seed.h"
 #include "store/failpoint.h"
 
 enum {
-    LIFE_MS_MAX = 60,          /* a worker is killed by then at the latest */
+    LIFE_WORDS_MAX = 600,      /* a worker is killed when it has said so many, or fewer */
+    LIFE_MS_MAX = 20000,       /* a worker that is so slow is killed all the same */
     FAILPOINT_PASSES_MAX = 10, /* the n-th pass of a failpoint that kills */
     FACTS_KEPT_MAX = 100000,
     ALL_REACHED_CYCLES = 200, /* enough to have been at every failpoint */
@@ -49,7 +50,7 @@ enum { FAILPOINTS = sizeof failpoints / sizeof *failpoints };
 
 struct test {
     char *folder;
-    struct test_random random;
+    struct seed_rng random;
     struct history history;
     struct stream streams[CRASH_WATCHERS]; /* of this cycle */
     struct crash_plan plan;                /* for the next worker */
@@ -57,6 +58,7 @@ struct test {
     uint64_t revision; /* newest after the last cycle */
     size_t cycles, acks, sights, expiries, breaches;
     size_t failpoint_next, failpoint_kills[FAILPOINTS];
+    bool ended_by_itself; /* the last worker died before it was killed */
 };
 
 static size_t breach_count(struct test *t, bool bad, const char *what)
@@ -97,21 +99,22 @@ static void hear(struct test *t, const struct crash_word *word)
     }
 }
 
-/* Listens until the pipe ends; kills the worker when its time has come. */
-static void listen_to(struct test *t, int fd, pid_t worker, int life_ms)
+/* Listens until the pipe ends. Kills the worker after so many words; time plays no
+ * part in it, so that a slow machine sees the same test. */
+static void listen_to(struct test *t, int fd, pid_t worker, size_t words_max)
 {
     struct crash_word words[64];
-    size_t have = 0;
-    uint64_t end_ns = vd_clock_mono_ns(vd_clock_system()) + (uint64_t)life_ms * 1000000u;
+    size_t have = 0, heard = 0;
+    uint64_t end_ns = vd_clock_mono_ns(vd_clock_system()) + LIFE_MS_MAX * (uint64_t)1000000;
     bool killed = false;
     for (;;) {
         uint64_t now_ns = vd_clock_mono_ns(vd_clock_system());
-        if (!killed && now_ns >= end_ns) {
+        if (!killed && (heard >= words_max || now_ns >= end_ns)) {
             kill(worker, SIGKILL);
             killed = true;
         }
         struct pollfd p = {.fd = fd, .events = POLLIN};
-        int wait_ms = killed ? -1 : (int)((end_ns - now_ns) / 1000000u);
+        int wait_ms = killed ? -1 : (int)((end_ns - now_ns) / 1000000u) + 1;
         if (poll(&p, 1, wait_ms) <= 0)
             continue;
         ssize_t n = read(fd, (char *)words + have, sizeof words - have);
@@ -121,9 +124,11 @@ static void listen_to(struct test *t, int fd, pid_t worker, int life_ms)
         size_t whole = have / sizeof *words;
         for (size_t i = 0; i < whole; i++)
             hear(t, &words[i]);
+        heard += whole;
         have -= whole * sizeof *words;
         memmove(words, &words[whole], have);
     }
+    t->ended_by_itself = !killed;
 }
 
 /* ---- after the kill ---- */
@@ -175,10 +180,10 @@ static void plan_next(struct test *t, int i)
         bool known = !last->expired && last->upto >= last->from;
         t->plan.resume[i] = known ? last->upto : 0;
     }
-    if (random_once_in(&t->random, 20))
+    if (seed_once_in(&t->random, 20))
         t->plan.resume[i] = 0; /* a new client */
     /* Some stay away long enough to fall out of the window. */
-    if (random_once_in(&t->random, t->plan.away[i] ? AWAY_CYCLES : AWAY_ODDS))
+    if (seed_once_in(&t->random, t->plan.away[i] ? AWAY_CYCLES : AWAY_ODDS))
         t->plan.away[i] = !t->plan.away[i];
     stream_release(stream);
     *stream = (struct stream){.id = i, .want = t->plan.want[i]};
@@ -189,7 +194,7 @@ static void examine(struct test *t)
     struct vd_store *store = NULL;
     struct vd_error error;
     struct vd_store_options options = crash_store_options(t->folder);
-    options.tail_events_max = 1 + random_below(&t->random, 1000);
+    options.tail_events_max = 1 + (unsigned)seed_below(&t->random, 1000);
     if (vd_store_open(&store, &options, &error)) {
         t->breaches += breach_count(t, true, error.text);
         return;
@@ -213,7 +218,7 @@ static pid_t start_worker(struct test *t, const char *program, int fds[2], const
     snprintf(fd, sizeof fd, "%d", fds[1]);
     if (failpoint)
         snprintf(point, sizeof point, "%s:%u", failpoint,
-                 1 + random_below(&t->random, FAILPOINT_PASSES_MAX));
+                 1 + (unsigned)seed_below(&t->random, FAILPOINT_PASSES_MAX));
     pid_t pid = fork();
     if (pid != 0)
         return pid;
@@ -223,26 +228,23 @@ static pid_t start_worker(struct test *t, const char *program, int fds[2], const
     _exit(127);
 }
 
-/* Half of the cycles end at a failpoint, each in its turn - if it is reached in
- * time. */
+/* Half of the cycles end at a failpoint, each in its turn. */
 static void cycle(struct test *t, const char *program)
 {
     int fds[2], status = 0;
     bool at_failpoint = t->cycles % 2;
     size_t point = at_failpoint ? t->failpoint_next++ % FAILPOINTS : 0;
     t->acknowledged.n = 0;
-    t->plan.seed = random_next(&t->random);
+    t->plan.seed = seed_next(&t->random);
     if (pipe(fds) != 0)
         abort();
-    int life_ms = at_failpoint ? LIFE_MS_MAX : 2 + (int)random_below(&t->random, LIFE_MS_MAX);
-    uint64_t start_ns = vd_clock_mono_ns(vd_clock_system());
     pid_t worker = start_worker(t, program, fds, at_failpoint ? failpoints[point] : NULL);
     close(fds[1]);
-    listen_to(t, fds[0], worker, life_ms);
+    listen_to(t, fds[0], worker,
+              at_failpoint ? SIZE_MAX : (unsigned)seed_below(&t->random, LIFE_WORDS_MAX));
     close(fds[0]);
     waitpid(worker, &status, 0);
-    uint64_t lived_ms = (vd_clock_mono_ns(vd_clock_system()) - start_ns) / 1000000u;
-    t->failpoint_kills[point] += at_failpoint && lived_ms < (uint64_t)life_ms;
+    t->failpoint_kills[point] += at_failpoint && t->ended_by_itself;
     t->breaches += breach_count(t, !WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL,
                                 "the worker ended by itself");
     t->cycles++;
@@ -272,12 +274,34 @@ static bool summarise(const struct test *t, uint64_t seed)
            (t->cycles < ALL_REACHED_CYCLES || !unreached);
 }
 
+/* Fills the window, so that compaction is never far away and a cycle ends before the
+ * window has moved past what it wrote. */
+static void fill_window(struct test *t)
+{
+    struct vd_store *store = NULL;
+    struct vd_error error;
+    struct vd_store_options options = crash_store_options(t->folder);
+    if (vd_store_open(&store, &options, &error)) {
+        fprintf(stderr, "%s\n", error.text);
+        abort();
+    }
+    for (size_t i = 0; i < options.window_events_max; i++) {
+        char value[WORD_MAX];
+        snprintf(value, sizeof value, "fill-%zu", i);
+        put(store, i % 2 ? "alphas" : "betas", "n1", "a", value);
+    }
+    read_on(t, store);
+    t->revision = vd_store_revision(store);
+    vd_store_close(store);
+}
+
 static int run(const char *program, size_t cycles, uint64_t seed)
 {
     struct test t = {.folder = temp_folder_new(), .random = {seed}, .revision = 1};
     crash_plan_init(&t.plan);
     for (int i = 0; i < CRASH_WATCHERS; i++)
         t.streams[i] = (struct stream){.id = i, .want = t.plan.want[i]};
+    fill_window(&t);
     while (t.cycles < cycles && !t.breaches) {
         cycle(&t, program);
         if (isatty(2) && (t.cycles % 10 == 0 || t.cycles == cycles))
@@ -301,7 +325,7 @@ int main(int argc, char **argv)
 {
     static const struct option options[] = {
         {"cycles", required_argument, NULL, 'n'}, {"seed", required_argument, NULL, 's'}, {0}};
-    uint64_t cycles = 200, seed = random_seed();
+    uint64_t cycles = 200, seed = seed_of_run();
     if (argc == 5 && strcmp(argv[1], "--worker") == 0)
         return crash_worker_run(argv[2], argv[3], argv[4]);
     for (int o; (o = getopt_long(argc, argv, "", options, NULL)) != -1;) {

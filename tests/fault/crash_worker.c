@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "fixture.h"
-#include "random.h"
+#include "seed.h"
 #include "watch/registry.h"
 
 enum { BATCH_MAX = 4 };
@@ -66,7 +66,7 @@ struct worker {
 
 struct writer {
     struct worker *worker;
-    struct test_random random;
+    struct seed_rng random;
     unsigned id, writes;
 };
 
@@ -91,20 +91,21 @@ static void choose_wish(struct writer *w, struct vd_wish *wish, struct vd_buf *b
     static const char *const kinds[] = {"alphas", "betas"}, *const spaces[] = {"n1", "n2"};
     static const char *const labels[] = {NULL, "\"color\":\"red\"", "\"color\":\"blue\""};
     static const char *const names[] = {"a", "b", "c", "d", "e", "f", "g", "h", "i", "j"};
-    const char *kind = kinds[random_below(&w->random, 2)];
-    const char *space = spaces[random_below(&w->random, 2)];
-    const char *name = names[random_below(&w->random, 10)];
+    const char *kind = kinds[(unsigned)seed_below(&w->random, 2)];
+    const char *space = spaces[(unsigned)seed_below(&w->random, 2)];
+    const char *name = names[(unsigned)seed_below(&w->random, 10)];
     memset(fact, 0, sizeof *fact);
     snprintf(fact->kind, WORD_MAX, "%s", kind);
     snprintf(fact->path, WORD_MAX, "%s/%s", space, name);
     snprintf(fact->value, WORD_MAX, "%u-%u-%x", w->id, ++w->writes,
              (unsigned)(w->worker->plan.seed & 0xffffffff));
     *wish = (struct vd_wish){.key = test_key(kind, space, name)};
-    if (random_once_in(&w->random, 4)) {
+    if (seed_once_in(&w->random, 4)) {
         wish->action = VD_DELETE;
         fact->type = VD_EVENT_DELETED;
     } else {
-        wish->body = test_body(body, name, labels[random_below(&w->random, 3)], fact->value);
+        wish->body = test_body(body, name, labels[(unsigned)seed_below(&w->random, 3)],
+                               fact->value);
     }
 }
 
@@ -115,7 +116,8 @@ static void *write_on(void *arg)
     struct vd_buf bodies[BATCH_MAX] = {{0}};
     struct crash_word words[BATCH_MAX];
     for (;;) {
-        size_t n = random_once_in(&w->random, 3) ? 1 + random_below(&w->random, BATCH_MAX) : 1;
+        size_t n = seed_once_in(&w->random, 3) ? 1 + (unsigned)seed_below(&w->random, BATCH_MAX)
+                                               : 1;
         struct vd_outcome outcome;
         memset(words, 0, sizeof words);
         for (size_t i = 0; i < n; i++)

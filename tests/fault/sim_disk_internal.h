@@ -33,8 +33,8 @@ struct sim_disk {
     size_t armed_n;
     uint64_t hits;
     struct sim_losses losses;
-    struct sim_rng rng; /* of xRandomness */
-    int last_errno;     /* of the last failed call, on whatever thread */
+    struct seed_rng rng; /* of xRandomness */
+    int last_errno;      /* of the last failed call, on whatever thread */
 
     /* Written once by sim_disk_new. */
     struct sim_config config;

@@ -14,8 +14,8 @@
 #include <stdatomic.h>
 
 #include "base/alloc.h"
+#include "seed.h"
 #include "sim_disk.h"
-#include "sim_rng.h"
 
 enum { KEYS = 23, BODY_MAX = 4000 };
 
@@ -226,13 +226,13 @@ static enum verdict ledger_recover(struct ledger *l)
     return ledger_open(l) == SQLITE_OK ? ledger_judge(l) : CORRUPT;
 }
 
-static struct sim_fault crash_at(struct sim_rng *rng, unsigned modes, uint64_t calls)
+static struct sim_fault crash_at(struct seed_rng *rng, unsigned modes, uint64_t calls)
 {
     return (struct sim_fault){.op = SIM_CHANGE,
-                              .at = 1 + sim_rng_below(rng, calls),
-                              .how = sim_rng_percent(rng, 50) ? SIM_CRASH_BEFORE : SIM_CRASH_AFTER,
+                              .at = 1 + seed_below(rng, calls),
+                              .how = seed_percent(rng, 50) ? SIM_CRASH_BEFORE : SIM_CRASH_AFTER,
                               .crash = modes,
-                              .seed = sim_rng_next(rng)};
+                              .seed = seed_next(rng)};
 }
 
 /* A life between two power losses: some commits, perhaps a reader that holds
@@ -240,28 +240,28 @@ static struct sim_fault crash_at(struct sim_rng *rng, unsigned modes, uint64_t c
  * times already in the recovery from the crash before. */
 static enum verdict ledger_live(struct ledger *l, unsigned modes, uint64_t seed)
 {
-    struct sim_rng rng = {seed};
+    struct seed_rng rng = {seed};
     sqlite3 *reader = NULL;
-    if (sim_rng_percent(&rng, 30) && try_connect(l->disk, &reader) == SQLITE_OK)
+    if (seed_percent(&rng, 30) && try_connect(l->disk, &reader) == SQLITE_OK)
         run(reader, "begin; select count(*) from kv");
     sim_disk_fail(l->disk, crash_at(&rng, modes, 60));
-    int rc = ledger_commit_many(l, (unsigned)sim_rng_below(&rng, 12));
-    if (rc == SQLITE_OK && sim_rng_percent(&rng, 20))
+    int rc = ledger_commit_many(l, (unsigned)seed_below(&rng, 12));
+    if (rc == SQLITE_OK && seed_percent(&rng, 20))
         run(l->db, "pragma wal_checkpoint(truncate)");
     if (reader)
         sqlite3_close(reader);
-    if (sim_rng_percent(&rng, 20))
+    if (seed_percent(&rng, 20))
         ledger_close(l);
-    sim_disk_crash(l->disk, modes, sim_rng_next(&rng)); /* unless it is off already */
+    sim_disk_crash(l->disk, modes, seed_next(&rng)); /* unless it is off already */
     if (l->db)
         ledger_close(l);
-    if (sim_rng_percent(&rng, 30)) {
+    if (seed_percent(&rng, 30)) {
         sim_disk_heal(l->disk);
         sim_disk_power_on(l->disk);
         sim_disk_fail(l->disk, crash_at(&rng, modes, 10));
         if (ledger_open(l) == SQLITE_OK)
             ledger_close(l);
-        sim_disk_crash(l->disk, modes, sim_rng_next(&rng));
+        sim_disk_crash(l->disk, modes, seed_next(&rng));
     }
     return ledger_recover(l);
 }

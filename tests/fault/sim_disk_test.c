@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "seed.h"
 #include "sim_disk.h"
-#include "sim_rng.h"
 
 enum { PAGE = 4096, SECTOR = 512, OPEN_FLAGS = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE };
 
@@ -665,18 +665,18 @@ static void temporary_files_leave_nothing(void **state)
 /* Random calls and a crash; a checksum of what is left. */
 static uint64_t history_run(uint64_t seed)
 {
-    struct sim_rng rng = {seed};
+    struct seed_rng rng = {seed};
     struct sim_disk *disk = sim_disk_new(NULL);
     sqlite3_file *f[3] = {raw_open(disk, "a"), raw_open(disk, "b"), raw_open(disk, "c")};
     for (int i = 0; i < 200; i++) {
-        sqlite3_file *g = f[sim_rng_below(&rng, 3)];
-        uint64_t what = sim_rng_below(&rng, 20);
+        sqlite3_file *g = f[seed_below(&rng, 3)];
+        uint64_t what = seed_below(&rng, 20);
         if (what == 0)
             assert_int_equal(raw_sync(g), SQLITE_OK);
         else if (what == 1)
-            assert_int_equal(g->pMethods->xTruncate(g, (int64_t)sim_rng_below(&rng, 9999)), 0);
+            assert_int_equal(g->pMethods->xTruncate(g, (int64_t)seed_below(&rng, 9999)), 0);
         else
-            put(g, (char)i, 1 + (int)sim_rng_below(&rng, 3000), (int64_t)sim_rng_below(&rng, 9999));
+            put(g, (char)i, 1 + (int)seed_below(&rng, 3000), (int64_t)seed_below(&rng, 9999));
     }
     sim_disk_crash(disk, SIM_ANYHOW, seed);
     uint64_t sum = 0;

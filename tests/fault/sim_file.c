@@ -46,10 +46,10 @@ static void bytes_write(struct sim_bytes *b, size_t offset, const void *bytes, s
     memcpy(b->p + offset, bytes, n);
 }
 
-static void bytes_garble(struct sim_bytes *b, size_t from, size_t to, struct sim_rng *rng)
+static void bytes_garble(struct sim_bytes *b, size_t from, size_t to, struct seed_rng *rng)
 {
     for (size_t i = from; i < to; i++)
-        b->p[i] = (unsigned char)sim_rng_next(rng);
+        b->p[i] = (unsigned char)seed_next(rng);
 }
 
 struct sim_file *sim_file_new(const char *path)
@@ -117,9 +117,9 @@ struct sim_plan sim_plan_make(unsigned modes, uint64_t seed, size_t damage_size,
             wanted[n++] = all[i];
     }
     assert(n > 0 && "a crash needs a mode");
-    plan.mode = wanted[sim_rng_below(&plan.rng, n)];
-    plan.keep_percent = percents[sim_rng_below(&plan.rng, 3)];
-    bool coin = sim_rng_percent(&plan.rng, 50);
+    plan.mode = wanted[seed_below(&plan.rng, n)];
+    plan.keep_percent = percents[seed_below(&plan.rng, 3)];
+    bool coin = seed_percent(&plan.rng, 50);
     plan.garbage = (modes & SIM_GARBAGE) && (!(modes & SIM_ZEROS) || coin);
     return plan;
 }
@@ -128,7 +128,7 @@ bool sim_plan_keeps_name(struct sim_plan *plan)
 {
     if (plan->mode == SIM_KEEP_ALL || plan->mode == SIM_DROP_ALL_UNSYNCED)
         return plan->mode == SIM_KEEP_ALL;
-    return sim_rng_percent(&plan->rng, plan->keep_percent);
+    return seed_percent(&plan->rng, plan->keep_percent);
 }
 
 /* Makes the file at least `size` long; the new part was never written. */
@@ -154,7 +154,7 @@ static void survivor_damage(struct sim_bytes *b, const struct sim_change *c, str
 {
     size_t size = plan->damage_size;
     size_t first = c->offset / size, last = (c->offset + c->n - 1) / size;
-    size_t start = (first + sim_rng_below(&plan->rng, last - first + 1)) * size;
+    size_t start = (first + seed_below(&plan->rng, last - first + 1)) * size;
     if (start >= b->n)
         return;
     bytes_garble(b, start, min_size(start + size, b->n), &plan->rng);
@@ -167,12 +167,12 @@ static void survivor_tear(struct sim_bytes *b, const struct sim_change *c, struc
     /* Sectors lie on the device, not in the write: its ends may be parts. */
     for (size_t at = 0, n; at < c->n; at += n) {
         n = min_size(SIM_TORN_SECTOR - (c->offset + at) % SIM_TORN_SECTOR, c->n - at);
-        if (sim_rng_percent(&plan->rng, 50))
+        if (seed_percent(&plan->rng, 50))
             survivor_write(b, c->offset + at, c->data + at, n, plan);
     }
-    if (sim_rng_percent(&plan->rng, 50))
+    if (seed_percent(&plan->rng, 50))
         survivor_grow(b, c->offset + c->n, plan);
-    if (plan->damage_size && sim_rng_percent(&plan->rng, 50))
+    if (plan->damage_size && seed_percent(&plan->rng, 50))
         survivor_damage(b, c, plan);
     plan->losses->torn++;
 }
@@ -180,17 +180,17 @@ static void survivor_tear(struct sim_bytes *b, const struct sim_change *c, struc
 static void survivor_replay(struct sim_bytes *b, const struct sim_change *c, struct sim_plan *plan)
 {
     bool random = plan->mode == SIM_KEEP_RANDOM || plan->mode == SIM_TORN;
-    if (plan->mode == SIM_TORN && c->data && sim_rng_percent(&plan->rng, 40)) {
+    if (plan->mode == SIM_TORN && c->data && seed_percent(&plan->rng, 40)) {
         survivor_tear(b, c, plan);
     } else if (plan->mode == SIM_KEEP_ALL ||
-               (random && sim_rng_percent(&plan->rng, plan->keep_percent))) {
+               (random && seed_percent(&plan->rng, plan->keep_percent))) {
         if (c->data)
             survivor_write(b, c->offset, c->data, c->n, plan);
         else
             bytes_resize(b, c->offset);
         plan->losses->kept++;
     } else {
-        if (random && c->data && sim_rng_percent(&plan->rng, 50))
+        if (random && c->data && seed_percent(&plan->rng, 50))
             survivor_grow(b, c->offset + c->n, plan);
         plan->losses->lost++;
     }

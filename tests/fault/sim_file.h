@@ -12,8 +12,8 @@
 #include <stddef.h>
 
 #include "base/vec.h"
+#include "seed.h"
 #include "sim_disk.h"
-#include "sim_rng.h"
 
 /* The unit in which a torn write survives or not. */
 enum { SIM_TORN_SECTOR = 512 };
@@ -54,7 +54,7 @@ struct sim_plan {
     bool garbage;          /* in holes, instead of zeros */
     unsigned keep_percent; /* for the random modes */
     size_t damage_size;    /* sectors that a torn write may garble, 0: none */
-    struct sim_rng rng;
+    struct seed_rng rng;
     struct sim_losses *losses;
 };
 

@@ -338,7 +338,7 @@ static int disk_randomness(sqlite3_vfs *vfs, int n, char *out)
     struct sim_disk *disk = disk_of(vfs);
     sim_disk_enter(disk);
     for (int i = 0; i < n; i++)
-        out[i] = (char)sim_rng_next(&disk->rng);
+        out[i] = (char)seed_next(&disk->rng);
     sim_disk_leave(disk);
     return n;
 }

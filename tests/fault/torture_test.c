@@ -17,7 +17,7 @@
 #include "check.h"
 #include "fixture.h"
 #include "guarantees.h"
-#include "random.h"
+#include "seed.h"
 #include "watch/registry.h"
 
 enum {
@@ -39,7 +39,7 @@ struct spectator {
 };
 
 struct world {
-    struct test_random random;
+    struct seed_rng random;
     char *folder;
     struct vd_store *store;
     struct vd_registry *registry;
@@ -72,7 +72,7 @@ static void open_store(struct world *w)
     struct vd_error error;
     struct vd_store_options options = {
         .folder = w->folder,
-        .tail_events_max = tails[random_below(&w->random, 4)],
+        .tail_events_max = tails[(unsigned)seed_below(&w->random, 4)],
         .manual_compaction = true,
     };
     assert_ok(vd_store_open(&w->store, &options, &error), &error);
@@ -130,7 +130,7 @@ static void choose_precondition(struct world *w, struct vd_wish *wish)
 {
     struct vd_event *event;
     struct vd_error error;
-    switch (random_below(&w->random, 6)) {
+    switch ((unsigned)seed_below(&w->random, 6)) {
     case 0:
         wish->when = VD_WHEN_ABSENT;
         break;
@@ -154,20 +154,20 @@ static void choose_wish(struct world *w, struct ticket *t, size_t i)
     static const char *const kinds[] = {"alphas", "betas"}, *const spaces[] = {"n1", "n2"};
     static const char *const labels[] = {NULL, "\"color\":\"red\"", "\"color\":\"blue\""};
     static const char *const names[] = {"a", "b", "c", "d", "e", "f", "g", "h", "i", "j"};
-    const char *kind = kinds[random_below(&w->random, 2)];
-    const char *space = spaces[random_below(&w->random, 2)];
-    const char *name = names[random_below(&w->random, 10)];
+    const char *kind = kinds[(unsigned)seed_below(&w->random, 2)];
+    const char *space = spaces[(unsigned)seed_below(&w->random, 2)];
+    const char *name = names[(unsigned)seed_below(&w->random, 10)];
     struct fact *fact = &t->facts[i];
     struct vd_wish *wish = &t->wishes[i];
     snprintf(fact->kind, WORD_MAX, "%s", kind);
     snprintf(fact->path, WORD_MAX, "%s/%s", space, name);
     snprintf(fact->value, WORD_MAX, "v%u", ++w->writes);
     *wish = (struct vd_wish){.key = test_key(kind, space, name)};
-    if (random_once_in(&w->random, 4)) {
+    if (seed_once_in(&w->random, 4)) {
         wish->action = VD_DELETE;
         fact->type = VD_EVENT_DELETED;
     } else {
-        const char *label = labels[random_below(&w->random, 3)];
+        const char *label = labels[(unsigned)seed_below(&w->random, 3)];
         wish->body = test_body(&t->bodies[i], name, label, fact->value);
     }
     if (wish->action == VD_PUT)
@@ -192,14 +192,16 @@ static void write_burst(struct world *w)
     struct vd_wish hold = {.key = test_key("gates", "", "gate"),
                            .body = test_body(&body, "gate", NULL, "gate")};
     struct vd_proposal holder = {.wishes = &hold, .n = 1, .done = hold_gate, .arg = &gate};
-    size_t n = 1 + random_below(&w->random, BURST_MAX);
+    size_t n = 1 + (unsigned)seed_below(&w->random, BURST_MAX);
     struct ticket *tickets = vd_calloc(n, sizeof *tickets);
     vd_store_propose(w->store, &holder);
     gate.waiting = (unsigned)n;
     for (size_t i = 0; i < n; i++) {
         struct ticket *t = &tickets[i];
         t->gate = &gate;
-        size_t wishes = random_once_in(&w->random, 4) ? 1 + random_below(&w->random, BATCH_MAX) : 1;
+        size_t wishes = seed_once_in(&w->random, 4)
+                            ? 1 + (unsigned)seed_below(&w->random, BATCH_MAX)
+                            : 1;
         for (size_t k = 0; k < wishes; k++)
             choose_wish(w, t, k);
         t->proposal = (struct vd_proposal){t->wishes, wishes, answer_ticket, t, NULL};
@@ -226,8 +228,8 @@ static enum vd_take deliver(struct vd_watcher *watcher, const struct vd_deliveri
                             struct vd_shared **shared)
 {
     struct spectator *s = (struct spectator *)watcher;
-    struct test_random *random = &s->world->random;
-    if (shared && random_once_in(random, 5))
+    struct seed_rng *random = &s->world->random;
+    if (shared && seed_once_in(random, 5))
         return VD_TAKE_NOT;
     for (size_t i = 0; i < d->list.n; i++)
         stream_see(s->stream, sight_of(&d->list.p[i]), !s->in_snapshot);
@@ -235,10 +237,10 @@ static enum vd_take deliver(struct vd_watcher *watcher, const struct vd_deliveri
         s->in_snapshot = false;
     if (!s->in_snapshot) {
         stream_pass(s->stream, d->upto);
-        if (d->whole && random_once_in(random, 2))
+        if (d->whole && seed_once_in(random, 2))
             stream_bookmark(s->stream, d->upto);
     }
-    return random_once_in(random, 5) ? VD_TAKE_LAST : VD_TAKE_MORE;
+    return seed_once_in(random, 5) ? VD_TAKE_LAST : VD_TAKE_MORE;
 }
 
 static void expire(struct spectator *s)
@@ -267,11 +269,12 @@ static struct stream *new_stream(struct world *w)
     static const char *const colors[] = {"", "", "red", "blue"};
     struct stream *stream = VD_NEW(struct stream);
     stream->id = (int)w->streams.n;
-    snprintf(stream->want.kind, WORD_MAX, "%s", kinds[random_below(&w->random, 2)]);
-    snprintf(stream->want.space, WORD_MAX, "%s", spaces[random_below(&w->random, 3)]);
-    snprintf(stream->want.color, WORD_MAX, "%s", colors[random_below(&w->random, 4)]);
-    if (random_once_in(&w->random, 4))
-        snprintf(stream->want.name, WORD_MAX, "%c", 'a' + (int)random_below(&w->random, 10));
+    snprintf(stream->want.kind, WORD_MAX, "%s", kinds[(unsigned)seed_below(&w->random, 2)]);
+    snprintf(stream->want.space, WORD_MAX, "%s", spaces[(unsigned)seed_below(&w->random, 3)]);
+    snprintf(stream->want.color, WORD_MAX, "%s", colors[(unsigned)seed_below(&w->random, 4)]);
+    if (seed_once_in(&w->random, 4))
+        snprintf(stream->want.name, WORD_MAX, "%c",
+                 'a' + (int)(unsigned)seed_below(&w->random, 10));
     *VD_VEC_PUSH(&w->streams) = stream;
     return stream;
 }
@@ -281,7 +284,7 @@ static void start_watching(struct spectator *s)
 {
     struct world *w = s->world;
     struct vd_error error;
-    if (!s->stream || random_once_in(&w->random, 8))
+    if (!s->stream || seed_once_in(&w->random, 8))
         s->stream = new_stream(w);
     struct stream *stream = s->stream;
     struct vd_filter *filter = want_filter(&stream->want);
@@ -295,7 +298,7 @@ static void start_watching(struct spectator *s)
             stream_begin(stream, false, last->upto);
         else
             expire(s);
-    } else if (!last && random_once_in(&w->random, 3)) {
+    } else if (!last && seed_once_in(&w->random, 3)) {
         vd_cursor_open_now(&s->watcher.cursor, w->store, filter);
         stream_begin(stream, false, s->watcher.cursor.revision);
     } else {
@@ -326,7 +329,7 @@ static void act_as_spectator(struct spectator *s)
 {
     if (!s->watching)
         start_watching(s);
-    else if (random_once_in(&s->world->random, 3))
+    else if (seed_once_in(&s->world->random, 3))
         stop_watching(s);
     else
         vd_watcher_resume(&s->watcher);
@@ -347,7 +350,7 @@ static void compact(struct world *w)
 {
     uint64_t floor = vd_store_floor(w->store), newest = vd_store_revision(w->store);
     struct vd_error error;
-    uint64_t target = floor + random_next(&w->random) % (newest - floor + 1);
+    uint64_t target = floor + seed_next(&w->random) % (newest - floor + 1);
     assert_ok(vd_store_compact(w->store, target, &error), &error);
     if (!history_is_whole(&w->history, vd_store_floor(w->store)))
         w->breaches++;
@@ -368,14 +371,14 @@ static void restart(struct world *w)
 
 static void step(struct world *w)
 {
-    struct spectator *s = &w->spectators[random_below(&w->random, WATCHERS)];
-    unsigned dice = random_below(&w->random, 100);
+    struct spectator *s = &w->spectators[(unsigned)seed_below(&w->random, WATCHERS)];
+    unsigned dice = (unsigned)seed_below(&w->random, 100);
     if (dice < 30)
         write_burst(w);
     else if (dice < 60)
         act_as_spectator(s);
     else if (dice < 85)
-        vd_registry_turn(w->registry, 1 + random_below(&w->random, 300));
+        vd_registry_turn(w->registry, 1 + (unsigned)seed_below(&w->random, 300));
     else if (dice < 92)
         bookmark(s);
     else if (dice < 98)
@@ -418,7 +421,7 @@ static void every_guarantee_holds_over_random_lives(void **state)
 {
     (void)state;
     struct world totals = {0};
-    uint64_t seed = random_seed();
+    uint64_t seed = seed_of_run();
     int lives = getenv("VEDETTE_SEED") ? 1 : LIVES;
     for (int i = 0; i < lives; i++)
         live(seed + (uint64_t)i, &totals);

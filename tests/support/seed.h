@@ -57,4 +57,10 @@ static inline bool seed_once_in(struct seed_rng *rng, uint64_t n)
     return seed_below(rng, n) == 0;
 }
 
+/* True in `percent` of 100 cases. */
+static inline bool seed_percent(struct seed_rng *rng, unsigned percent)
+{
+    return seed_below(rng, 100) < percent;
+}
+
 #endif

@@ -49,10 +49,10 @@ static void behaves_like_a_table_of_flags(void **state)
     (void)state;
     uint64_t seed;
     vd_random_bytes(&seed, sizeof seed);
-    const char *given = getenv("TEST_SEED");
+    const char *given = getenv("VEDETTE_SEED");
     if (given)
         seed = strtoull(given, NULL, 10);
-    print_message("# seed %llu (TEST_SEED repeats it)\n", (unsigned long long)seed);
+    print_message("# seed %llu (VEDETTE_SEED repeats it)\n", (unsigned long long)seed);
     struct item *items = items_new();
     struct vd_hash_map map;
     vd_hash_map_init(&map, item_key);

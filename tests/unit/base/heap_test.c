@@ -80,10 +80,10 @@ static void behaves_like_a_search_for_the_least(void **state)
     (void)state;
     uint64_t seed;
     vd_random_bytes(&seed, sizeof seed);
-    const char *given = getenv("TEST_SEED");
+    const char *given = getenv("VEDETTE_SEED");
     if (given)
         seed = strtoull(given, NULL, 10);
-    print_message("# seed %llu (TEST_SEED repeats it)\n", (unsigned long long)seed);
+    print_message("# seed %llu (VEDETTE_SEED repeats it)\n", (unsigned long long)seed);
     struct vd_heap heap = {0};
     struct vd_heap_node nodes[NODES] = {0};
     for (int step = 0; step < 20000; step++) {

@@ -179,10 +179,10 @@ static void behaves_like_a_sorted_array(void **state)
     };
     uint64_t seed;
     vd_random_bytes(&seed, sizeof seed);
-    const char *given = getenv("TEST_SEED");
+    const char *given = getenv("VEDETTE_SEED");
     if (given)
         seed = strtoull(given, NULL, 10);
-    print_message("# seed %llu (TEST_SEED repeats it)\n", (unsigned long long)seed);
+    print_message("# seed %llu (VEDETTE_SEED repeats it)\n", (unsigned long long)seed);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         model_run(seed + i, cases[i].make, cases[i].span);
 }

@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include "base/buf.h"
 #include "base/vec.h"
@@ -591,11 +592,71 @@ static void large_commits_are_whole_too(void **state)
     free(body);
 }
 
-static void deleted_rows_leave_room_for_new_ones(void **state)
+struct spinner {
+    struct vd_engine *engine;
+    _Atomic uint64_t *newest;
+    _Atomic bool *stop;
+};
+
+static bool take_any(void *arg, const struct vd_row *row)
+{
+    (void)arg;
+    (void)row;
+    return true;
+}
+
+static void *spin_reading(void *arg)
+{
+    struct spinner *s = arg;
+    struct vd_row_sink sink = {NULL, take_any, NULL};
+    while (!atomic_load(s->stop)) {
+        uint64_t newest = atomic_load(s->newest);
+        if (s->engine->ops->read(s->engine, newest > 300 ? newest - 300 : 0, newest, 300, &sink,
+                                 NULL))
+            break;
+    }
+    return NULL;
+}
+
+/* Readers that are never idle keep the WAL from being folded; not for long. */
+static void the_wal_stays_small_beside_readers(void **state)
 {
     struct setting *t = *state;
     if (!t->kind->lasts)
-        skip();
+        return;
+    enum { PAGES = 50, ROUNDS = 600 };
+    struct vd_error error;
+    struct vd_buf path = {0};
+    _Atomic uint64_t newest = 0;
+    _Atomic bool stop = false;
+    off_t largest = 0;
+    t->engine->ops->close(t->engine);
+    struct vd_sqlite_options options = {.folder = t->folder, .checkpoint_pages = PAGES};
+    assert_ok(vd_sqlite_engine_open(&t->engine, &options, &t->state, &error), &error);
+    vd_buf_addf(&path, "%s/log.db-wal", t->folder);
+    struct spinner spinner = {t->engine, &newest, &stop};
+    pthread_t threads[READERS];
+    for (size_t i = 0; i < READERS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, spin_reading, &spinner), 0);
+    for (int i = 0; i < ROUNDS; i++) {
+        struct stat s;
+        atomic_store(&newest, commit_one(t, "a", "body"));
+        assert_ok(t->engine->ops->tidy(t->engine, &error), &error);
+        if (stat(vd_buf_text(&path), &s) == 0 && s.st_size > largest)
+            largest = s.st_size;
+    }
+    atomic_store(&stop, true);
+    for (size_t i = 0; i < READERS; i++)
+        pthread_join(threads[i], NULL);
+    vd_buf_release(&path);
+    assert_in_range(largest, 1, (uint64_t)8 * PAGES * 4120);
+}
+
+static void deleted_rows_leave_room_for_new_ones(void **state)
+{
+    struct setting *t = *state;
+    if (!t->kind->lasts) /* there is no file */
+        return;
     struct vd_engine_stats before, after;
     struct vd_error error;
     uint64_t revisions[200];
@@ -637,6 +698,7 @@ static int run_suite(size_t i)
         FOR_ENGINE(revisions_survive_compaction_and_reopening, i),
         FOR_ENGINE(readers_see_whole_commits_only, i),
         FOR_ENGINE(large_commits_are_whole_too, i),
+        FOR_ENGINE(the_wal_stays_small_beside_readers, i),
         FOR_ENGINE(deleted_rows_leave_room_for_new_ones, i),
     };
     return cmocka_run_group_tests_name(engines[i].name, tests, NULL, NULL);

@@ -482,8 +482,8 @@ static void a_batch_that_changes_nothing_says_so(void **state)
 static void uids_tell_lives_apart(void **state)
 {
     struct setting *t = *state;
-    static const struct vd_uid one = {{1}}, two = {{2}}, none = {{0}};
-    static const struct {
+    const struct vd_uid one = {{1}}, two = {{2}}, none = {{0}};
+    const struct {
         const char *value;
         struct vd_uid uid, expect;
         enum vd_when when;

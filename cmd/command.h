@@ -1,0 +1,82 @@
+/*
+ * Commands: what `vedette` can do, as constant tables.
+ *
+ * A command either runs, or has sub-commands. Its options are a table, from
+ * which they are parsed (options.h) and the help text is written (help.h), so
+ * that the two cannot differ.
+ */
+#ifndef VD_CMD_COMMAND_H
+#define VD_CMD_COMMAND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The exit status of `vedette`; the help says the same. */
+enum vd_exit {
+    VD_EXIT_OK = 0,
+    VD_EXIT_FAILED = 1, /* the work failed, or found a problem */
+    VD_EXIT_USAGE = 2,  /* the command line is wrong */
+};
+
+enum vd_option_type {
+    VD_OPTION_SWITCH, /* has no value */
+    VD_OPTION_TEXT,
+    VD_OPTION_NUMBER,   /* 0 to 2^63-1 */
+    VD_OPTION_DURATION, /* 1h30m; in milliseconds */
+    VD_OPTION_OUTPUT,   /* text or json */
+};
+
+struct vd_option {
+    const char *name;  /* without the dashes */
+    const char *value; /* its name in the help: "DIR" */
+    enum vd_option_type type;
+    bool required;
+    const char *help;
+};
+
+/* What the command line gave for the option of the same place in the table. */
+struct vd_option_value {
+    bool given;
+    const char *text;
+    uint64_t number;
+};
+
+struct vd_command {
+    const char *name;
+    const char *summary; /* one line of the list of commands */
+    const char *details; /* more lines of its own help; NULL: none */
+    const struct vd_option *options;
+    size_t options_n;
+    const struct vd_command *const *children;
+    size_t children_n;
+    enum vd_exit (*run)(const struct vd_option_value *values);
+};
+
+/* Options that several commands share. */
+#define VD_OPTION_DATA_ENTRY                                                                       \
+    {                                                                                              \
+        .name = "data", .value = "DIR", .type = VD_OPTION_TEXT, .required = true,                  \
+        .help = "the server's data folder"                                                         \
+    }
+#define VD_OPTION_OUTPUT_ENTRY                                                                     \
+    {                                                                                              \
+        .name = "output", .value = "FORMAT", .type = VD_OPTION_OUTPUT, .help = "text or json"      \
+    }
+
+static inline bool vd_option_is_json(const struct vd_option_value *output)
+{
+    return output->given && output->number;
+}
+
+#define VD_COUNT(table) (sizeof(table) / sizeof((table)[0]))
+
+extern const struct vd_command vd_command_store;
+extern const struct vd_command vd_command_store_backup;
+extern const struct vd_command vd_command_store_compact;
+extern const struct vd_command vd_command_store_restore;
+extern const struct vd_command vd_command_store_stats;
+extern const struct vd_command vd_command_store_verify;
+extern const struct vd_command vd_command_version;
+
+#endif
