@@ -107,6 +107,21 @@ static void the_list_is_bounded_and_merges_without_repeats(void **state)
     vd_violations_release(&more);
 }
 
+static void long_values_and_details_are_cut(void **state)
+{
+    struct vd_field_path path = vd_field_member(NULL, VD_SLICE("a"));
+    struct vd_violations violations = {0};
+    char text[VD_VIOLATION_VALUE_LEN_MAX * 2 + 1];
+    (void)state;
+    memset(text, 'x', sizeof text - 1);
+    text[sizeof text - 1] = 0;
+    vd_violations_add(&violations, VD_VIOLATION_INVALID, &path,
+                      vd_shown_text(&violations, vd_slice_of(text)), "%s", text);
+    assert_true(violations.list.p[0].message.n < VD_VIOLATION_VALUE_LEN_MAX * 2 + 64);
+    assert_true(vd_slice_ends_with(violations.list.p[0].message, VD_SLICE("...")));
+    vd_violations_release(&violations);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -114,6 +129,7 @@ int main(void)
         cmocka_unit_test(long_paths_lose_their_beginning),
         arena_test(values_are_shown_as_go_shows_them),
         cmocka_unit_test(each_type_has_its_words),
+        cmocka_unit_test(long_values_and_details_are_cut),
         cmocka_unit_test(the_list_is_bounded_and_merges_without_repeats),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
