@@ -171,7 +171,7 @@ static bool check_length(struct walk *w, const struct vd_schema_bounds *b, struc
                          const struct vd_field_path *path)
 {
     bool upper = (b->set & VD_BOUND_MAX_LENGTH) && text.n > b->max_length;
-    bool lower = (b->set & VD_BOUND_MIN_LENGTH) && text.n < b->min_length * 4;
+    bool lower = (b->set & VD_BOUND_MIN_LENGTH) && text.n / 4 < b->min_length;
     if (!upper && !lower)
         return true;
     size_t characters = count_characters(text);
