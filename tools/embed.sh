@@ -15,8 +15,7 @@ FNR == 1 {
     printf "\nstatic const char text_%d[] =\n", count - 1
 }
 {
-    gsub(/\\/, "\\\\")
-    gsub(/"/, "\\\"")
+    gsub(/[\\"?]/, "\\\\&") # a "?" too: two of them might be a trigraph
     printf "    \"%s\\n\"\n", $0
 }
 END {

@@ -57,7 +57,7 @@
     X(VD_CONFIG_DATA_LEN_MAX,    1048576,     "bytes of a ConfigMap's or Secret's data (as in Kubernetes)") \
     X(VD_FIELD_PATH_LEN_MAX,     1024,        "bytes of a field's path in a message; a longer one loses its beginning") \
     X(VD_VIOLATIONS_MAX,         500,         "violations that are named of one object; more are counted") \
-    X(VD_VIOLATION_VALUE_LEN_MAX, 4096,       "bytes of a value that a violation shows; a longer one is cut") \
+    X(VD_VIOLATION_VALUE_LEN_MAX, 4096,       "bytes of a value that a violation shows, and of what it says of it; more is cut") \
     X(VD_PRUNED_PATHS_MAX,       100,         "unknown fields that are named of one object") \
     X(VD_LOG_LINE_MAX,           8192,        "bytes of a log line; a longer one is cut") \
     X(VD_LOG_QUEUE_MAX,          4096,        "log lines waiting to be written; more are dropped and counted") \

@@ -97,7 +97,7 @@ static bool is_uri(struct vd_slice s)
         return true;
     rest = vd_slice_from(rest, 2);
     size_t end = 0;
-    while (end < rest.n && !memchr("/?#", rest.p[end], 3))
+    while (end < rest.n && rest.p[end] != '/' && rest.p[end] != '?' && rest.p[end] != '#')
         end++;
     return is_authority(vd_slice(rest.p, end));
 }
@@ -243,7 +243,7 @@ static bool is_uuid(struct vd_slice s, char version)
             return false;
         if (g == 2 && version != '0' && s.p[at] != version)
             return false;
-        if (g == 3 && version > '3' && !memchr("89abAB", s.p[at], 6))
+        if (g == 3 && version > '3' && !strchr("89abAB", s.p[at]))
             return false;
         at += groups[g];
     }

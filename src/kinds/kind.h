@@ -2,7 +2,7 @@
  * A kind: one version of one CustomResourceDefinition, ready for use.
  *
  * Built-in kinds and custom ones are the same here: a CRD document, with these
- * annotations where Kubernetes' own fields do not reach (docs say more):
+ * annotations where Kubernetes' own fields do not reach:
  *
  *   vedette.dev/verbs                 what can be done, "create get list ..."; default: everything
  *   vedette.dev/names                 subdomain (default), label, dns-1035, path-segment

@@ -261,3 +261,30 @@ void vd_metadata_check_update(const struct vd_kind *kind, const struct vd_json *
                               "field is immutable");
     }
 }
+
+void vd_metadata_inherit(struct vd_arena *arena, struct vd_json *object, const struct vd_json *old)
+{
+    static const struct {
+        const char *field;
+        bool always; /* even if the client sent another */
+    } fields[] = {
+        {"uid", false},
+        {"deletionGracePeriodSeconds", false},
+        {"generation", true},
+        {"creationTimestamp", true},
+        {"deletionTimestamp", true},
+    };
+    struct vd_json *metadata = vd_json_get(object, VD_SLICE("metadata"));
+    const struct vd_json *before = vd_json_get(old, VD_SLICE("metadata"));
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        struct vd_slice field = vd_slice_of(fields[i].field);
+        const struct vd_json *was = vd_json_get(before, field);
+        if (!vd_json_is(metadata, VD_JSON_OBJECT) ||
+            (!fields[i].always && vd_json_get(metadata, field)))
+            continue;
+        if (was)
+            vd_json_set(arena, metadata, field, vd_json_copy(arena, was));
+        else
+            vd_json_remove(metadata, field);
+    }
+}

@@ -8,6 +8,7 @@
 #ifndef VD_KINDS_METADATA_H
 #define VD_KINDS_METADATA_H
 
+#include "base/arena.h"
 #include "kinds/kind.h"
 #include "kinds/violation.h"
 #include "json/document.h"
@@ -23,5 +24,13 @@ void vd_metadata_check(const struct vd_kind *kind, const struct vd_json *object,
  * presence where the kind demands it. */
 void vd_metadata_check_update(const struct vd_kind *kind, const struct vd_json *object,
                               const struct vd_json *old, struct vd_violations *out);
+
+/*
+ * What an update takes over from the stored object, before it is checked: the uid
+ * and the grace period if the client sent none; the generation and the times
+ * whatever it sent, so that a client can neither set nor unset them. New values
+ * live in the arena.
+ */
+void vd_metadata_inherit(struct vd_arena *arena, struct vd_json *object, const struct vd_json *old);
 
 #endif

@@ -67,7 +67,8 @@ void vd_kind_set_unref(struct vd_kind_set *set);
 uint64_t vd_kind_set_generation(const struct vd_kind_set *set);
 
 /* All kinds, ordered for discovery: by group (the core group first), newest
- * version first, then by plural. Borrowed from the set. */
+ * version first, then by plural. Bodies of subresources (`subresource` is not
+ * empty) and what is not served are among them. Borrowed from the set. */
 struct vd_kind *const *vd_kind_set_all(const struct vd_kind_set *set, size_t *n);
 
 /* The kind of a path /apis/group/version/plural, or NULL. Also finds those that are

@@ -195,20 +195,20 @@ static bool compile_flags(struct compiler *c, struct vd_schema_node *node,
 /* One row for each keyword whose value is a number that bounds something. */
 static const struct bound_row {
     const char *keyword;
-    uint32_t bit;
     size_t offset;
+    uint32_t bit;
     bool whole; /* a count, not a double */
 } bound_rows[] = {
-    {"minimum", VD_BOUND_MINIMUM, offsetof(struct vd_schema_bounds, minimum), false},
-    {"maximum", VD_BOUND_MAXIMUM, offsetof(struct vd_schema_bounds, maximum), false},
-    {"multipleOf", VD_BOUND_MULTIPLE_OF, offsetof(struct vd_schema_bounds, multiple_of), false},
-    {"minLength", VD_BOUND_MIN_LENGTH, offsetof(struct vd_schema_bounds, min_length), true},
-    {"maxLength", VD_BOUND_MAX_LENGTH, offsetof(struct vd_schema_bounds, max_length), true},
-    {"minItems", VD_BOUND_MIN_ITEMS, offsetof(struct vd_schema_bounds, min_items), true},
-    {"maxItems", VD_BOUND_MAX_ITEMS, offsetof(struct vd_schema_bounds, max_items), true},
-    {"minProperties", VD_BOUND_MIN_PROPERTIES, offsetof(struct vd_schema_bounds, min_properties),
+    {"minimum", offsetof(struct vd_schema_bounds, minimum), VD_BOUND_MINIMUM, false},
+    {"maximum", offsetof(struct vd_schema_bounds, maximum), VD_BOUND_MAXIMUM, false},
+    {"multipleOf", offsetof(struct vd_schema_bounds, multiple_of), VD_BOUND_MULTIPLE_OF, false},
+    {"minLength", offsetof(struct vd_schema_bounds, min_length), VD_BOUND_MIN_LENGTH, true},
+    {"maxLength", offsetof(struct vd_schema_bounds, max_length), VD_BOUND_MAX_LENGTH, true},
+    {"minItems", offsetof(struct vd_schema_bounds, min_items), VD_BOUND_MIN_ITEMS, true},
+    {"maxItems", offsetof(struct vd_schema_bounds, max_items), VD_BOUND_MAX_ITEMS, true},
+    {"minProperties", offsetof(struct vd_schema_bounds, min_properties), VD_BOUND_MIN_PROPERTIES,
      true},
-    {"maxProperties", VD_BOUND_MAX_PROPERTIES, offsetof(struct vd_schema_bounds, max_properties),
+    {"maxProperties", offsetof(struct vd_schema_bounds, max_properties), VD_BOUND_MAX_PROPERTIES,
      true},
 };
 

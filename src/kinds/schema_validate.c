@@ -14,6 +14,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/limits.h"
 #include "kinds/schema_internal.h"
 #include "json/compare.h"
 #include "json/key_index.h"
@@ -33,6 +34,10 @@ static bool complain(struct walk *w, enum vd_violation_type type, const struct v
 static bool complain(struct walk *w, enum vd_violation_type type, const struct vd_field_path *path,
                      struct vd_slice shown, const char *format, ...)
 {
+    if (w->out->list.n >= VD_VIOLATIONS_MAX) {
+        w->out->dropped++;
+        return false;
+    }
     struct vd_buf field = {0}, detail = {0};
     vd_field_path_write(&field, path, VD_FIELD_DOTTED);
     if (type == VD_VIOLATION_INVALID || type == VD_VIOLATION_TYPE_INVALID)
@@ -166,7 +171,7 @@ static bool check_length(struct walk *w, const struct vd_schema_bounds *b, struc
                          const struct vd_field_path *path)
 {
     bool upper = (b->set & VD_BOUND_MAX_LENGTH) && text.n > b->max_length;
-    bool lower = (b->set & VD_BOUND_MIN_LENGTH) && text.n < b->min_length * 4;
+    bool lower = (b->set & VD_BOUND_MIN_LENGTH) && text.n / 4 < b->min_length;
     if (!upper && !lower)
         return true;
     size_t characters = count_characters(text);
@@ -217,7 +222,8 @@ static int compare_bound(const struct vd_json *value, double bound)
         return bound > (double)floored ? -1 : 0;
     }
     if (!vd_json_to_double(value, &number))
-        number = vd_json_number_text(value).p[0] == '-' ? -HUGE_VAL : HUGE_VAL;
+        number = vd_slice_starts_with(vd_json_number_text(value), VD_SLICE("-")) ? -HUGE_VAL
+                                                                                 : HUGE_VAL;
     return (number > bound) - (number < bound);
 }
 

@@ -34,8 +34,16 @@ const char *vd_violation_reason(enum vd_violation_type type)
     return types[type].reason;
 }
 
+/* What is no longer kept need not be shown. */
+static bool is_full(const struct vd_violations *v)
+{
+    return v->list.n >= VD_VIOLATIONS_MAX;
+}
+
 struct vd_slice vd_shown_text(struct vd_violations *v, struct vd_slice text)
 {
+    if (is_full(v))
+        return vd_shown_nothing();
     vd_buf_reset(&v->scratch);
     vd_excerpt_add_quoted(&v->scratch, text, VD_VIOLATION_VALUE_LEN_MAX);
     return vd_arena_copy(&v->arena, vd_buf_slice(&v->scratch));
@@ -54,7 +62,7 @@ static struct vd_slice shown_number(struct vd_violations *v, const struct vd_jso
 
 struct vd_slice vd_shown_json(struct vd_violations *v, const struct vd_json *value)
 {
-    if (vd_json_is(value, VD_JSON_STRING))
+    if (is_full(v) || vd_json_is(value, VD_JSON_STRING))
         return vd_shown_text(v, vd_json_text(value));
     if (vd_json_is(value, VD_JSON_NUMBER))
         return shown_number(v, value);
@@ -69,7 +77,7 @@ struct vd_slice vd_shown_json(struct vd_violations *v, const struct vd_json *val
 void vd_violations_add_at(struct vd_violations *v, enum vd_violation_type type,
                           struct vd_slice field, struct vd_slice shown, struct vd_slice detail)
 {
-    if (v->list.n >= VD_VIOLATIONS_MAX) {
+    if (is_full(v)) {
         v->dropped++;
         return;
     }
@@ -81,7 +89,7 @@ void vd_violations_add_at(struct vd_violations *v, enum vd_violation_type type,
     }
     if (detail.n) {
         vd_buf_add_text(&v->scratch, ": ");
-        vd_buf_add_slice(&v->scratch, detail);
+        vd_excerpt_add(&v->scratch, detail, VD_VIOLATION_VALUE_LEN_MAX);
     }
     *VD_VEC_PUSH(&v->list) = (struct vd_violation){
         type,
@@ -94,7 +102,7 @@ void vd_violations_add(struct vd_violations *v, enum vd_violation_type type,
                        const struct vd_field_path *path, struct vd_slice shown, const char *format,
                        ...)
 {
-    if (v->list.n >= VD_VIOLATIONS_MAX) {
+    if (is_full(v)) {
         v->dropped++;
         return;
     }
@@ -127,7 +135,7 @@ void vd_violations_merge(struct vd_violations *v, const struct vd_violations *fr
     v->dropped += from->dropped;
     for (size_t i = 0; i < from->list.n; i++) {
         const struct vd_violation *one = &from->list.p[i];
-        if (v->list.n >= VD_VIOLATIONS_MAX) {
+        if (is_full(v)) {
             v->dropped++;
         } else if (!has(v, one)) {
             *VD_VEC_PUSH(&v->list) = (struct vd_violation){

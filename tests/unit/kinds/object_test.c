@@ -7,6 +7,7 @@
 #include "base/limits.h"
 #include "json_check.h"
 #include "kinds/builtin.h"
+#include "kinds/metadata.h"
 
 #define META  "\"metadata\":{\"name\":\"n\",\"namespace\":\"d\"}"
 #define CMETA "\"metadata\":{\"name\":\"n\"}"
@@ -346,8 +347,7 @@ static void objects_come_into_their_stored_form(void **state)
         {"", "ConfigMap",
          "{\"metadata\":{\"name\":\"n\",\"creationTimestamp\":null,\"clusterName\":"
          "\"x\"},\"data\":null,\"extra\":1}",
-         "{\"metadata\":{\"name\":\"n\",\"creationTimestamp\":null}}",
-         "metadata.clusterName extra "},
+         "{\"metadata\":{\"name\":\"n\"}}", "metadata.clusterName extra "},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const struct vd_kind *kind = kind_of(f, cases[i].group, cases[i].kind);
@@ -364,6 +364,37 @@ static void objects_come_into_their_stored_form(void **state)
         vd_buf_release(&paths);
         vd_pruned_release(&pruned);
     }
+}
+
+static void updates_inherit_what_the_server_set(void **state)
+{
+    struct fixture *f = *state;
+    static const char old[] =
+        "{\"metadata\":{\"name\":\"n\",\"uid\":\"1\",\"generation\":7,\"creationTimestamp\":\"t\","
+        "\"deletionTimestamp\":\"d\",\"deletionGracePeriodSeconds\":0,\"labels\":{\"a\":\"b\"}}}";
+    static const struct {
+        const char *object, *want;
+    } cases[] = {
+        {"{\"metadata\":{\"name\":\"n\"}}",
+         "{\"metadata\":{\"name\":\"n\",\"uid\":\"1\",\"deletionGracePeriodSeconds\":0,"
+         "\"generation\":7,\"creationTimestamp\":\"t\",\"deletionTimestamp\":\"d\"}}"},
+        /* A uid is the client's precondition; times and the generation are not its business. */
+        {"{\"metadata\":{\"uid\":\"2\",\"generation\":1,\"creationTimestamp\":\"x\","
+         "\"deletionTimestamp\":\"y\",\"deletionGracePeriodSeconds\":5}}",
+         "{\"metadata\":{\"uid\":\"2\",\"generation\":7,\"creationTimestamp\":\"t\","
+         "\"deletionTimestamp\":\"d\",\"deletionGracePeriodSeconds\":5}}"},
+        {"{}", "{}"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct vd_json *object = json_of(&f->arena, cases[i].object);
+        vd_metadata_inherit(&f->arena, object, json_of(&f->arena, old));
+        assert_json(object, cases[i].want);
+        vd_metadata_inherit(&f->arena, object, json_of(&f->arena, old));
+        assert_json(object, cases[i].want);
+    }
+    struct vd_json *fresh = json_of(&f->arena, "{\"metadata\":{\"deletionTimestamp\":\"y\"}}");
+    vd_metadata_inherit(&f->arena, fresh, json_of(&f->arena, "{\"metadata\":{}}"));
+    assert_json(fresh, "{\"metadata\":{}}");
 }
 
 static void events_have_one_storage(void **state)
@@ -389,9 +420,13 @@ static void events_have_one_storage(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        kinds_test(config_is_judged),        kinds_test(too_much_data_is_refused),
-        kinds_test(roles_are_judged),        kinds_test(other_kinds_are_judged),
-        kinds_test(metadata_is_judged),      kinds_test(objects_come_into_their_stored_form),
+        kinds_test(config_is_judged),
+        kinds_test(too_much_data_is_refused),
+        kinds_test(roles_are_judged),
+        kinds_test(other_kinds_are_judged),
+        kinds_test(metadata_is_judged),
+        kinds_test(objects_come_into_their_stored_form),
+        kinds_test(updates_inherit_what_the_server_set),
         kinds_test(events_have_one_storage),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

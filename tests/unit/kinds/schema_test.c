@@ -113,6 +113,8 @@ static void bounds_are_checked(void **state)
          "x: Too long: may not be more than 1 byte"},
         {X("{\"minLength\":3}"), "{\"x\":\"\xc3\xa4\xc3\xb6\"}",
          "x: Invalid value: \"\xc3\xa4\xc3\xb6\": x in body should be at least 3 chars long"},
+        {X("{\"minLength\":9223372036854775808}"), "{\"x\":\"\"}",
+         "x: Invalid value: \"\": x in body should be at least 9223372036854775808 chars long"},
         {X("{\"pattern\":\"^a+$\"}"), "{\"x\":\"ab\"}",
          "x: Invalid value: \"ab\": x in body should match '^a+$'"},
         {X("{\"pattern\":\"b\"}"), "{\"x\":\"abc\"}", ""},
