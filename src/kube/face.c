@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "kube/call.h"
+#include "kube/review.h"
 
 static bool query_is(const struct vd_url_query *query, const char *key, const char *value)
 {
@@ -96,7 +97,11 @@ static void serve(struct vd_call *call)
     enum vd_verb verb = call->target.verb;
     struct vd_slice sub = call->target.subresource;
     bool known_sub = !sub.n || (vd_slice_is(sub, "status") && call->kind->has_status);
-    if (!known_sub) {
+    bool is_token = vd_slice_is(sub, "token") && verb == VD_VERB_CREATE &&
+                    vd_slice_is(call->kind->storage_key, "serviceaccounts");
+    if (is_token) {
+        vd_call_token_request(call);
+    } else if (!known_sub) {
         reply_no_such_path(call);
     } else if (!(call->kind->verbs & verb)) {
         struct vd_status_target about = vd_call_about(call);
@@ -109,6 +114,8 @@ static void serve(struct vd_call *call)
         vd_call_list(call);
     } else if (verb == VD_VERB_WATCH) {
         vd_call_watch(call);
+    } else if (verb == VD_VERB_CREATE && !call->kind->stored) {
+        vd_call_review(call);
     } else if (verb == VD_VERB_CREATE) {
         vd_call_create(call);
     } else if (verb == VD_VERB_UPDATE) {

@@ -8,7 +8,8 @@
 #ifndef VD_KUBE_KUBE_H
 #define VD_KUBE_KUBE_H
 
-#include "auth/access.h"
+#include "auth/rbac.h"
+#include "auth/service_account.h"
 #include "auth/user.h"
 #include "kinds/registry.h"
 #include "net/exchange.h"
@@ -32,7 +33,12 @@ struct vd_kube {
     struct vd_kube_options options;
     /* May the user do this? Fills *reason (for people) when not. */
     bool (*allowed)(void *arg, const struct vd_call *call, struct vd_buf *reason);
-    void *arg;
+    /* The rules of this moment, with a reference: for reviews. */
+    struct vd_rbac *(*rbac)(void *arg);
+    /* Whose token this is; a reference in *out. */
+    int (*identify)(void *arg, struct vd_slice token, struct vd_user **out, struct vd_error *error);
+    void *arg;                                  /* of the three above */
+    const struct vd_service_accounts *accounts; /* issues tokens; NULL: none are */
 };
 
 /* One loop's part of the face. */

@@ -2,11 +2,11 @@
 #include "server/bootstrap.h"
 
 #include "auth/default_roles.h"
+#include "kube/object_meta.h"
+#include "kube/uid.h"
 #include "json/parse.h"
 #include "json/revision_hole.h"
 #include "json/write.h"
-#include "kube/object_meta.h"
-#include "kube/uid.h"
 
 /* Namespaces, and the Service that clients find their server by. */
 static const char *const documents[] = {

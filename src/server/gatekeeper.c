@@ -14,9 +14,9 @@
 #include "auth/token.h"
 #include "base/alloc.h"
 #include "base/log.h"
-#include "json/parse.h"
 #include "net/connection.h"
 #include "store/snapshot.h"
+#include "json/parse.h"
 
 enum { READ_EVENTS = 256, TOKEN_CHECK_MS = 1000 };
 
@@ -74,9 +74,8 @@ static void take_object(struct vd_gatekeeper *g, const struct vd_event *event)
     if (!code)
         code = vd_policy_put(g->policy, object, &error);
     if (code)
-        vd_log_warn("a role grants nothing because it cannot be read",
-                    VD_F_SLICE("kind", *kind), VD_F_SLICE("name", name),
-                    VD_F_STR("error", error.text));
+        vd_log_warn("a role grants nothing because it cannot be read", VD_F_SLICE("kind", *kind),
+                    VD_F_SLICE("name", name), VD_F_STR("error", error.text));
     vd_arena_release(&arena);
 }
 
@@ -117,8 +116,8 @@ static int load_rules(struct vd_gatekeeper *g, struct vd_error *error)
 
 static void read_on(struct vd_task *task)
 {
-    struct vd_gatekeeper *g =
-        (struct vd_gatekeeper *)((char *)task - offsetof(struct vd_gatekeeper, catch_up));
+    struct vd_gatekeeper *g = (struct vd_gatekeeper *)((char *)task -
+                                                       offsetof(struct vd_gatekeeper, catch_up));
     struct vd_stretch stretch = {0};
     struct vd_error error;
     atomic_store(&g->catch_up_posted, false);
@@ -144,8 +143,8 @@ static void read_on(struct vd_task *task)
 /* Writer thread. */
 static void heard(struct vd_listener *listener, struct vd_commit *commit)
 {
-    struct vd_gatekeeper *g =
-        (struct vd_gatekeeper *)((char *)listener - offsetof(struct vd_gatekeeper, listener));
+    struct vd_gatekeeper *g = (struct vd_gatekeeper *)((char *)listener -
+                                                       offsetof(struct vd_gatekeeper, listener));
     for (size_t i = 0; i < commit->n; i++)
         if (source_kind(vd_entry_kind(commit->changes[i].now->entry))) {
             if (!atomic_exchange(&g->catch_up_posted, true))
@@ -274,9 +273,10 @@ static bool bearer(const struct vd_exchange *x, struct vd_slice *token)
            strncasecmp(scheme.p, "bearer", 6) == 0;
 }
 
-static int by_token(struct vd_gatekeeper *g, struct vd_slice token, struct vd_user **out,
-                    struct vd_error *error)
+int vd_gatekeeper_identify_token(void *arg, struct vd_slice token, struct vd_user **out,
+                                 struct vd_error *error)
 {
+    struct vd_gatekeeper *g = arg;
     int64_t now_ms = vd_clock_wall_ms(g->options.clock);
     struct vd_token_set *set = tokens(g, now_ms);
     int code = VD_ERR_NOT_FOUND;
@@ -294,7 +294,7 @@ int vd_gatekeeper_identify(struct vd_gatekeeper *g, struct vd_exchange *x, struc
 {
     struct vd_slice token;
     if (bearer(x, &token))
-        return by_token(g, vd_slice_trim(token), out, error);
+        return vd_gatekeeper_identify_token(g, vd_slice_trim(token), out, error);
     X509 *certificate = vd_connection_certificate(x->connection);
     if (!certificate)
         return vd_error_set(error, VD_ERR_NOT_FOUND, "there is no credential");
@@ -305,8 +305,9 @@ int vd_gatekeeper_identify(struct vd_gatekeeper *g, struct vd_exchange *x, struc
 
 /* ---- may they ---- */
 
-struct vd_rbac *vd_gatekeeper_rbac(struct vd_gatekeeper *g)
+struct vd_rbac *vd_gatekeeper_rbac(void *arg)
 {
+    struct vd_gatekeeper *g = arg;
     pthread_mutex_lock(&g->lock);
     struct vd_rbac *rbac = vd_rbac_ref(g->rbac);
     pthread_mutex_unlock(&g->lock);

@@ -18,7 +18,7 @@ struct vd_gatekeeper;
 
 struct vd_gatekeeper_options {
     struct vd_store *store;
-    const char *folder; /* with tokens and pki; NULL: no tokens of either sort */
+    const char *folder;   /* with tokens and pki; NULL: no tokens of either sort */
     struct vd_loop *loop; /* where changes of roles are taken in */
     const struct vd_clock *clock;
 };
@@ -39,9 +39,9 @@ int vd_gatekeeper_identify(struct vd_gatekeeper *gatekeeper, struct vd_exchange 
 
 /* For struct vd_kube: `arg` is the gatekeeper. */
 bool vd_gatekeeper_allows(void *arg, const struct vd_call *call, struct vd_buf *reason);
-
-/* The rules of this moment, with a reference. */
-struct vd_rbac *vd_gatekeeper_rbac(struct vd_gatekeeper *gatekeeper) VD_MUST_USE;
+struct vd_rbac *vd_gatekeeper_rbac(void *arg) VD_MUST_USE;
+int vd_gatekeeper_identify_token(void *arg, struct vd_slice token, struct vd_user **out,
+                                 struct vd_error *error) VD_MUST_USE;
 
 const struct vd_service_accounts *vd_gatekeeper_accounts(const struct vd_gatekeeper *gatekeeper);
 
