@@ -13,6 +13,7 @@ packages_for() {
         echo gcc g++ libc6-dev make pkg-config meson ninja-build
         echo libsqlite3-dev libyaml-dev libssl-dev libuv1-dev libre2-dev
         ;;
+    build) echo gcc libc6-dev make pkg-config meson ninja-build libsqlite3-dev libyaml-dev libssl-dev libuv1-dev zlib1g-dev ;;
     test) echo libcmocka-dev nodejs ;;
     clang) echo clang ;;
     fuzz) echo "libclang-rt-$(clang -dumpversion | cut -d. -f1)-dev" ;;
