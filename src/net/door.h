@@ -42,6 +42,9 @@ void vd_door_open(struct vd_door *door);
 /* On the loop's thread: accepts no more. */
 void vd_door_close(struct vd_door *door);
 
+/* Whether vd_door_bind could understand the address; VD_ERR_INVALID says why not. */
+int vd_address_check(const char *address, struct vd_error *error) VD_MUST_USE;
+
 /* Whether an address is one of this machine only. */
 bool vd_address_is_loopback(const char *address);
 
