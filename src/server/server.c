@@ -79,7 +79,7 @@ static void finished(struct vd_http_service *service, struct vd_exchange *x)
         method = vd_http_head_method(x->head);
     }
     vd_log_info("request", VD_F_SLICE("method", method), VD_F_SLICE("path", path),
-                VD_F_U64("status", x->status), VD_F_U64("sent", x->sent_len),
+                VD_F_U64("status", x->status),
                 VD_F_U64("duration_us", x->start_ns ? (now_ns - x->start_ns) / 1000 : 0));
 }
 
