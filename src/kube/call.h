@@ -85,6 +85,9 @@ void vd_call_warn(struct vd_call *call, const char *format, ...) VD_PRINTF(2, 3)
 
 /* ---- the verbs, each in its file ---- */
 
+/* Answers if the path is that of a document; false: it is not. */
+bool vd_call_document(struct vd_call *call);
+
 void vd_call_get(struct vd_call *call);
 void vd_call_list(struct vd_call *call);
 void vd_call_watch(struct vd_call *call);

@@ -180,10 +180,10 @@ void vd_kube_handle(struct vd_kube_loop *l, struct vd_exchange *x, struct vd_use
         return;
     }
     find_kind(call);
-    if (!negotiate(call) || !is_allowed(call))
+    if ((call->kind && !negotiate(call)) || !is_allowed(call))
         return;
     if (call->kind)
         serve(call);
-    else
+    else if (!vd_call_document(call))
         reply_no_such_path(call);
 }

@@ -24,11 +24,15 @@
 #include "base/log.h"
 #include "net/door.h"
 #include "net/url.h"
+#include "server/api.h"
 #include "server/credentials.h"
 #include "server/health.h"
 #include "store/lock_file.h"
 
-enum { RENEW_S = 86400 };
+enum {
+    RENEW_S = 86400,
+    DRAIN_SPREAD_MS = 1000, /* watches end over so long: their clients come back at once */
+};
 
 struct server;
 
@@ -46,6 +50,7 @@ struct server {
     struct vd_store *store;
     struct vd_lock_file lock; /* of the data folder, where the store takes none */
     struct vd_health_desk health;
+    struct vd_api api;
     struct worker *workers;
     struct vd_http_service *services; /* of the loop of the same index */
     size_t n;                         /* that were initialised */
@@ -62,10 +67,7 @@ static void handle(struct vd_http_service *service, struct vd_exchange *x)
     struct server *server = service->arg;
     if (server->config->anonymous_health && vd_health_answer(&server->health, x))
         return;
-    vd_exchange_respond(x,
-                        &(struct vd_response){.status = 404,
-                                              .content_type = VD_SLICE("text/plain; charset=utf-8"),
-                                              .body = VD_SLICE("404 page not found\n")});
+    vd_api_handle(&server->api, service->loop->index, x);
 }
 
 /* The query stays out of the log: it may hold what is nobody's business. */
@@ -112,19 +114,24 @@ static int make_loops(struct server *s, struct vd_error *error)
     s->services = vd_calloc(n, sizeof *s->services);
     for (size_t i = 0; !code && i < n; i++) {
         struct worker *w = &s->workers[i];
-        struct vd_http_service *service = &s->services[i];
         w->server = s;
         w->drain_hook.run = notice_drained;
-        service->handle = handle;
-        service->finished = s->config->access_log ? finished : NULL;
-        service->arg = s;
-        service->body_len_max = VD_BODY_LEN_MAX;
         code = vd_loop_init(&w->loop, i, error);
         if (code)
             break;
         s->n++;
         vd_loop_hook(&w->loop, &w->drain_hook);
-        vd_http_service_init(service, &w->loop); /* the last hook: it sends */
+    }
+    if (!code)
+        code = vd_api_open(&s->api, s->store, s->config, s->n, &s->workers[0].loop, error);
+    for (size_t i = 0; !code && i < s->n; i++) {
+        vd_api_join(&s->api, i, &s->workers[i].loop);
+        struct vd_http_service *service = &s->services[i];
+        vd_http_service_init(service, &s->workers[i].loop); /* the last hook: it sends */
+        service->handle = handle;
+        service->finished = s->config->access_log ? finished : NULL;
+        service->arg = s;
+        service->body_len_max = VD_BODY_LEN_MAX;
     }
     return code;
 }
@@ -179,8 +186,7 @@ static int open_door(struct server *s, struct vd_door *door, const char *address
     door->services = s->services;
     door->services_n = s->n;
     door->tls = tls;
-    vd_door_open(door);
-    return VD_OK;
+    return vd_door_open(door, error);
 }
 
 static int open_doors(struct server *s, struct vd_error *error)
@@ -287,8 +293,14 @@ static void drain(struct vd_task *task)
 {
     struct worker *w = VD_HEAP_OWNER(task, struct worker, task);
     vd_http_service_drain(&w->server->services[w->loop.index]);
+    vd_api_drain(&w->server->api, w->loop.index, DRAIN_SPREAD_MS);
     w->draining = true;
     sem_post(&w->server->done);
+}
+
+static void nothing(struct vd_task *task)
+{
+    sem_post(&VD_HEAP_OWNER(task, struct worker, task)->server->done);
 }
 
 static void cut(struct vd_task *task)
@@ -344,6 +356,8 @@ static void drain_connections(struct server *s)
         vd_log_warn("requests were cut off: drain-timeout has passed",
                     VD_F_U64("drain_timeout_ms", c->drain_timeout_ms));
     ask(s, s->n, cut);
+    vd_api_settle(&s->api);
+    ask(s, s->n, nothing); /* the answers that came meanwhile are behind them now */
 }
 
 static void release(struct server *s)
@@ -354,6 +368,7 @@ static void release(struct server *s)
     }
     for (size_t i = 0; i < s->n; i++)
         vd_loop_stop(&s->workers[i].loop);
+    vd_api_close(&s->api);
     for (size_t i = 0; i < s->n; i++)
         vd_loop_release(&s->workers[i].loop);
     free(s->workers);
