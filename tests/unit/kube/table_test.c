@@ -144,13 +144,13 @@ static const struct {
      BINDING_COLUMNS, "`a`,`ClusterRole/view`,`21s`,``,``,``"},
     {"", "services",
      ",`spec`:{`type`:`NodePort`,`clusterIP`:`10.0.0.1`,`ports`:[{`port`:80,`nodePort`:30080,"
-     "`protocol`:`TCP`},{`port`:53,`protocol`:`UDP`},{`port`:443}],`selector`:{`b`:`2`,`a`:`1`}}",
+     "`protocol`:`TCP`},{`port`:53,`protocol`:`UDP`},{`port`:443}],`selector`:{`a`:`1`,`a-b`:``}}",
      NAME "," SHOWN("Type", "How the service is reached.") ","
      SHOWN("Cluster-IP", "The address inside the cluster.") ","
      SHOWN("External-IP", "Addresses outside the cluster.") ","
      SHOWN("Port(s)", "Ports and protocols.") "," AGE ","
      WIDE("Selector", "The labels of the workloads behind it."),
-     "`a`,`NodePort`,`10.0.0.1`,`<none>`,`80:30080/TCP,53/UDP,443/TCP`,`21s`,`a=1,b=2`"},
+     "`a`,`NodePort`,`10.0.0.1`,`<none>`,`80:30080/TCP,53/UDP,443/TCP`,`21s`,`a-b=,a=1`"},
     {"", "events",
      ",`involvedObject`:{`kind`:`ConfigMap`,`name`:`cm`,`fieldPath`:`data`},`type`:`Warning`,"
      "`reason`:`Bad`,`message`:` oh no\\n`,`source`:{`component`:`kubelet`,`host`:`n1`},"
