@@ -326,25 +326,23 @@ static void add_service_ports(struct vd_buf *text, const struct vd_json *ports)
         vd_buf_add_text(text, "<none>");
 }
 
-/* Sorted, as Kubernetes shows a map: keys first, which is not the order of the
- * whole "key=value" when a key is another's beginning. */
-static int by_key(const void *a, const void *b)
-{
-    const struct vd_json *const *left = a, *const *right = b;
-    return vd_slice_cmp(vd_json_key(*left), vd_json_key(*right));
-}
-
+/* In the order of the whole "key=value", as Kubernetes has it. */
 static void add_labels(struct vd_buf *text, const struct vd_json *labels, struct vd_arena *scratch)
 {
+    struct vd_slice *all = vd_arena_alloc(scratch, vd_json_count(labels) * sizeof *all);
+    struct vd_buf pair = {0};
     size_t n = 0;
-    const struct vd_json **all = vd_arena_alloc(scratch, vd_json_count(labels) * sizeof *all);
-    VD_JSON_EACH (label, vd_json_is(labels, VD_JSON_OBJECT) ? labels : NULL)
-        all[n++] = label;
-    qsort(all, n, sizeof *all, by_key);
-    for (size_t i = 0; i < n; i++) {
-        add_joined(text, vd_json_key(all[i]));
-        vd_buf_addf(text, "=%.*s", VD_FMT(vd_json_text(all[i])));
+    VD_JSON_EACH (label, vd_json_is(labels, VD_JSON_OBJECT) ? labels : NULL) {
+        vd_buf_reset(&pair);
+        vd_buf_add_slice(&pair, vd_json_key(label));
+        vd_buf_add_char(&pair, '=');
+        vd_buf_add_slice(&pair, vd_json_text(label));
+        all[n++] = vd_arena_copy(scratch, vd_buf_slice(&pair));
     }
+    vd_buf_release(&pair);
+    qsort(all, n, sizeof *all, by_bytes);
+    for (size_t i = 0; i < n; i++)
+        add_joined(text, all[i]);
     if (!n)
         vd_buf_add_text(text, "<none>");
 }

@@ -92,40 +92,28 @@ static struct vd_slice one(struct fixture *f, struct vd_table_writer *w, const c
 
 /* --- built-in kinds --- */
 
-#define SUBJECTS                                                                                   \
-    "`subjects`:[{`kind`:`User`,`name`:`ann`},{`kind`:`Group`,`name`:`devs`},{`kind`:"             \
-    "`ServiceAccount`,`namespace`:`ci`,`name`:`bot`},{`kind`:`User`,`name`:`bob`}]"
-#define BINDING_COLUMNS                                                                            \
-    NAME "," COLUMN("Role", "string", "", "The role that is given.", "0") "," AGE "," COLUMN(      \
-        "Users", "string", "", "The users who get it.",                                            \
-        "1") "," COLUMN("Groups", "string", "", "The groups that get it.",                         \
-                        "1") "," COLUMN("ServiceAccounts", "string", "",                           \
-                                        "The service accounts that get it.", "1")
-#define EVENT_COLUMNS                                                                                                                              \
-    COLUMN("Last Seen", "string", "", "Time since it last happened.", "0")                                                                         \
-    "," COLUMN("Type", "string", "", "Normal or Warning.", "0") "," COLUMN("Reason", "string", "", "Why it happened, in a word.", "0") "," COLUMN( \
-        "Object", "string", "", "What it happened to.",                                                                                            \
-        "0") "," COLUMN("Subobject", "string", "", "The part of the object that is meant.",                                                        \
-                        "1") "," COLUMN("Source", "string", "", "Who reported it.",                                                                \
-                                        "1") "," COLUMN("Message", "string", "",                                                                   \
-                                                        "What happened, in a sentence.",                                                           \
-                                                        "0") "," COLUMN("First Seen", "string",                                                    \
-                                                                        "",                                                                        \
-                                                                        "Time since it first "                                                     \
-                                                                        "happened.",                                                               \
-                                                                        "1") "," COLUMN("Count",                                                   \
-                                                                                        "string",                                                  \
-                                                                                        "",                                                        \
-                                                                                        "How "                                                     \
-                                                                                        "often "                                                   \
-                                                                                        "it "                                                      \
-                                                                                        "happened"                                                 \
-                                                                                        ".",                                                       \
-                                                                                        "1") "," COLUMN("Name",                                    \
-                                                                                                        "string",                                  \
-                                                                                                        "name",                                    \
-                                                                                                        "The event's name.",                       \
-                                                                                                        "1")
+/* clang-format off */
+#define SUBJECTS \
+    "`subjects`:[{`kind`:`User`,`name`:`ann`},{`kind`:`Group`,`name`:`devs`}," \
+    "{`kind`:`ServiceAccount`,`namespace`:`ci`,`name`:`bot`},{`kind`:`User`,`name`:`bob`}]"
+#define SHOWN(name, description) COLUMN(name, "string", "", description, "0")
+#define WIDE(name, description) COLUMN(name, "string", "", description, "1")
+#define BINDING_COLUMNS \
+    NAME "," SHOWN("Role", "The role that is given.") "," AGE "," \
+    WIDE("Users", "The users who get it.") "," \
+    WIDE("Groups", "The groups that get it.") "," \
+    WIDE("ServiceAccounts", "The service accounts that get it.")
+#define EVENT_COLUMNS \
+    SHOWN("Last Seen", "Time since it last happened.") "," \
+    SHOWN("Type", "Normal or Warning.") "," \
+    SHOWN("Reason", "Why it happened, in a word.") "," \
+    SHOWN("Object", "What it happened to.") "," \
+    WIDE("Subobject", "The part of the object that is meant.") "," \
+    WIDE("Source", "Who reported it.") "," \
+    SHOWN("Message", "What happened, in a sentence.") "," \
+    WIDE("First Seen", "Time since it first happened.") "," \
+    WIDE("Count", "How often it happened.") "," \
+    COLUMN("Name", "string", "name", "The event's name.", "1")
 #define RBAC "rbac.authorization.k8s.io"
 
 /* The body is {`metadata`:{`name`:`a`,<created>}<rest>}. */
@@ -133,20 +121,21 @@ static const struct {
     const char *group, *plural, *rest, *columns, *cells;
 } builtin_rows[] = {
     {"", "configmaps", ",`data`:{`a`:`1`,`b`:`{}`},`binaryData`:{`c`:`AA==`}",
-     NAME "," COLUMN("Data", "string", "", "How many entries it has.", "0") "," AGE, "`a`,3,`21s`"},
+     NAME "," SHOWN("Data", "How many entries it has.") "," AGE,
+     "`a`,3,`21s`"},
     {"", "secrets", ",`type`:`Opaque`,`data`:{`k`:`dg==`}",
-     NAME "," COLUMN("Type", "string", "", "What the secret is for.",
-                     "0") "," COLUMN("Data", "string", "", "How many entries it has.", "0") "," AGE,
+     NAME "," SHOWN("Type", "What the secret is for.") ","
+     SHOWN("Data", "How many entries it has.") "," AGE,
      "`a`,`Opaque`,1,`21s`"},
     {"", "namespaces", ",`status`:{`phase`:`Active`}",
-     NAME "," COLUMN("Status", "string", "", "Active, or Terminating while it is being emptied.",
-                     "0") "," AGE,
+     NAME "," SHOWN("Status", "Active, or Terminating while it is being emptied.") "," AGE,
      "`a`,`Active`,`21s`"},
     {"", "serviceaccounts", ",`secrets`:[{`name`:`x`},{`name`:`y`}]",
-     NAME "," COLUMN("Secrets", "string", "", "How many secrets are listed.", "0") "," AGE,
+     NAME "," SHOWN("Secrets", "How many secrets are listed.") "," AGE,
      "`a`,2,`21s`"},
     {"coordination.k8s.io", "leases", ",`spec`:{`holderIdentity`:`n_1`}",
-     NAME "," COLUMN("Holder", "string", "", "Who holds it.", "0") "," AGE, "`a`,`n_1`,`21s`"},
+     NAME "," SHOWN("Holder", "Who holds it.") "," AGE,
+     "`a`,`n_1`,`21s`"},
     {RBAC, "roles", ",`rules`:[]", NAME "," CREATED_AT, "`a`,`2026-11-15T09:59:39Z`"},
     {RBAC, "clusterroles", "", NAME "," CREATED_AT, "`a`,`2026-11-15T09:59:39Z`"},
     {RBAC, "rolebindings", ",`roleRef`:{`kind`:`ClusterRole`,`name`:`view`}," SUBJECTS,
@@ -155,27 +144,26 @@ static const struct {
      BINDING_COLUMNS, "`a`,`ClusterRole/view`,`21s`,``,``,``"},
     {"", "services",
      ",`spec`:{`type`:`NodePort`,`clusterIP`:`10.0.0.1`,`ports`:[{`port`:80,`nodePort`:30080,"
-     "`protocol`:`TCP`},{`port`:53,`protocol`:`UDP`},{`port`:443}],`selector`:{`b`:`2`,`a`:`1`}}",
-     NAME "," COLUMN("Type", "string", "", "How the service is reached.", "0") "," COLUMN(
-         "Cluster-IP", "string", "", "The address inside the cluster.",
-         "0") "," COLUMN("External-IP", "string", "", "Addresses outside the cluster.",
-                         "0") "," COLUMN("Port(s)", "string", "", "Ports and protocols.",
-                                         "0") "," AGE
-                                              "," COLUMN("Selector", "string", "",
-                                                         "The labels of the workloads behind it.",
-                                                         "1"),
-     "`a`,`NodePort`,`10.0.0.1`,`<none>`,`80:30080/TCP,53/UDP,443/TCP`,`21s`,`a=1,b=2`"},
+     "`protocol`:`TCP`},{`port`:53,`protocol`:`UDP`},{`port`:443}],`selector`:{`a`:`1`,`a-b`:``}}",
+     NAME "," SHOWN("Type", "How the service is reached.") ","
+     SHOWN("Cluster-IP", "The address inside the cluster.") ","
+     SHOWN("External-IP", "Addresses outside the cluster.") ","
+     SHOWN("Port(s)", "Ports and protocols.") "," AGE ","
+     WIDE("Selector", "The labels of the workloads behind it."),
+     "`a`,`NodePort`,`10.0.0.1`,`<none>`,`80:30080/TCP,53/UDP,443/TCP`,`21s`,`a-b=,a=1`"},
     {"", "events",
      ",`involvedObject`:{`kind`:`ConfigMap`,`name`:`cm`,`fieldPath`:`data`},`type`:`Warning`,"
      "`reason`:`Bad`,`message`:` oh no\\n`,`source`:{`component`:`kubelet`,`host`:`n1`},"
      "`firstTimestamp`:`2026-11-15T09:00:00Z`,`lastTimestamp`:`2026-11-15T09:55:00Z`,`count`:4",
-     EVENT_COLUMNS, "`5m`,`Warning`,`Bad`,`configmap/cm`,`data`,`kubelet, n1`,`oh no`,`60m`,4,`a`"},
+     EVENT_COLUMNS,
+     "`5m`,`Warning`,`Bad`,`configmap/cm`,`data`,`kubelet, n1`,`oh no`,`60m`,4,`a`"},
     {"events.k8s.io", "events",
      ",`regarding`:{`kind`:`Pod`},`type`:`Normal`,`reason`:`R`,`note`:`n`,`eventTime`:"
      "`2026-11-15T09:58:00.000000Z`,`reportingController`:`c`,`reportingInstance`:`c-0`,"
      "`series`:{`count`:9,`lastObservedTime`:`2026-11-15T09:59:50.500000Z`}",
      EVENT_COLUMNS, "`9s`,`Normal`,`R`,`pod`,``,`c, c-0`,`n`,`2m`,9,`a`"},
 };
+/* clang-format on */
 
 static void built_in_kinds_have_kubernetes_columns(void **state)
 {
@@ -265,39 +253,19 @@ static void custom_columns_have_types(void **state)
 {
     struct fixture *f = *state;
     struct vd_table_writer w = writer_of(f, "example.com", "v1", "widgets");
+    /* clang-format off */
 #define PATH "Custom resource definition column (in JSONPath format): "
-    assert_slice(
-        vd_table_columns(w.table),
-        backtick(
-            &f->arena,
-            "[" NAME "," COLUMN("Color", "string", "", PATH ".spec.color", "0") "," COLUMN(
-                "Size", "integer", "int32", PATH ".spec.size",
-                "1") "," COLUMN("Ratio", "number", "", PATH ".spec.ratio",
-                                "0") "," COLUMN("On", "boolean", "", "Is it \\`on\\`?",
-                                                "0") "," COLUMN("Since", "date", "",
-                                                                PATH ".spec.since",
-                                                                "0") "," COLUMN("Ready", "string",
-                                                                                "",
-                                                                                PATH
-                                                                                ".status."
-                                                                                "conditions[?(@."
-                                                                                "type==\\`Ready\\`)"
-                                                                                "].status",
-                                                                                "0") "," COLUMN("Br"
-                                                                                                "ok"
-                                                                                                "e"
-                                                                                                "n",
-                                                                                                "st"
-                                                                                                "ri"
-                                                                                                "n"
-                                                                                                "g",
-                                                                                                "",
-                                                                                                PATH
-                                                                                                ".s"
-                                                                                                "pe"
-                                                                                                "c"
-                                                                                                "[",
-                                                                                                "0") "]"));
+    static const char columns[] =
+        "[" NAME "," COLUMN("Color", "string", "", PATH ".spec.color", "0") ","
+        COLUMN("Size", "integer", "int32", PATH ".spec.size", "1") ","
+        COLUMN("Ratio", "number", "", PATH ".spec.ratio", "0") ","
+        COLUMN("On", "boolean", "", "Is it \\`on\\`?", "0") ","
+        COLUMN("Since", "date", "", PATH ".spec.since", "0") ","
+        COLUMN("Ready", "string", "",
+               PATH ".status.conditions[?(@.type==\\`Ready\\`)].status", "0") ","
+        COLUMN("Broken", "string", "", PATH ".spec[", "0") "]";
+    /* clang-format on */
+    assert_slice(vd_table_columns(w.table), backtick(&f->arena, columns));
     static const struct {
         const char *body, *cells;
     } rows[] = {
@@ -341,50 +309,55 @@ static void a_kind_without_columns_has_an_age(void **state)
 static void a_list_is_made_in_parts(void **state)
 {
     struct fixture *f = *state;
-    static const char *const objects[] = {
-        [VD_TABLE_METADATA] = "{`kind`:`PartialObjectMetadata`,`apiVersion`:`meta.k8s.io/v1beta1`,"
-                              "`metadata`:{`name`:`%s`}}",
-        [VD_TABLE_OBJECT] = "{`metadata`:{`name`:`%s`},`spec`:{}}",
-        [VD_TABLE_NONE] = "null",
-    };
     struct vd_list_meta meta = {.resource_version = VD_SLICE("418"),
                                 .continue_token = VD_SLICE("t"),
                                 .has_remaining = true,
                                 .remaining = 3};
-    for (size_t i = 0; i < sizeof objects / sizeof *objects; i++) {
-        struct vd_table_writer w = writer_of(f, "coordination.k8s.io", "v1", "leases");
-        struct vd_buf head = {0}, rows = {0}, want = {0};
-        w.version = VD_META_V1BETA1;
-        w.object = (enum vd_table_object)i;
-        vd_table_begin(&w, &head, &meta);
-        assert_non_null(strstr(vd_buf_text(&head),
-                               backtick(&f->arena, "{`kind`:`Table`,`apiVersion`:`meta.k8s.io/"
-                                                   "v1beta1`,`metadata`:{`resourceVersion`:`418`,"
-                                                   "`continue`:`t`,`remainingItemCount`:3},"
-                                                   "`columnDefinitions`:[{")));
-        assert_true(vd_slice_ends_with(vd_buf_slice(&head), VD_SLICE("}],\"rows\":[")));
-        for (const char *name = "ab"; *name; name++) {
-            char one_name[] = {*name, 0};
-            struct vd_buf body = {0}, object = {0};
-            vd_buf_addf(&body, "{`metadata`:{`name`:`%s`},`spec`:{}}", one_name);
-            vd_table_add(&w, &rows, &f->scratch,
-                         vd_slice_of(backtick(&f->arena, vd_buf_text(&body))));
-            for (const char *p = objects[i]; *p; p++) {
-                if (*p == '%')
-                    vd_buf_add_text(&object, one_name), p++;
-                else
-                    vd_buf_add_char(&object, *p);
-            }
-            vd_buf_addf(&want, "%s{`cells`:[`%s`,``,`<unknown>`],`object`:%s}",
-                        *name == 'a' ? "" : ",", one_name, vd_buf_text(&object));
-            vd_buf_release(&body);
-            vd_buf_release(&object);
-        }
-        vd_table_end(&w, &rows);
-        vd_buf_add_text(&want, "]}");
-        assert_slice(vd_buf_slice(&rows), backtick(&f->arena, vd_buf_text(&want)));
-        vd_buf_release(&head);
-        vd_buf_release(&rows);
+    struct vd_table_writer w = writer_of(f, RBAC, "v1", "roles");
+    struct vd_buf rows = {0};
+    w.object = VD_TABLE_NONE;
+    vd_table_begin(&w, &f->out, &meta);
+    assert_slice(vd_buf_slice(&f->out),
+                 backtick(&f->arena, HEAD("{`resourceVersion`:`418`,`continue`:`t`,"
+                                          "`remainingItemCount`:3}") ",`columnDefinitions`:[" NAME
+                                                                     "," CREATED_AT "],`rows`:["));
+    vd_table_add(&w, &rows, &f->scratch,
+                 vd_slice_of(backtick(&f->arena, "{`metadata`:{`name`:`a`}}")));
+    vd_table_add(&w, &rows, &f->scratch,
+                 vd_slice_of(backtick(&f->arena, "{`metadata`:{`name`:`b`}}")));
+    vd_table_end(&w, &rows);
+    assert_slice(vd_buf_slice(&rows), backtick(&f->arena, "{`cells`:[`a`,``],`object`:null},"
+                                                          "{`cells`:[`b`,``],`object`:null}]}"));
+    vd_buf_release(&rows);
+}
+
+static void rows_carry_the_object_that_is_asked_for(void **state)
+{
+    static const struct {
+        enum vd_table_object object;
+        enum vd_meta_version version;
+        const char *want;
+    } rows[] = {
+        {VD_TABLE_METADATA, VD_META_V1, PARTIAL "{`name`:`a`}}"},
+        {VD_TABLE_METADATA, VD_META_V1BETA1,
+         "{`kind`:`PartialObjectMetadata`,`apiVersion`:`meta.k8s.io/v1beta1`,`metadata`:"
+         "{`name`:`a`}}"},
+        {VD_TABLE_OBJECT, VD_META_V1, "{`metadata`:{`name`:`a`},`rules`:[]}"},
+        {VD_TABLE_NONE, VD_META_V1, "null"},
+    };
+    struct fixture *f = *state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct vd_table_writer w = writer_of(f, RBAC, "v1", "roles");
+        struct vd_buf want = {0};
+        w.object = rows[i].object;
+        w.version = rows[i].version;
+        w.headed = true;
+        vd_buf_addf(&want,
+                    "{`kind`:`Table`,`apiVersion`:`%s`,`metadata`:{},`columnDefinitions`:null,"
+                    "`rows`:[{`cells`:[`a`,``],`object`:%s}]}",
+                    vd_meta_version_name(rows[i].version), rows[i].want);
+        assert_slice(one(f, &w, "{`metadata`:{`name`:`a`},`rules`:[]}"),
+                     backtick(&f->arena, vd_buf_text(&want)));
         vd_buf_release(&want);
     }
 }
@@ -479,6 +452,7 @@ int main(void)
         table_test(custom_columns_have_types),
         table_test(a_kind_without_columns_has_an_age),
         table_test(a_list_is_made_in_parts),
+        table_test(rows_carry_the_object_that_is_asked_for),
         table_test(an_empty_list_has_columns_and_no_rows),
         table_test(a_watch_sends_columns_once),
         table_test(a_bookmark_is_a_row_with_a_version),
