@@ -40,8 +40,8 @@ struct vd_kube {
     /* Whose token this is; a reference in *out. */
     int (*identify)(void *arg, struct vd_slice token, struct vd_user **out, struct vd_error *error);
     void *arg;                                  /* of the three above */
-    struct vd_tables *tables;       /* of the built-in kinds */
-    struct vd_documents *documents; /* discovery and OpenAPI */
+    struct vd_tables *tables;                   /* of the built-in kinds */
+    struct vd_documents *documents;             /* discovery and OpenAPI */
     const struct vd_service_accounts *accounts; /* issues tokens; NULL: none are */
 };
 

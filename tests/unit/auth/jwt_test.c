@@ -345,7 +345,8 @@ static void weak_and_foreign_keys_are_refused(void **state)
         char *text;
         PEM_write_bio_PKCS8PrivateKey(bio, handles[i], NULL, NULL, 0, NULL, NULL);
         long n = BIO_get_mem_data(bio, &text);
-        assert_code(vd_signing_key_from_pem(&bad, vd_slice(text, (size_t)n), &error), VD_ERR_INVALID);
+        assert_code(vd_signing_key_from_pem(&bad, vd_slice(text, (size_t)n), &error),
+                    VD_ERR_INVALID);
         assert_says(&error, "P-256");
         BIO_free(bio);
         EVP_PKEY_free(handles[i]);
