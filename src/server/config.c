@@ -52,7 +52,7 @@ int vd_config_set(struct vd_config *config, size_t i, struct vd_slice text, cons
     if (code) {
         /* A flag and a variable say which setting it is; a place in a file does not. */
         bool in_file = strchr(origin, ':') != NULL;
-        return vd_error_set(error, code, "%s%s%s %s", origin, in_file ? ": " : "",
+        return vd_error_set(error, reason.code, "%s%s%s %s", origin, in_file ? ": " : "",
                             in_file ? s->name : "", reason.text);
     }
     config->entries[i] = (struct vd_config_entry){

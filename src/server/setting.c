@@ -198,6 +198,6 @@ int vd_setting_parse(const struct vd_setting *s, struct vd_slice text, void *con
     case VD_SETTING_DURATION:
         return parse_amount(s, text, field, error);
     }
-    assert(!"a setting has a type");
+    assert(false); /* every type is above */
     return VD_ERR_INVALID;
 }

@@ -212,10 +212,11 @@ tap "one that does not end is cut off" cuts
 
 # ---- doors and certificates ----
 
-only() { [ "$(sed -n 's/^ready //p' out)" = "$1" ]; }
+only() { [ -n "$1" ] && [ "$(sed -n 's/^ready //p' out)" = "$1" ]; }
 tap "a server without HTTPS" start --data plain --tls-listen off
 tap "has one URL" only "$http"
-tap "and no kubeconfig" test ! -e plain/admin.kubeconfig
+no_kubeconfig() { [ -e plain/pki/ca.crt ] && [ ! -e plain/admin.kubeconfig ]; }
+tap "and no kubeconfig" no_kubeconfig
 tap "it answers" fetches 200 ok "$http/livez"
 stop TERM >/dev/null
 tap "a server without plain HTTP, on all addresses" start --data data --listen off \
@@ -293,7 +294,7 @@ prints() {
 tap "print: the values and where they come from" prints
 again() {
     "$vedette" config print --config printed | sed 's/ #.*//' >printed.again &&
-        sed 's/ #.*//' printed | cmp - printed.again
+        [ -s printed.again ] && sed 's/ #.*//' printed | cmp - printed.again
 }
 tap "print: what is printed can be read" again
 
