@@ -54,9 +54,9 @@ struct vd_certificate_wish {
     const char *organisation; /* NULL: none */
     const char *const *hosts; /* names and addresses of a server */
     size_t hosts_n;
-    int64_t begins_ms, expires_ms; /* it never outlives its issuer */
-    const struct vd_signing_key *key;      /* whose public half is certified */
-    struct x509_st *issuer;        /* NULL: it signs itself */
+    int64_t begins_ms, expires_ms;    /* it never outlives its issuer */
+    const struct vd_signing_key *key; /* whose public half is certified */
+    struct x509_st *issuer;           /* NULL: it signs itself */
     const struct vd_signing_key *issuer_key;
 };
 

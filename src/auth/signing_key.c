@@ -89,7 +89,8 @@ static bool find_alg(EVP_PKEY *handle, enum vd_signing_key_alg *alg)
            (strcmp(group, "prime256v1") == 0 || strcmp(group, "P-256") == 0);
 }
 
-int vd_signing_key_from_pem(struct vd_signing_key **out, struct vd_slice pem, struct vd_error *error)
+int vd_signing_key_from_pem(struct vd_signing_key **out, struct vd_slice pem,
+                            struct vd_error *error)
 {
     enum vd_signing_key_alg alg;
     bool is_private = true;
@@ -177,8 +178,8 @@ static void add_raw(const unsigned char *der, size_t n, struct vd_buf *signature
     vd_buf_add(signature, raw, sizeof raw);
 }
 
-int vd_signing_key_sign(const struct vd_signing_key *key, struct vd_slice text, struct vd_buf *signature,
-                struct vd_error *error)
+int vd_signing_key_sign(const struct vd_signing_key *key, struct vd_slice text,
+                        struct vd_buf *signature, struct vd_error *error)
 {
     if (!key->is_private)
         return vd_error_set(error, VD_ERR_INVALID, "a public key cannot sign");
@@ -219,7 +220,8 @@ static unsigned char *der_of(struct vd_slice raw, size_t *n)
     return der;
 }
 
-bool vd_signing_key_verifies(const struct vd_signing_key *key, struct vd_slice text, struct vd_slice signature)
+bool vd_signing_key_verifies(const struct vd_signing_key *key, struct vd_slice text,
+                             struct vd_slice signature)
 {
     unsigned char *der = NULL;
     const unsigned char *bytes = (const unsigned char *)signature.p;

@@ -27,7 +27,8 @@ struct vd_signing_key *vd_signing_key_generate(void) VD_MUST_USE;
 
 /* From PEM: a private key (PKCS #8 or the older forms, not encrypted) or a
  * public one. VD_ERR_INVALID: none of these, or a key of another kind. */
-int vd_signing_key_from_pem(struct vd_signing_key **out, struct vd_slice pem, struct vd_error *error) VD_MUST_USE;
+int vd_signing_key_from_pem(struct vd_signing_key **out, struct vd_slice pem,
+                            struct vd_error *error) VD_MUST_USE;
 
 struct vd_signing_key *vd_signing_key_ref(struct vd_signing_key *key);
 void vd_signing_key_unref(struct vd_signing_key *key); /* NULL is fine */
@@ -47,10 +48,11 @@ struct evp_pkey_st *vd_signing_key_handle(const struct vd_signing_key *key);
 void vd_signing_key_add_pem(const struct vd_signing_key *key, struct vd_buf *pem);
 
 /* Adds the signature in JWS form: for ES256 the 64 bytes of r and s. */
-int vd_signing_key_sign(const struct vd_signing_key *key, struct vd_slice text, struct vd_buf *signature,
-                struct vd_error *error) VD_MUST_USE;
+int vd_signing_key_sign(const struct vd_signing_key *key, struct vd_slice text,
+                        struct vd_buf *signature, struct vd_error *error) VD_MUST_USE;
 
 /* Whether `signature`, in JWS form, is this key's for the text. */
-bool vd_signing_key_verifies(const struct vd_signing_key *key, struct vd_slice text, struct vd_slice signature);
+bool vd_signing_key_verifies(const struct vd_signing_key *key, struct vd_slice text,
+                             struct vd_slice signature);
 
 #endif

@@ -401,6 +401,15 @@ void vd_documents_free(struct vd_documents *documents)
 
 /* --- conditional requests --- */
 
+bool vd_document_redirects(const struct vd_document *document, struct vd_slice path,
+                           struct vd_slice hash, struct vd_buf *location)
+{
+    if (read_path(path).what != OPENAPI_V3 || !hash.n || vd_slice_eq(hash, document->hash))
+        return false;
+    vd_buf_addf(location, "%.*s?hash=%.*s", VD_FMT(path), VD_FMT(document->hash));
+    return true;
+}
+
 bool vd_document_is_known(const struct vd_document *document, struct vd_slice if_none_match)
 {
     struct vd_slice rest = if_none_match, part;

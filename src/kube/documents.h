@@ -15,8 +15,8 @@
  *     send d->body with d->content_type, d->etag and "Vary: Accept"
  *     vd_document_unref(d);
  *
- * OpenAPI version 3 addresses carry ?hash=: when it is not d->hash, redirect
- * (301) to path?hash=d->hash; when it is, the answer never changes.
+ * OpenAPI version 3 addresses carry ?hash=: see vd_document_redirects. When the
+ * hash is right, the answer to that address never changes.
  */
 #ifndef VD_KUBE_DOCUMENTS_H
 #define VD_KUBE_DOCUMENTS_H
@@ -81,6 +81,14 @@ struct vd_document *vd_documents_get(struct vd_documents *documents, const struc
 
 struct vd_document *vd_document_ref(struct vd_document *document);
 void vd_document_unref(struct vd_document *document); /* NULL allowed */
+
+/*
+ * Of an OpenAPI version 3 document: whether the client must be sent elsewhere
+ * (301), as `hash`, the value of its query's hash, is not the document's. The
+ * address is added to `location`. An empty hash is no question.
+ */
+bool vd_document_redirects(const struct vd_document *document, struct vd_slice path,
+                           struct vd_slice hash, struct vd_buf *location);
 
 /* Whether the value of an If-None-Match header names the document: answer 304. */
 bool vd_document_is_known(const struct vd_document *document, struct vd_slice if_none_match);

@@ -4,9 +4,9 @@
  *   {"$ref":"#/components/schemas/X"}     {"$ref":"#/definitions/X"}
  *   allOf of one reference                that reference
  *   anyOf, oneOf, not, other allOf        gone: clients of version 2 refuse them
- *   nullable                              gone, and the type with it: anything goes
+ *   nullable                              gone, and type, properties and items with it
  *   x-kubernetes-int-or-string            the type goes
- *   x-kubernetes-preserve-unknown-fields  type, properties and items go, but at the root
+ *   x-kubernetes-preserve-unknown-fields  type, properties and items go; the root's type stays
  *   parameters' schema                    its members, beside the others
  *   requestBody                           a parameter "body"
  *   content of a response                 schema
@@ -55,30 +55,39 @@ static bool is_true(const struct vd_json *schema, const char *key)
     return vd_json_truth(vd_json_get(schema, vd_slice_of(key)));
 }
 
-enum loss { LOSE_NOTHING, LOSE_TYPE, LOSE_SHAPE };
+enum loss {
+    LOSE_NOTHING = 0,
+    LOSE_TYPE = 1,
+    LOSE_FIELDS = 2,
+};
 
-static enum loss loss_of(const struct vd_json *v3, bool root)
+static unsigned loss_of(const struct vd_json *v3, bool root)
 {
-    if (!root && is_true(v3, "x-kubernetes-preserve-unknown-fields"))
-        return LOSE_SHAPE;
-    if (!root && is_true(v3, "nullable"))
-        return LOSE_SHAPE;
+    if (is_true(v3, "x-kubernetes-preserve-unknown-fields"))
+        return root ? LOSE_FIELDS : LOSE_FIELDS | LOSE_TYPE;
+    if (is_true(v3, "nullable"))
+        return LOSE_FIELDS | LOSE_TYPE;
     return is_true(v3, "x-kubernetes-int-or-string") ? LOSE_TYPE : LOSE_NOTHING;
 }
 
-static bool is_lost(struct vd_slice key, enum loss loss)
+static bool is_one_of(struct vd_slice key, const char *const *words, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (vd_slice_is(key, words[i]))
+            return true;
+    }
+    return false;
+}
+
+static bool is_lost(struct vd_slice key, unsigned loss)
 {
     static const char *const always[] = {"$ref", "allOf", "anyOf", "oneOf", "not", "nullable"};
-    static const char *const shape[] = {"properties", "additionalProperties", "items", "required"};
-    for (size_t i = 0; i < sizeof always / sizeof *always; i++) {
-        if (vd_slice_is(key, always[i]))
-            return true;
-    }
-    for (size_t i = 0; loss == LOSE_SHAPE && i < sizeof shape / sizeof *shape; i++) {
-        if (vd_slice_is(key, shape[i]))
-            return true;
-    }
-    return loss != LOSE_NOTHING && vd_slice_is(key, "type");
+    static const char *const fields[] = {"properties", "additionalProperties", "items", "required"};
+    if (is_one_of(key, always, sizeof always / sizeof *always))
+        return true;
+    if ((loss & LOSE_FIELDS) && is_one_of(key, fields, sizeof fields / sizeof *fields))
+        return true;
+    return (loss & LOSE_TYPE) && vd_slice_is(key, "type");
 }
 
 static struct vd_json *properties_v2(struct vd_arena *a, const struct vd_json *v3)
@@ -105,7 +114,7 @@ static struct vd_json *schema_v2(struct vd_arena *a, const struct vd_json *v3, b
 {
     struct vd_json *v2 = vd_json_object(a);
     struct vd_slice ref = reference_of(v3);
-    enum loss loss = loss_of(v3, root);
+    unsigned loss = loss_of(v3, root);
     VD_JSON_EACH (member, v3) {
         if (!is_lost(vd_json_key(member), loss))
             vd_json_add_ref(v2, vd_json_key(member), member_v2(a, member));

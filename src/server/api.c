@@ -68,6 +68,14 @@ static void reply_unauthorized(struct vd_exchange *x, const char *why)
     vd_arena_release(&arena);
 }
 
+bool vd_api_knows(struct vd_api *api, struct vd_exchange *x)
+{
+    struct vd_user *user = NULL;
+    int code = vd_gatekeeper_identify(api->gatekeeper, x, &user, NULL);
+    vd_user_unref(user);
+    return !code;
+}
+
 /* Why a credential is no good is for the log, not for whoever tries some. */
 void vd_api_handle(struct vd_api *api, size_t i, struct vd_exchange *x)
 {

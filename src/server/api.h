@@ -25,6 +25,9 @@ int vd_api_open(struct vd_api *api, struct vd_store *store, const struct vd_conf
  * last. */
 void vd_api_join(struct vd_api *api, size_t i, struct vd_loop *loop);
 
+/* Whether the request comes with a credential that is good. */
+bool vd_api_knows(struct vd_api *api, struct vd_exchange *x);
+
 /* Answers a request of loop i. */
 void vd_api_handle(struct vd_api *api, size_t i, struct vd_exchange *x);
 

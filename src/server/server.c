@@ -65,7 +65,8 @@ struct server {
 static void handle(struct vd_http_service *service, struct vd_exchange *x)
 {
     struct server *server = service->arg;
-    if (server->config->anonymous_health && vd_health_answer(&server->health, x))
+    bool may_ask = server->config->anonymous_health || vd_api_knows(&server->api, x);
+    if (may_ask && vd_health_answer(&server->health, x))
         return;
     vd_api_handle(&server->api, service->loop->index, x);
 }
