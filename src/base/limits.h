@@ -48,6 +48,20 @@
     X(VD_HTTP_TARGET_LEN_MAX,    8192,        "bytes of a request's target, scheme and host included") \
     X(VD_HTTP_CHUNK_EXT_LEN_MAX, 1024,        "bytes of all chunk extensions of one request body together") \
     X(VD_HTTP_TRAILER_LEN_MAX,   8192,        "bytes of the trailer after a chunked request body") \
+    X(VD_HTTP_HANDSHAKE_MS,      10000,       "milliseconds for a TLS handshake") \
+    X(VD_HTTP_HEAD_MS,           10000,       "milliseconds from a request's first byte to the end of its head; then 408") \
+    X(VD_HTTP_BODY_MS,           60000,       "milliseconds for the rest of a request; then 408") \
+    X(VD_HTTP_IDLE_MS,           180000,      "milliseconds that a connection may wait for its next request") \
+    X(VD_HTTP_SEND_MS,           30000,       "milliseconds in which a client must take some of a complete answer") \
+    X(VD_HTTP_LINGER_MS,         2000,        "milliseconds that a client has for closing after the last answer") \
+    X(VD_HTTP_AHEAD_LEN_MAX,     65536,       "bytes of later requests that are read while one is answered") \
+    X(VD_HTTP_AHEAD_OUTPUT_MAX,  262144,      "bytes waiting to be sent on a connection above which its next request waits") \
+    X(VD_HTTP_TURN_REQUESTS_MAX, 64,          "requests of one connection that one turn of a loop takes") \
+    X(VD_HTTP_TURN_SEND_MAX,     1048576,     "bytes that one turn of a loop sends on one connection, about") \
+    X(VD_GZIP_BODY_LEN_MIN,      131072,      "bytes from which on an answer is compressed, where the client allows it (as in Kubernetes)") \
+    X(VD_TCP_KEEPALIVE_S,        60,          "seconds of silence before a connection is probed, 4 times in 15 s steps") \
+    X(VD_TCP_USER_TIMEOUT_MS,    120000,      "milliseconds in which the peer's kernel must take what was sent") \
+    X(VD_DOOR_PAUSE_MS,          100,         "milliseconds without accepting when descriptors have run out") \
     X(VD_URL_SEGMENTS_MAX,       64,          "segments of a path") \
     X(VD_URL_PARAMS_MAX,         256,         "parameters of a query") \
     X(VD_ACCEPT_RANGES_MAX,      32,          "media ranges of a request's Accept headers") \

@@ -70,6 +70,7 @@ const char *vd_verb_name(enum vd_verb_bit bit);
 /* clang-format off */
 #define VD_CELLS(X)                                                                              \
     X(PATH,               "path")               /* the value at jsonPath; a date as its age */   \
+    X(PATH_OR_NONE,       "path-or-none")       /* the text at jsonPath, or <none> */            \
     X(COUNT,              "count")              /* members or elements at the paths, summed */   \
     X(REFERENCE,          "reference")          /* Kind/name of the object at the path */        \
     X(LOWER_REFERENCE,    "lower-reference")    /* the same with a small kind: pod/web */        \

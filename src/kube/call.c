@@ -95,16 +95,44 @@ void vd_call_reply(struct vd_call *call, unsigned status, struct vd_slice conten
 
 void vd_call_reply_json(struct vd_call *call, unsigned status, struct vd_slice json)
 {
-    reply(call, status, VD_SLICE("application/json"), json, 0);
+    struct vd_buf body = {0};
+    struct vd_arena scratch = {0};
+    if (vd_kube_output_encode(&body, &call->output, json, &scratch, NULL))
+        vd_buf_add_slice(&body, json); /* not JSON after all: as it is */
+    reply(call, status, vd_kube_output_content_type(&call->output), vd_buf_slice(&body), 0);
+    vd_arena_release(&scratch);
+    vd_buf_release(&body);
+}
+
+void vd_call_reply_object(struct vd_call *call, unsigned status, struct vd_slice object)
+{
+    struct vd_buf body = {0};
+    struct vd_arena scratch = {0};
+    struct vd_error error;
+    struct vd_kube_output_source source = {
+        .table = vd_tables_find(call->kube->tables, call->kind),
+        .now_ms = vd_clock_wall_ms(call->kube->clock),
+    };
+    int code = vd_kube_output_render(&body, &call->output, &source, object, &scratch, &error);
+    if (code)
+        vd_call_reply_error(call, code, &error);
+    else
+        reply(call, status, vd_kube_output_content_type(&call->output), vd_buf_slice(&body), 0);
+    vd_arena_release(&scratch);
+    vd_buf_release(&body);
 }
 
 void vd_call_reply_status(struct vd_call *call, const struct vd_status *status)
 {
-    struct vd_buf body = {0};
-    vd_status_write(&body, status);
-    vd_buf_add_char(&body, '\n');
-    reply(call, (unsigned)status->code, VD_SLICE("application/json"), vd_buf_slice(&body),
-          (unsigned)status->retry_after_s);
+    struct vd_buf json = {0}, body = {0};
+    struct vd_arena scratch = {0};
+    vd_status_write(&json, status);
+    if (vd_kube_output_encode(&body, &call->output, vd_buf_slice(&json), &scratch, NULL))
+        vd_buf_add_slice(&body, vd_buf_slice(&json));
+    reply(call, (unsigned)status->code, vd_kube_output_content_type(&call->output),
+          vd_buf_slice(&body), (unsigned)status->retry_after_s);
+    vd_arena_release(&scratch);
+    vd_buf_release(&json);
     vd_buf_release(&body);
 }
 
@@ -168,6 +196,8 @@ int vd_call_filter(struct vd_call *call, const struct vd_list_options *o, struct
         .name = call->target.name, /* of the old way to watch one object */
         .labels = o->labels,
         .fields = o->fields,
+        .format = (uint32_t)call->output.form << 8 | (uint32_t)call->output.version << 4 |
+                  (uint32_t)call->output.object,
     };
     struct vd_slice name;
     if (o->fields && !spec.name.n &&

@@ -10,6 +10,7 @@
 
 #include "kube/kube.h"
 #include "kube/list_options.h"
+#include "kube/output.h"
 #include "kube/status.h"
 #include "kube/target.h"
 #include "watch/filter.h"
@@ -30,6 +31,7 @@ struct vd_call {
     struct vd_url_query query;
     struct vd_kind_set *kinds;
     const struct vd_kind *kind; /* NULL: the target is no resource that there is */
+    struct vd_kube_output output;
     bool dry_run;
     enum vd_field_validation validation;
     VD_VEC(struct vd_slice) warnings; /* texts in the arena */
@@ -61,7 +63,10 @@ struct vd_slice vd_call_verb(const struct vd_call *call);
 void vd_call_free(struct vd_call *call); /* without an answer */
 void vd_call_reply(struct vd_call *call, unsigned status, struct vd_slice content_type,
                    struct vd_slice body);
+/* A document, in the encoding that was asked for. */
 void vd_call_reply_json(struct vd_call *call, unsigned status, struct vd_slice json);
+/* One stored object, in the form and encoding that were asked for. */
+void vd_call_reply_object(struct vd_call *call, unsigned status, struct vd_slice body);
 void vd_call_reply_status(struct vd_call *call, const struct vd_status *status);
 void vd_call_reply_error(struct vd_call *call, int code, const struct vd_error *error);
 
@@ -79,6 +84,9 @@ int vd_call_filter(struct vd_call *call, const struct vd_list_options *options,
 void vd_call_warn(struct vd_call *call, const char *format, ...) VD_PRINTF(2, 3);
 
 /* ---- the verbs, each in its file ---- */
+
+/* Answers if the path is that of a document; false: it is not. */
+bool vd_call_document(struct vd_call *call);
 
 void vd_call_get(struct vd_call *call);
 void vd_call_list(struct vd_call *call);

@@ -41,6 +41,42 @@ static int parse(struct vd_call *call, struct vd_error *error)
     return code;
 }
 
+/* How the client wants its answer. False: it wants what there is not, and has been
+ * told. */
+static bool negotiate(struct vd_call *call)
+{
+    struct vd_accept accept;
+    struct vd_slice value, agent = VD_SLICE("");
+    struct vd_error error;
+    size_t at = 0;
+    vd_accept_init(&accept);
+    while (vd_http_head_next(call->x->head, VD_SLICE("accept"), &at, &value))
+        if (vd_accept_add(&accept, value, NULL))
+            break; /* enough ranges to choose from */
+    if (!vd_http_head_find(call->x->head, VD_SLICE("user-agent"), &agent))
+        agent = VD_SLICE("");
+    enum vd_verb verb = call->target.verb;
+    struct vd_kube_output_request request = {
+        .accept = &accept,
+        .query = &call->query,
+        .user_agent = agent,
+        .scope = !call->kind || !call->kind->stored                         ? VD_OUTPUT_OF_DOCUMENT
+                 : verb == VD_VERB_WATCH                                    ? VD_OUTPUT_OF_WATCH
+                 : verb == VD_VERB_LIST || verb == VD_VERB_DELETECOLLECTION ? VD_OUTPUT_OF_LIST
+                                                                            : VD_OUTPUT_OF_OBJECT,
+    };
+    int code = vd_kube_output_negotiate(&call->output, &request, &call->arena, &error);
+    if (!code)
+        return true;
+    call->output = (struct vd_kube_output){0};
+    struct vd_status status = code == VD_ERR_NOT_FOUND
+                                  ? vd_status_not_acceptable(&call->arena,
+                                                             vd_kube_output_accepted(request.scope))
+                                  : vd_status_bad_request(&call->arena, vd_slice_of(error.text));
+    vd_call_reply_status(call, &status);
+    return false;
+}
+
 static void find_kind(struct vd_call *call)
 {
     const struct vd_target *t = &call->target;
@@ -144,10 +180,10 @@ void vd_kube_handle(struct vd_kube_loop *l, struct vd_exchange *x, struct vd_use
         return;
     }
     find_kind(call);
-    if (!is_allowed(call))
+    if ((call->kind && !negotiate(call)) || !is_allowed(call))
         return;
     if (call->kind)
         serve(call);
-    else
+    else if (!vd_call_document(call))
         reply_no_such_path(call);
 }

@@ -12,6 +12,8 @@
 #include "auth/service_account.h"
 #include "auth/user.h"
 #include "kinds/registry.h"
+#include "kube/documents.h"
+#include "kube/table.h"
 #include "net/exchange.h"
 #include "store/store.h"
 #include "watch/registry.h"
@@ -38,6 +40,8 @@ struct vd_kube {
     /* Whose token this is; a reference in *out. */
     int (*identify)(void *arg, struct vd_slice token, struct vd_user **out, struct vd_error *error);
     void *arg;                                  /* of the three above */
+    struct vd_tables *tables;       /* of the built-in kinds */
+    struct vd_documents *documents; /* discovery and OpenAPI */
     const struct vd_service_accounts *accounts; /* issues tokens; NULL: none are */
 };
 

@@ -3,7 +3,8 @@
  *
  * A list is a stream of pieces: each is made when the last one has been sent, so
  * a hundred large lists at a time cost a hundred pieces of memory. A page with a
- * limit is gathered first, because its head says how it goes on.
+ * limit is gathered first, because its head says how it goes on; so is a list in an
+ * encoding that needs it whole.
  */
 #include <stdlib.h>
 
@@ -17,8 +18,6 @@ enum {
     PAGE_EVENTS = 512,
 };
 
-static const struct vd_exchange_ops no_ops;
-
 /* ---- get ---- */
 
 void vd_call_get(struct vd_call *call)
@@ -31,7 +30,7 @@ void vd_call_get(struct vd_call *call)
         vd_call_reply_error(call, code, &error);
         return;
     }
-    vd_call_reply_json(call, 200, vd_body_slice(event->body));
+    vd_call_reply_object(call, 200, vd_body_slice(event->body));
     vd_event_unref(event);
 }
 
@@ -44,6 +43,9 @@ struct listing {
     struct vd_attributes attributes;
     uint64_t left; /* of the limit; UINT64_MAX: no limit */
     bool any;      /* an item has been written */
+    struct vd_table_writer table;
+    struct vd_partial_list partial;
+    struct vd_arena scratch;
 };
 
 static void listing_free(struct listing *l)
@@ -51,6 +53,7 @@ static void listing_free(struct listing *l)
     vd_snapshot_release(&l->snapshot);
     vd_attributes_release(&l->attributes);
     vd_filter_unref(l->filter);
+    vd_arena_release(&l->scratch);
     free(l);
 }
 
@@ -59,6 +62,63 @@ static void gone(struct vd_exchange *x)
     struct listing *l = x->arg;
     vd_call_free(l->call);
     listing_free(l);
+}
+
+/* ---- the three forms of a list ---- */
+
+static void add_head(struct listing *l, struct vd_buf *out, struct vd_slice token,
+                     uint64_t remaining, bool has_remaining)
+{
+    const struct vd_call *call = l->call;
+    char digits[20];
+    struct vd_list_meta list_meta = {
+        .resource_version = vd_slice(digits, vd_u64_digits(l->snapshot.revision, digits)),
+        .continue_token = token,
+        .has_remaining = has_remaining,
+        .remaining = remaining,
+    };
+    const struct vd_list_meta *meta = &list_meta;
+    if (call->output.form == VD_OUTPUT_TABLE) {
+        l->table = (struct vd_table_writer){
+            .table = vd_tables_find(call->kube->tables, call->kind),
+            .version = call->output.version,
+            .object = call->output.object,
+            .now_ms = vd_clock_wall_ms(call->kube->clock),
+        };
+        vd_table_begin(&l->table, out, meta);
+    } else if (call->output.form == VD_OUTPUT_PARTIAL_LIST) {
+        vd_partial_list_begin(&l->partial, out, call->output.version, meta);
+    } else {
+        vd_buf_addf(out, "{\"kind\":\"%.*s\",\"apiVersion\":\"%.*s\",\"metadata\":",
+                    VD_FMT(call->kind->list_kind), VD_FMT(call->kind->api_version));
+        vd_list_meta_write(out, meta);
+        vd_buf_add_text(out, ",\"items\":[");
+    }
+}
+
+static void add_item(struct listing *l, struct vd_buf *out, struct vd_slice body)
+{
+    if (l->call->output.form == VD_OUTPUT_TABLE) {
+        vd_table_add(&l->table, out, &l->scratch, body);
+    } else if (l->call->output.form == VD_OUTPUT_PARTIAL_LIST) {
+        vd_partial_list_add(&l->partial, out, body);
+    } else {
+        if (l->any)
+            vd_buf_add_char(out, ',');
+        vd_buf_add_slice(out, body);
+    }
+    l->any = true;
+}
+
+static void add_tail(struct listing *l, struct vd_buf *out)
+{
+    if (l->call->output.form == VD_OUTPUT_TABLE)
+        vd_table_end(&l->table, out);
+    else if (l->call->output.form == VD_OUTPUT_PARTIAL_LIST)
+        vd_partial_list_end(&l->partial, out);
+    else
+        vd_buf_add_text(out, "]}");
+    vd_buf_add_char(out, '\n');
 }
 
 /* Adds items until the piece is full or the list is at its end. */
@@ -74,30 +134,13 @@ static int add_items(struct listing *l, struct vd_buf *out, size_t len_max, stru
         for (size_t i = 0; i < n; i++) {
             vd_attributes_set(&l->attributes, events[i]);
             if (vd_filter_matches(l->filter, &l->attributes)) {
-                if (l->any)
-                    vd_buf_add_char(out, ',');
-                vd_buf_add_slice(out, vd_body_slice(events[i]->body));
-                l->any = true;
+                add_item(l, out, vd_body_slice(events[i]->body));
                 l->left -= l->left != UINT64_MAX;
             }
             vd_event_unref(events[i]);
         }
     }
     return VD_OK;
-}
-
-static void add_head(const struct listing *l, struct vd_buf *out, struct vd_slice token,
-                     uint64_t remaining)
-{
-    const struct vd_kind *kind = l->call->kind;
-    vd_buf_addf(out, "{\"kind\":\"%.*s\",\"apiVersion\":\"%.*s\",\"metadata\":{",
-                VD_FMT(kind->list_kind), VD_FMT(kind->api_version));
-    vd_buf_addf(out, "\"resourceVersion\":\"%llu\"", (unsigned long long)l->snapshot.revision);
-    if (token.n)
-        vd_buf_addf(out, ",\"continue\":\"%.*s\"", VD_FMT(token));
-    if (remaining)
-        vd_buf_addf(out, ",\"remainingItemCount\":%llu", (unsigned long long)remaining);
-    vd_buf_add_text(out, "},\"items\":[");
 }
 
 static void drained(struct vd_exchange *x);
@@ -111,11 +154,11 @@ static void send_piece(struct listing *l, bool first)
     struct vd_error error;
     vd_frame_begin(out);
     if (first)
-        add_head(l, out, VD_SLICE(""), 0);
+        add_head(l, out, VD_SLICE(""), 0, false);
     int code = add_items(l, out, PIECE_LEN, &error);
     if (code) {
         vd_buf_reset(out);
-        x->ops = &no_ops;
+        x->ops = NULL;
         vd_call_free(l->call);
         listing_free(l);
         vd_exchange_abort(x);
@@ -123,7 +166,7 @@ static void send_piece(struct listing *l, bool first)
     }
     bool done = l->snapshot.done;
     if (done)
-        vd_buf_add_text(out, "]}\n");
+        add_tail(l, out);
     vd_exchange_send(x, vd_frame_end(out));
     if (!done) {
         vd_exchange_await_drain(x);
@@ -150,13 +193,15 @@ static void send_stream(struct listing *l)
     send_piece(l, true);
 }
 
-/* A page: the items, then the head that says what is left. */
-static void send_page(struct listing *l, bool count)
+/* A page, or a list that has to be whole before it can be encoded: the items are
+ * gathered first, because the head says what is left. */
+static void send_whole(struct listing *l, bool count)
 {
     struct vd_call *call = l->call;
-    struct vd_buf items = {0}, answer = {0}, token = {0};
+    struct vd_buf items = {0}, answer = {0}, token = {0}, head = {0};
     struct vd_error error;
     size_t remaining = 0;
+    add_head(l, &head, VD_SLICE(""), 0, false); /* sets the writers up */
     int code = add_items(l, &items, SIZE_MAX, &error);
     if (!code && !l->snapshot.done && count)
         code = vd_snapshot_remaining(&l->snapshot, &remaining, &error);
@@ -164,9 +209,12 @@ static void send_page(struct listing *l, bool count)
     if (more)
         vd_continue_token_write(&token, l->snapshot.revision, vd_buf_slice(&l->snapshot.after));
     if (!code) {
-        add_head(l, &answer, vd_buf_slice(&token), remaining);
+        bool table_started = l->table.started, partial_started = l->partial.started;
+        add_head(l, &answer, vd_buf_slice(&token), remaining, more && count);
+        l->table.started = table_started;
+        l->partial.started = partial_started;
         vd_buf_add_slice(&answer, vd_buf_slice(&items));
-        vd_buf_add_text(&answer, "]}\n");
+        add_tail(l, &answer);
     }
     listing_free(l);
     if (code)
@@ -176,6 +224,7 @@ static void send_page(struct listing *l, bool count)
     vd_buf_release(&items);
     vd_buf_release(&answer);
     vd_buf_release(&token);
+    vd_buf_release(&head);
 }
 
 /* Where the list is taken: a revision, 0 for the newest, and the path behind which
@@ -241,8 +290,8 @@ static void list(struct vd_call *call, const struct vd_list_options *o)
         code = vd_snapshot_open(&l->snapshot, call->kube->store, call->kind->storage_key,
                                 vd_buf_slice(&prefix), place.revision, place.after, &error);
     vd_buf_release(&prefix);
-    if (!code && l->left != UINT64_MAX) {
-        send_page(l, !o->labels && !o->fields);
+    if (!code && (l->left != UINT64_MAX || !vd_kube_output_is_stream(&call->output))) {
+        send_whole(l, !o->labels && !o->fields);
         return;
     }
     if (!code) {

@@ -32,6 +32,8 @@ struct vd_watch {
     const struct vd_kind *kind;
     struct vd_timer bookmark;
     struct vd_timer end;
+    struct vd_kube_output output;
+    struct vd_table_writer table;
     bool bookmarks;
     bool tell_initial_end;
     bool ending; /* the last bookmark has been sent; the next ring ends it */
@@ -40,13 +42,28 @@ struct vd_watch {
 
 /* ---- bytes ---- */
 
-static void add_event(struct vd_buf *out, const struct vd_watch *w, const struct vd_delivery *d)
+/* An object in the form that was asked for. */
+static void add_object(struct vd_buf *out, struct vd_watch *w, struct vd_slice body)
+{
+    struct vd_arena scratch = {0};
+    if (w->output.form == VD_OUTPUT_TABLE) {
+        w->table.now_ms = vd_clock_wall_ms(w->l->kube->clock);
+        vd_table_write_one(&w->table, out, &scratch, body);
+    } else if (w->output.form == VD_OUTPUT_PARTIAL) {
+        vd_partial_write(out, w->output.version, body);
+    } else {
+        vd_buf_add_slice(out, body);
+    }
+    vd_arena_release(&scratch);
+}
+
+static void add_event(struct vd_buf *out, struct vd_watch *w, const struct vd_delivery *d)
 {
     vd_buf_add_text(out, "{\"type\":\"");
     vd_buf_add_text(out, vd_delivery_name(d->type));
     vd_buf_add_text(out, "\",\"object\":");
     if (d->body)
-        vd_buf_add_slice(out, vd_body_slice(d->body));
+        add_object(out, w, vd_body_slice(d->body));
     else /* its bytes were lost to damage: all that is known of it */
         vd_buf_addf(out,
                     "{\"kind\":\"%.*s\",\"apiVersion\":\"%.*s\",\"metadata\":{\"name\":\"%.*s\","
@@ -95,15 +112,25 @@ static struct vd_bytes *shared_bytes(struct vd_watch *w, const struct vd_deliver
 static void send_bookmark(struct vd_watch *w, uint64_t revision, bool initial_end)
 {
     struct vd_buf *out = &w->l->frame;
+    struct vd_arena scratch = {0};
+    struct vd_buf object = {0};
     vd_frame_begin(out);
-    vd_buf_addf(out,
-                "{\"type\":\"BOOKMARK\",\"object\":{\"kind\":\"%.*s\",\"apiVersion\":\"%.*s\","
-                "\"metadata\":{\"resourceVersion\":\"%llu\",\"creationTimestamp\":null",
-                VD_FMT(w->kind->kind), VD_FMT(w->kind->api_version), (unsigned long long)revision);
-    if (initial_end)
-        vd_buf_add_text(out, ",\"annotations\":{\"k8s.io/initial-events-end\":\"true\"}");
-    vd_buf_add_text(out, "}}}\n");
+    vd_buf_add_text(out, "{\"type\":\"BOOKMARK\",\"object\":");
+    if (w->output.form == VD_OUTPUT_TABLE) {
+        vd_table_write_bookmark(&w->table, out, &scratch, revision, initial_end);
+    } else {
+        vd_buf_addf(&object,
+                    "{\"kind\":\"%.*s\",\"apiVersion\":\"%.*s\",\"metadata\":{"
+                    "\"resourceVersion\":\"%llu\",\"creationTimestamp\":null%s}}",
+                    VD_FMT(w->kind->kind), VD_FMT(w->kind->api_version),
+                    (unsigned long long)revision,
+                    initial_end ? ",\"annotations\":{\"k8s.io/initial-events-end\":\"true\"}" : "");
+        add_object(out, w, vd_buf_slice(&object));
+    }
+    vd_buf_add_text(out, "}\n");
     vd_exchange_send(w->x, vd_frame_end(out));
+    vd_buf_release(&object);
+    vd_arena_release(&scratch);
 }
 
 static void send_error(struct vd_watch *w, const struct vd_status *status)
@@ -182,8 +209,10 @@ static enum vd_take deliver(struct vd_watcher *watcher, const struct vd_deliveri
         vd_exchange_await_drain(w->x);
         return VD_TAKE_NOT;
     }
+    /* The first table of a stream has columns: it is nobody else's. */
+    bool own = !shared || w->output.form == VD_OUTPUT_TABLE;
     if (d->list.n)
-        vd_exchange_send(w->x, shared ? shared_bytes(w, d, shared) : frame_of(w, d));
+        vd_exchange_send(w->x, own ? frame_of(w, d) : shared_bytes(w, d, shared));
     if (d->snapshot_end && w->tell_initial_end) {
         w->tell_initial_end = false;
         send_bookmark(w, d->upto, true);
@@ -262,6 +291,10 @@ static struct vd_watch *watch_new(struct vd_call *call, const struct vd_list_opt
     w->user = vd_user_ref(call->user);
     w->kinds = vd_kind_set_ref(call->kinds);
     w->kind = call->kind;
+    w->output = call->output;
+    w->table = (struct vd_table_writer){.table = vd_tables_find(call->kube->tables, call->kind),
+                                        .version = call->output.version,
+                                        .object = call->output.object};
     w->bookmarks = o->bookmarks;
     w->bookmark.fire = on_bookmark;
     w->end.fire = on_end;

@@ -167,7 +167,7 @@ static void proposal_done(struct vd_proposal *p, const struct vd_outcome *outcom
 static void reply_written(struct vd_call *call, uint64_t revision)
 {
     struct vd_body *body = vd_body_new(call->wish.body, revision);
-    vd_call_reply_json(call, call->success, vd_body_slice(body));
+    vd_call_reply_object(call, call->success, vd_body_slice(body));
     vd_body_unref(body);
 }
 

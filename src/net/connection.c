@@ -2,10 +2,14 @@
  * See connection.h. Bytes come in through receive() into the intake, where
  * process() takes one request after the other off the front; a request that is
  * complete goes to the service's handler, and the next one waits until its answer
- * is complete. Bytes go out through output.c at the end of each turn.
+ * is complete and most of what was answered before has left. Bytes go out through
+ * output.c at the end of each turn.
  *
- * A connection is freed in two steps: close_now() ends it, and the loop frees it
- * when libuv has let go of its handle.
+ * A connection ends in steps. After the last answer it is CLOSING until all is sent.
+ * Then it says that it is finished and LINGERs, reading without looking: closing a
+ * socket that has unread bytes resets the connection, and a reset can overtake the
+ * answer. vd_connection_close() ends it at any time, and the loop frees it when
+ * libuv has let go of its handle.
  */
 #include "net/connection.h"
 
@@ -19,24 +23,18 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "net/connection_internal.h"
 #include "net/output.h"
 
 enum {
-    HANDSHAKE_MS = 10000,
-    HEAD_MS = 10000,
-    BODY_MS = 60000,
-    IDLE_MS = 180000,
-    CLOSING_MS = 10000,
     READS_PER_EVENT = 4,
-    AHEAD_MAX = 65536, /* bytes of later requests that are kept while one is answered */
-    KEEPALIVE_IDLE_S = 60,
+    FLUSH_ROUNDS = 2,
     KEEPALIVE_INTERVAL_S = 15,
     KEEPALIVE_PROBES = 4,
-    USER_TIMEOUT_MS = 120000,
 };
 
 static void process(struct vd_connection *c);
-static void finish_answer(struct vd_connection *c);
+static void refuse(struct vd_connection *c, enum vd_http_refusal refusal);
 
 /* ---- life and death ---- */
 
@@ -62,34 +60,63 @@ static void unlink_connection(struct vd_connection *c)
     if (c->next)
         c->next->prev = c->prev;
     s->count--;
-    struct vd_connection **at = &s->dirty;
-    while (c->is_dirty && *at != c)
-        at = &(*at)->next_dirty;
-    if (c->is_dirty)
-        *at = c->next_dirty;
+    vd_output_unmark(c);
 }
 
-static void close_now(struct vd_connection *c)
+void vd_connection_close(struct vd_connection *c)
 {
     if (c->state == VD_CONNECTION_CLOSED)
         return;
+    struct vd_exchange *x = &c->exchange;
     bool answering = c->state == VD_CONNECTION_ANSWER;
     c->state = VD_CONNECTION_CLOSED;
-    if (answering && c->exchange.ops)
-        c->exchange.ops->gone(&c->exchange);
+    x->sent_len -= x->sent_len < c->backlog ? x->sent_len : c->backlog;
     if (answering && c->service->finished)
-        c->service->finished(c->service, &c->exchange);
+        c->service->finished(c->service, x);
+    if (answering && x->ops)
+        x->ops->gone(x);
     vd_timer_stop(c->loop, &c->deadline);
     unlink_connection(c);
     intake_free(c);
-    uv_poll_stop(&c->poll);
-    vd_transport_close(&c->transport);
+    /* In this order: once closed, the descriptor's number may be another thread's. */
     uv_close((uv_handle_t *)&c->poll, free_connection);
+    vd_transport_close(&c->transport);
+}
+
+/* ---- deadlines ---- */
+
+static void set_deadline(struct vd_connection *c, uint64_t ms)
+{
+    c->progressed = false;
+    vd_timer_set(c->loop, &c->deadline, ms);
+}
+
+static void set_idle(struct vd_connection *c)
+{
+    const struct vd_http_deadlines *d = &c->service->deadlines;
+    c->state = VD_CONNECTION_IDLE;
+    set_deadline(c, c->service->draining ? d->head_ms : d->idle_ms);
+}
+
+/* Lets the backlog out, and no more comes after it. */
+static void begin_close(struct vd_connection *c)
+{
+    c->state = VD_CONNECTION_CLOSING;
+    intake_free(c);
+    set_deadline(c, c->service->deadlines.send_ms);
+    vd_output_mark(c);
 }
 
 static void on_deadline(struct vd_timer *timer)
 {
-    close_now(VD_HEAP_OWNER(timer, struct vd_connection, deadline));
+    struct vd_connection *c = VD_HEAP_OWNER(timer, struct vd_connection, deadline);
+    bool receiving = c->state == VD_CONNECTION_HEAD || c->state == VD_CONNECTION_BODY;
+    if (receiving && !c->paused)
+        refuse(c, VD_HTTP_REFUSED_SLOW);
+    else if (c->backlog && c->progressed) /* slow, but it reads */
+        set_deadline(c, c->service->deadlines.send_ms);
+    else
+        vd_connection_close(c);
 }
 
 /* ---- what to wait for ---- */
@@ -98,18 +125,25 @@ static void on_poll(uv_poll_t *poll, int status, int events);
 
 static bool may_read(const struct vd_connection *c)
 {
-    if (c->state == VD_CONNECTION_CLOSING)
+    if (c->peer_done || c->state == VD_CONNECTION_CLOSING || c->state == VD_CONNECTION_CLOSED)
         return false;
-    size_t have = c->intake ? c->intake->bytes.n : 0;
-    return c->state != VD_CONNECTION_ANSWER || have < AHEAD_MAX;
+    if (c->state != VD_CONNECTION_ANSWER)
+        return !c->paused;
+    return !c->intake || c->intake->bytes.n - c->intake->next_at < VD_HTTP_AHEAD_LEN_MAX;
 }
 
+/* Each change costs up to three system calls. A dirty connection is looked at again
+ * when it is flushed, and then nearly always waits for the same as before. */
 static void set_events(struct vd_connection *c)
 {
-    if (c->state == VD_CONNECTION_CLOSED)
+    if (c->state == VD_CONNECTION_CLOSED || c->is_dirty)
         return;
-    int events = UV_DISCONNECT | (may_read(c) ? UV_READABLE : 0);
-    if (c->backlog || c->transport.wants_write)
+    bool reads = may_read(c);
+    int events = reads ? UV_READABLE : 0;
+    /* A client that leaves while it is not read from must be noticed too. */
+    if (!reads && c->state == VD_CONNECTION_ANSWER && !c->peer_done && !c->deaf)
+        events |= UV_DISCONNECT;
+    if (c->backlog || (reads && c->transport.wants_write))
         events |= UV_WRITABLE;
     if (events == c->events)
         return;
@@ -119,46 +153,62 @@ static void set_events(struct vd_connection *c)
 
 /* ---- writing ---- */
 
-static void flush(struct vd_connection *c)
+static void linger(struct vd_connection *c)
 {
-    if (!c->transport.handshaken)
-        return;
-    if (!vd_output_flush(c)) {
-        close_now(c);
+    if (c->peer_done) {
+        vd_connection_close(c);
         return;
     }
-    if (c->backlog == 0 && c->state == VD_CONNECTION_CLOSING) {
-        close_now(c);
-        return;
-    }
+    vd_transport_finish(&c->transport);
+    c->state = VD_CONNECTION_LINGER;
+    set_deadline(c, c->service->deadlines.linger_ms);
+}
+
+/* What had to wait for the backlog. `late`: it could not be sent in one turn. */
+static void after_flush(struct vd_connection *c, bool late)
+{
+    if (c->state == VD_CONNECTION_CLOSING && c->backlog == 0)
+        linger(c);
+    else if (c->state == VD_CONNECTION_IDLE && c->backlog == 0 && late)
+        set_idle(c); /* the time for sending was not the client's to think */
+    else if (c->paused && c->backlog <= VD_HTTP_AHEAD_OUTPUT_MAX)
+        process(c);
     if (c->backlog == 0 && c->await_drain) {
         c->await_drain = false;
         if (c->state == VD_CONNECTION_ANSWER && c->exchange.ops)
             c->exchange.ops->drained(&c->exchange);
     }
+}
+
+static void flush(struct vd_connection *c, bool late)
+{
+    if (!c->transport.handshaken)
+        return;
+    bool left = c->streaming && (c->peer_done || c->deaf);
+    if (left || !vd_output_flush(c))
+        vd_connection_close(c);
+    else
+        after_flush(c, late);
     set_events(c);
 }
 
-/* What was queued in this turn leaves now. Draining streams may queue more; that is
- * for the next round. */
+/* What was queued in this turn leaves now. What that brings about may queue more;
+ * that is for the next round. */
 static bool flush_dirty(struct vd_turn_hook *hook)
 {
     struct vd_http_service *s =
         (struct vd_http_service *)((char *)hook - offsetof(struct vd_http_service, flush_hook));
-    for (int round = 0; s->dirty && round < 2; round++) {
-        struct vd_connection *list = s->dirty;
-        s->dirty = NULL;
-        while (list) {
-            struct vd_connection *c = list;
-            list = c->next_dirty;
-            c->is_dirty = false;
-            flush(c);
+    for (int round = 0; s->dirty && round < FLUSH_ROUNDS; round++) {
+        for (size_t n = s->dirty_n; s->dirty && n > 0; n--) {
+            struct vd_connection *c = s->dirty;
+            vd_output_unmark(c);
+            flush(c, false);
         }
     }
     return s->dirty != NULL;
 }
 
-/* ---- reading ---- */
+/* ---- requests ---- */
 
 static struct vd_intake *intake_ensure(struct vd_connection *c)
 {
@@ -171,38 +221,63 @@ static struct vd_intake *intake_ensure(struct vd_connection *c)
     return c->intake;
 }
 
+void vd_connection_forget_request(struct vd_connection *c)
+{
+    struct vd_intake *in = c->intake;
+    size_t left = in ? in->bytes.n - in->next_at : 0;
+    if (left == 0) {
+        intake_free(c);
+        return;
+    }
+    memmove(in->bytes.p, in->bytes.p + in->next_at, left);
+    in->bytes.n = left;
+    in->body_end = in->next_at = 0;
+    vd_http_head_init(&in->head);
+}
+
+static void begin_answer(struct vd_connection *c)
+{
+    vd_timer_stop(c->loop, &c->deadline);
+    c->state = VD_CONNECTION_ANSWER;
+    c->streaming = c->await_drain = false;
+    c->exchange = (struct vd_exchange){
+        .connection = c,
+        .loop = c->loop,
+        .start_ns = vd_clock_mono_ns(vd_clock_system()),
+    };
+}
+
 static void refuse(struct vd_connection *c, enum vd_http_refusal refusal)
 {
+    unsigned status = vd_http_refusal_status(refusal);
+    const char *why = vd_http_refusal_text(refusal);
+    begin_answer(c);
+    c->keep_alive = c->head_only = false;
+    c->chunked = true;
+    if (c->service->refused) {
+        c->service->refused(c->service, &c->exchange, status, why);
+        assert(c->state != VD_CONNECTION_ANSWER);
+        return;
+    }
     struct vd_buf text = {0};
-    vd_buf_addf(&text, "%s\n", vd_http_refusal_text(refusal));
-    c->state = VD_CONNECTION_ANSWER;
-    c->keep_alive = false;
-    c->exchange = (struct vd_exchange){.connection = c, .loop = c->loop};
+    vd_buf_addf(&text, "%s\n", why);
     vd_exchange_respond(&c->exchange,
-                        &(struct vd_response){.status = vd_http_refusal_status(refusal),
+                        &(struct vd_response){.status = status,
                                               .content_type = VD_SLICE("text/plain; charset=utf-8"),
-                                              .body = vd_buf_slice(&text),
-                                              .close = true});
+                                              .body = vd_buf_slice(&text)});
     vd_buf_release(&text);
 }
 
 static void dispatch(struct vd_connection *c)
 {
     struct vd_intake *in = c->intake;
-    vd_timer_stop(c->loop, &c->deadline);
     vd_http_head_rebase(&in->head, in->bytes.p);
-    c->state = VD_CONNECTION_ANSWER;
+    begin_answer(c);
     c->keep_alive = in->head.keep_alive && !c->service->draining;
     c->chunked = in->head.minor == 1;
     c->head_only = in->head.method == VD_HTTP_HEAD;
-    c->streaming = false;
-    c->exchange = (struct vd_exchange){
-        .connection = c,
-        .loop = c->loop,
-        .head = &in->head,
-        .body = vd_slice(in->bytes.p + in->head.used, in->body_end - in->head.used),
-        .start_ns = vd_clock_mono_ns(vd_clock_system()),
-    };
+    c->exchange.head = &in->head;
+    c->exchange.body = vd_slice(in->bytes.p + in->head.used, in->body_end - in->head.used);
     c->service->handle(c->service, &c->exchange);
 }
 
@@ -243,76 +318,137 @@ static bool read_head(struct vd_connection *c)
     in->body_end = in->next_at = in->head.used;
     vd_http_body_init(&in->framing, &in->head, c->service->body_len_max);
     c->state = VD_CONNECTION_BODY;
-    bool waits = in->head.expect_continue && in->bytes.n == in->head.used &&
-                 (!in->head.has_length || in->head.length <= c->service->body_len_max);
+    bool has_body = in->head.chunked || in->head.length > 0;
+    bool waits = in->head.expect_continue && has_body && in->bytes.n == in->head.used &&
+                 in->head.length <= c->service->body_len_max;
     if (waits)
         vd_output_add(c, vd_bytes_copy(VD_HTTP_CONTINUE), 0, VD_HTTP_CONTINUE.n);
-    vd_timer_set(c->loop, &c->deadline, BODY_MS);
+    if (has_body)
+        set_deadline(c, c->service->deadlines.body_ms);
     return true;
 }
 
+/* Whether the next request must wait: a client that asks and asks but does not read
+ * would have its answers pile up, and one with many small requests the loop to
+ * itself. */
+static bool must_pause(const struct vd_connection *c, int taken)
+{
+    return c->state == VD_CONNECTION_HEAD &&
+           (c->backlog > VD_HTTP_AHEAD_OUTPUT_MAX || taken >= VD_HTTP_TURN_REQUESTS_MAX);
+}
+
 /* Takes requests off the front while there are complete ones. An answer that is
- * complete at once comes back here through finish_answer(): one loop is enough. */
+ * complete at once comes back here through vd_connection_finish_answer(): one loop
+ * is enough. */
 static void process(struct vd_connection *c)
 {
     if (c->processing)
         return;
+    if (c->paused && c->state == VD_CONNECTION_HEAD)
+        set_deadline(c, c->service->deadlines.head_ms);
     c->processing = true;
+    c->paused = false;
     bool go_on = true;
-    while (go_on) {
-        if (c->state == VD_CONNECTION_HEAD)
+    for (int taken = 0; go_on && !c->paused;) {
+        if (must_pause(c, taken)) {
+            c->paused = true;
+            vd_output_mark(c);
+        } else if (c->state == VD_CONNECTION_HEAD) {
             go_on = read_head(c);
-        else if (c->state == VD_CONNECTION_BODY)
+            taken++;
+        } else if (c->state == VD_CONNECTION_BODY) {
             go_on = read_body(c);
-        else
+        } else {
             go_on = false;
+        }
     }
     c->processing = false;
+    bool receiving = c->state == VD_CONNECTION_HEAD || c->state == VD_CONNECTION_BODY;
+    if (receiving && c->peer_done && !c->paused)
+        begin_close(c); /* the rest of it will never come */
     set_events(c);
 }
+
+void vd_connection_finish_answer(struct vd_connection *c)
+{
+    if (c->service->finished)
+        c->service->finished(c->service, &c->exchange);
+    c->exchange.ops = NULL;
+    c->await_drain = c->streaming = false;
+    vd_output_mark(c); /* what to wait for has changed, even if nothing is queued */
+    if (c->keep_alive)
+        vd_connection_forget_request(c);
+    if (!c->keep_alive || (c->peer_done && !c->intake)) {
+        begin_close(c);
+    } else if (!c->intake) {
+        set_idle(c);
+    } else {
+        c->state = VD_CONNECTION_HEAD;
+        set_deadline(c, c->service->deadlines.head_ms);
+        process(c);
+    }
+}
+
+/* ---- reading ---- */
 
 static void receive(struct vd_connection *c, const char *p, size_t n)
 {
     vd_buf_add(&intake_ensure(c)->bytes, p, n);
     if (c->state == VD_CONNECTION_IDLE) {
         c->state = VD_CONNECTION_HEAD;
-        vd_timer_set(c->loop, &c->deadline, HEAD_MS);
+        set_deadline(c, c->service->deadlines.head_ms);
     }
     process(c);
 }
 
-/* The peer has said its last word. A short answer may still be on its way. */
+/* The peer has said its last word. */
 static void end_of_input(struct vd_connection *c)
 {
-    if (c->state == VD_CONNECTION_ANSWER && !c->streaming) {
-        c->keep_alive = false;
-        c->events = UV_WRITABLE; /* no more reading: the end would come up for ever */
-        uv_poll_start(&c->poll, c->backlog ? UV_WRITABLE : 0, on_poll);
-        return;
+    c->peer_done = true;
+    if (c->streaming)
+        vd_connection_close(c);
+    else if (c->state != VD_CONNECTION_ANSWER)
+        begin_close(c); /* nothing is asked for; earlier answers may still have to leave */
+}
+
+/* Reads once. False: there is no more just now. */
+static bool read_once(struct vd_connection *c)
+{
+    char *room = c->loop->scratch;
+    ssize_t n = vd_transport_read(&c->transport, room, VD_LOOP_SCRATCH_LEN);
+    if (n == VD_TRANSPORT_AGAIN)
+        return false;
+    if (n < 0) {
+        vd_connection_close(c);
+        return false;
     }
-    close_now(c);
+    if (n == 0) {
+        end_of_input(c);
+        return false;
+    }
+    receive(c, room, (size_t)n);
+    return c->transport.ssl || n == VD_LOOP_SCRATCH_LEN;
 }
 
 static void read_some(struct vd_connection *c)
 {
-    for (int i = 0; i < READS_PER_EVENT && may_read(c); i++) {
-        ssize_t n = vd_transport_read(&c->transport, c->loop->scratch, VD_LOOP_SCRATCH_LEN);
-        if (n == VD_TRANSPORT_AGAIN)
-            break;
-        if (n == 0) {
-            end_of_input(c);
-            return;
-        }
-        if (n < 0) {
-            close_now(c);
-            return;
-        }
-        receive(c, c->loop->scratch, (size_t)n);
-        if (c->state == VD_CONNECTION_CLOSED)
-            return;
-        if (!c->transport.ssl && n < VD_LOOP_SCRATCH_LEN)
-            break;
+    if (c->state == VD_CONNECTION_LINGER) {
+        if (!vd_transport_discard(&c->transport, c->loop->scratch, VD_LOOP_SCRATCH_LEN))
+            vd_connection_close(c);
+        return;
     }
+    for (int i = 0; i < READS_PER_EVENT && may_read(c) && read_once(c);)
+        i++;
+    set_events(c);
+}
+
+static void shake_hands(struct vd_connection *c)
+{
+    int rc = vd_transport_handshake(&c->transport);
+    if (rc == VD_TRANSPORT_BROKEN)
+        vd_connection_close(c);
+    else if (rc == 1)
+        set_idle(c);
     set_events(c);
 }
 
@@ -320,29 +456,23 @@ static void on_poll(uv_poll_t *poll, int status, int events)
 {
     struct vd_connection *c = poll->data;
     if (status < 0) {
-        close_now(c);
+        vd_connection_close(c);
         return;
     }
     if (c->state == VD_CONNECTION_HANDSHAKE) {
-        int rc = vd_transport_handshake(&c->transport);
-        if (rc == VD_TRANSPORT_BROKEN) {
-            close_now(c);
-            return;
-        }
-        if (rc == 1) {
-            c->state = VD_CONNECTION_IDLE;
-            vd_timer_set(c->loop, &c->deadline, IDLE_MS);
-        }
-        set_events(c);
+        shake_hands(c);
         return;
     }
+    bool reads = events & UV_READABLE || c->transport.wants_write;
     if (events & UV_WRITABLE)
-        flush(c);
-    if (c->state != VD_CONNECTION_CLOSED && events & (UV_READABLE | UV_DISCONNECT)) {
-        if (may_read(c))
-            read_some(c);
-        else
-            close_now(c);
+        flush(c, true);
+    if (reads && may_read(c)) {
+        read_some(c);
+    } else if (events & UV_DISCONNECT && c->state == VD_CONNECTION_ANSWER && !may_read(c)) {
+        c->deaf = true;
+        if (c->streaming)
+            vd_connection_close(c);
+        set_events(c);
     }
 }
 
@@ -350,8 +480,8 @@ static void on_poll(uv_poll_t *poll, int status, int events)
 
 static void set_socket_options(int fd)
 {
-    int on = 1, idle = KEEPALIVE_IDLE_S, interval = KEEPALIVE_INTERVAL_S;
-    int probes = KEEPALIVE_PROBES, timeout = USER_TIMEOUT_MS;
+    int on = 1, idle = VD_TCP_KEEPALIVE_S, interval = KEEPALIVE_INTERVAL_S;
+    int probes = KEEPALIVE_PROBES, timeout = VD_TCP_USER_TIMEOUT_MS;
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
     setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof idle);
@@ -365,7 +495,6 @@ void vd_connection_accept(struct vd_http_service *service, int fd, SSL_CTX *tls)
     struct vd_connection *c = VD_NEW(struct vd_connection);
     c->loop = service->loop;
     c->service = service;
-    c->state = tls ? VD_CONNECTION_HANDSHAKE : VD_CONNECTION_IDLE;
     c->deadline.fire = on_deadline;
     set_socket_options(fd);
     if (!vd_transport_open(&c->transport, fd, tls) || uv_poll_init(&c->loop->uv, &c->poll, fd)) {
@@ -379,7 +508,12 @@ void vd_connection_accept(struct vd_http_service *service, int fd, SSL_CTX *tls)
         c->next->prev = c;
     service->connections = c;
     service->count++;
-    vd_timer_set(c->loop, &c->deadline, tls ? HANDSHAKE_MS : IDLE_MS);
+    if (tls) {
+        c->state = VD_CONNECTION_HANDSHAKE;
+        set_deadline(c, service->deadlines.handshake_ms);
+    } else {
+        set_idle(c);
+    }
     set_events(c);
 }
 
@@ -390,164 +524,21 @@ X509 *vd_connection_certificate(const struct vd_connection *c)
     return SSL_get1_peer_certificate(c->transport.ssl);
 }
 
-/* ---- answering ---- */
-
-static void write_head(struct vd_connection *c, const struct vd_response *r, bool streamed,
-                       struct vd_buf *out)
-{
-    bool bodiless = r->status == 204 || r->status == 304 || r->status < 200;
-    if (r->close || c->service->draining || (streamed && !c->chunked))
-        c->keep_alive = false;
-    struct vd_http_answer answer = {
-        .status = r->status,
-        .content_type = r->content_type,
-        .framing = bodiless     ? VD_HTTP_FRAMING_NONE
-                   : !streamed  ? VD_HTTP_FRAMING_LENGTH
-                   : c->chunked ? VD_HTTP_FRAMING_CHUNKED
-                                : VD_HTTP_FRAMING_CLOSE,
-        .length = r->body.n,
-        .persistence = !c->keep_alive ? VD_HTTP_PERSIST_CLOSE
-                       : c->chunked   ? VD_HTTP_PERSIST_DEFAULT
-                                      : VD_HTTP_PERSIST_KEEP,
-        .fields = r->fields,
-        .fields_n = r->fields_n,
-    };
-    vd_http_write_head(out, &c->service->date, &answer);
-    c->exchange.status = r->status;
-}
-
-void vd_exchange_respond(struct vd_exchange *x, const struct vd_response *r)
-{
-    struct vd_connection *c = x->connection;
-    struct vd_buf head = {0};
-    assert(c->state == VD_CONNECTION_ANSWER && !c->streaming);
-    write_head(c, r, false, &head);
-    size_t body_n = c->head_only || r->status == 204 || r->status == 304 ? 0 : r->body.n;
-    struct vd_bytes *bytes = vd_bytes_new(head.n + body_n);
-    memcpy(bytes->data, head.p, head.n);
-    if (body_n)
-        memcpy(bytes->data + head.n, r->body.p, body_n);
-    vd_output_add(c, bytes, 0, bytes->len);
-    vd_buf_release(&head);
-    finish_answer(c);
-}
-
-void vd_exchange_stream(struct vd_exchange *x, const struct vd_response *r)
-{
-    struct vd_connection *c = x->connection;
-    struct vd_buf head = {0};
-    assert(c->state == VD_CONNECTION_ANSWER && !c->streaming);
-    c->streaming = true;
-    write_head(c, r, true, &head);
-    vd_output_add(c, vd_bytes_copy(vd_buf_slice(&head)), 0, head.n);
-    vd_buf_release(&head);
-}
-
-void vd_exchange_send(struct vd_exchange *x, struct vd_bytes *framed)
-{
-    struct vd_connection *c = x->connection;
-    if (c->head_only)
-        vd_bytes_unref(framed);
-    else if (c->chunked)
-        vd_output_add(c, framed, 0, framed->len);
-    else /* without the frame */
-        vd_output_add(c, framed, VD_FRAME_HEAD_LEN, framed->len - 2);
-}
-
-void vd_exchange_end(struct vd_exchange *x)
-{
-    struct vd_connection *c = x->connection;
-    assert(c->state == VD_CONNECTION_ANSWER && c->streaming);
-    if (c->chunked && !c->head_only)
-        vd_output_add(c, vd_bytes_copy(VD_HTTP_CHUNK_LAST), 0, VD_HTTP_CHUNK_LAST.n);
-    finish_answer(c);
-}
-
-void vd_exchange_abort(struct vd_exchange *x)
-{
-    x->ops = NULL;
-    close_now(x->connection);
-}
-
-size_t vd_exchange_backlog(const struct vd_exchange *x)
-{
-    return x->connection->backlog;
-}
-
-void vd_exchange_await_drain(struct vd_exchange *x)
-{
-    x->connection->await_drain = true;
-}
-
-void vd_exchange_forget_request(struct vd_exchange *x)
-{
-    struct vd_connection *c = x->connection;
-    struct vd_intake *in = c->intake;
-    x->head = NULL;
-    x->body = VD_SLICE("");
-    if (in && in->bytes.n == in->next_at)
-        intake_free(c);
-}
-
-/* The answer is complete: on to the next request, or to the end. */
-static void finish_answer(struct vd_connection *c)
-{
-    if (c->service->finished)
-        c->service->finished(c->service, &c->exchange);
-    c->exchange.ops = NULL;
-    c->await_drain = false;
-    c->streaming = false;
-    if (!c->keep_alive) {
-        c->state = VD_CONNECTION_CLOSING;
-        intake_free(c);
-        vd_timer_set(c->loop, &c->deadline, CLOSING_MS);
-        vd_output_mark(c);
-        return;
-    }
-    struct vd_intake *in = c->intake;
-    size_t left = in ? in->bytes.n - in->next_at : 0;
-    if (left == 0) {
-        intake_free(c);
-        c->state = VD_CONNECTION_IDLE;
-        vd_timer_set(c->loop, &c->deadline, IDLE_MS);
-        return;
-    }
-    memmove(in->bytes.p, in->bytes.p + in->next_at, left);
-    in->bytes.n = left;
-    in->body_end = in->next_at = 0;
-    vd_http_head_init(&in->head);
-    c->state = VD_CONNECTION_HEAD;
-    vd_timer_set(c->loop, &c->deadline, HEAD_MS);
-    process(c);
-}
-
-/* ---- frames ---- */
-
-void vd_frame_begin(struct vd_buf *out)
-{
-    vd_buf_reset(out);
-    vd_buf_add(out, "00000000\r\n", VD_FRAME_HEAD_LEN);
-}
-
-struct vd_bytes *vd_frame_end(struct vd_buf *out)
-{
-    static const char digits[] = "0123456789abcdef";
-    size_t n = out->n - VD_FRAME_HEAD_LEN;
-    assert(n > 0 && n <= UINT32_MAX);
-    for (int i = 0; i < 8; i++)
-        out->p[i] = digits[n >> (28 - 4 * i) & 15];
-    vd_buf_add(out, "\r\n", 2);
-    struct vd_bytes *bytes = vd_bytes_copy(vd_buf_slice(out));
-    vd_buf_reset(out);
-    return bytes;
-}
-
 /* ---- services ---- */
 
 void vd_http_service_init(struct vd_http_service *service, struct vd_loop *loop)
 {
-    service->loop = loop;
-    service->flush_hook.run = flush_dirty;
+    *service = (struct vd_http_service){
+        .loop = loop,
+        .body_len_max = VD_BODY_LEN_MAX,
+        .deadlines = {.handshake_ms = VD_HTTP_HANDSHAKE_MS,
+                      .head_ms = VD_HTTP_HEAD_MS,
+                      .body_ms = VD_HTTP_BODY_MS,
+                      .idle_ms = VD_HTTP_IDLE_MS,
+                      .send_ms = VD_HTTP_SEND_MS,
+                      .linger_ms = VD_HTTP_LINGER_MS},
+        .flush_hook.run = flush_dirty,
+    };
     vd_http_date_init(&service->date, vd_clock_system());
     vd_loop_hook(loop, &service->flush_hook);
 }
@@ -558,13 +549,16 @@ void vd_http_service_drain(struct vd_http_service *service)
     for (struct vd_connection *c = service->connections, *next; c; c = next) {
         next = c->next;
         c->keep_alive = false;
-        if (c->state == VD_CONNECTION_IDLE)
-            close_now(c);
+        if (c->state == VD_CONNECTION_HANDSHAKE ||
+            (c->state == VD_CONNECTION_IDLE && c->backlog == 0))
+            vd_connection_close(c);
+        else if (c->state == VD_CONNECTION_IDLE)
+            begin_close(c);
     }
 }
 
 void vd_http_service_close_all(struct vd_http_service *service)
 {
     while (service->connections)
-        close_now(service->connections);
+        vd_connection_close(service->connections);
 }

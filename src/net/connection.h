@@ -1,6 +1,10 @@
 /*
  * A connection: a transport on a loop that speaks HTTP/1.1, one exchange after
  * the other. It never moves to another loop.
+ *
+ * A client that has shut down its side of the connection still gets the answers to
+ * what it has asked, but a stream to it ends: nobody could tell it from one that
+ * has left.
  */
 #ifndef VD_NET_CONNECTION_H
 #define VD_NET_CONNECTION_H
@@ -19,6 +23,7 @@ enum vd_connection_state {
     VD_CONNECTION_BODY,    /* reading a body */
     VD_CONNECTION_ANSWER,  /* the handler has the request; the answer is not complete */
     VD_CONNECTION_CLOSING, /* only the backlog is still to be sent */
+    VD_CONNECTION_LINGER,  /* all is sent; a close now could take it back from the client */
     VD_CONNECTION_CLOSED,
 };
 
@@ -51,44 +56,68 @@ struct vd_connection {
     bool await_drain;
     bool is_dirty;   /* stands in the service's list of connections to flush */
     bool processing; /* the loop over received bytes is running further up the stack */
+    bool paused;     /* received requests wait: their turn comes when output has left */
+    bool peer_done;  /* the client has sent its last byte, and it was read */
+    bool deaf;       /* the same, with bytes before it that are still unread */
+    bool progressed; /* bytes have left since the deadline was set */
     struct vd_intake *intake;
     struct vd_exchange exchange;
     struct vd_timer deadline;
     VD_VEC(struct vd_output) output;
     size_t output_first;
     size_t backlog;
-    struct vd_connection *next_dirty;
+    struct vd_connection *prev_dirty, *next_dirty;
     struct vd_connection *prev, *next; /* all connections of the service */
+};
+
+/* How long a client may take, in milliseconds; see limits.h. */
+struct vd_http_deadlines {
+    uint64_t handshake_ms;
+    uint64_t head_ms;   /* from a request's first byte */
+    uint64_t body_ms;   /* from the head's end */
+    uint64_t idle_ms;   /* between requests */
+    uint64_t send_ms;   /* for taking any byte of a complete answer */
+    uint64_t linger_ms; /* for closing after the last answer */
 };
 
 /*
  * What all HTTP connections of one loop share. `handle` is called with each
- * request; `refused` may answer a malformed one (NULL: a plain text answer).
+ * request. `refused` answers one that is malformed, too large or too slow, at once
+ * and with vd_exchange_respond(); NULL: a plain text answer. `finished` is called
+ * when an answer is complete or broken off, before `gone`; head is NULL then if the
+ * request was refused or forgotten.
  */
 struct vd_http_service {
     struct vd_loop *loop;
     void (*handle)(struct vd_http_service *service, struct vd_exchange *x);
+    void (*refused)(struct vd_http_service *service, struct vd_exchange *x, unsigned status,
+                    const char *why);
     void (*finished)(struct vd_http_service *service, struct vd_exchange *x); /* for the log */
     void *arg;
     uint64_t body_len_max;
+    struct vd_http_deadlines deadlines;
     bool draining; /* answers close their connections */
     /* Private: */
     struct vd_http_date date;
     struct vd_turn_hook flush_hook;
-    struct vd_connection *dirty;
+    struct vd_connection *dirty, *dirty_last;
+    size_t dirty_n;
     struct vd_connection *connections;
     size_t count;
 };
 
+/* Sets everything to its default and adds the hook that sends to the loop; the
+ * caller then sets `handle` and what else it likes. Nothing to release. */
 void vd_http_service_init(struct vd_http_service *service, struct vd_loop *loop);
 
 /* Takes over an accepted socket. `tls` NULL: plain; a reference is taken. */
 void vd_connection_accept(struct vd_http_service *service, int fd, SSL_CTX *tls);
 
-/* Closes idle connections now and lets the others finish their answers. */
+/* Closes idle connections now and lets the others finish their answers. Those that
+ * come afterwards are served, one request each. */
 void vd_http_service_drain(struct vd_http_service *service);
 
-/* Closes everything at once. */
+/* Closes everything at once; what has an answer to give is told `gone`. */
 void vd_http_service_close_all(struct vd_http_service *service);
 
 /* The client's verified certificate, or NULL. To be freed with X509_free. */

@@ -11,8 +11,9 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/limits.h"
 
-enum { BACKLOG = 4096, ACCEPTS_PER_EVENT = 64, PAUSE_MS = 100 };
+enum { BACKLOG = 4096, ACCEPTS_PER_EVENT = 64 };
 
 /* ---- addresses ---- */
 
@@ -56,6 +57,13 @@ static int parse_address(const char *text, union address *out, socklen_t *len,
                         text);
 }
 
+int vd_address_check(const char *text, struct vd_error *error)
+{
+    union address address;
+    socklen_t len;
+    return parse_address(text, &address, &len, error);
+}
+
 bool vd_address_is_loopback(const char *text)
 {
     union address address;
@@ -82,6 +90,12 @@ static void name_address(struct vd_door *door)
     }
 }
 
+static void spare_open(struct vd_door *door)
+{
+    if (door->spare_fd < 0)
+        door->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
 int vd_door_bind(struct vd_door *door, const char *text, struct vd_error *error)
 {
     union address address;
@@ -91,18 +105,19 @@ int vd_door_bind(struct vd_door *door, const char *text, struct vd_error *error)
     int code = parse_address(text, &address, &len, error);
     if (code)
         return code;
-    door->fd = socket(address.any.sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    setsockopt(door->fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    if (door->fd < 0 || bind(door->fd, &address.any, len) != 0 || listen(door->fd, BACKLOG) != 0) {
+    int fd = socket(address.any.sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) != 0 ||
+        bind(fd, &address.any, len) != 0 || listen(fd, BACKLOG) != 0) {
         code = vd_error_set(error, VD_ERR_IO, "could not listen on %s: %s%s", text, strerror(errno),
                             errno == EADDRINUSE ? ": stop what uses it, or choose another port"
                                                 : "");
-        close(door->fd);
-        door->fd = -1;
+        if (fd >= 0)
+            close(fd);
         return code;
     }
+    door->fd = fd;
     name_address(door);
-    door->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    spare_open(door);
     return VD_OK;
 }
 
@@ -155,17 +170,22 @@ static void send_on(struct vd_door *door, int fd)
         vd_loop_post(a->service->loop, &a->task);
 }
 
-/* No descriptor is left: turn the next client away with the spare one. */
+/* No descriptor is left: turn away whoever is waiting, with the spare one, and let
+ * the others be for a while. */
 static void turn_away(struct vd_door *door)
 {
     if (door->spare_fd >= 0)
         close(door->spare_fd);
-    int fd = accept4(door->fd, NULL, NULL, SOCK_CLOEXEC);
-    if (fd >= 0)
+    door->spare_fd = -1;
+    for (int i = 0; i < ACCEPTS_PER_EVENT; i++) {
+        int fd = accept4(door->fd, NULL, NULL, SOCK_CLOEXEC);
+        if (fd < 0)
+            break;
         close(fd);
-    door->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    }
+    spare_open(door);
     uv_poll_stop(&door->poll);
-    vd_timer_set(door->loop, &door->pause, PAUSE_MS);
+    vd_timer_set(door->loop, &door->pause, VD_DOOR_PAUSE_MS);
 }
 
 static void on_arrivals(uv_poll_t *poll, int status, int events)
@@ -179,25 +199,32 @@ static void on_arrivals(uv_poll_t *poll, int status, int events)
             send_on(door, fd);
             continue;
         }
+        if (errno == ECONNABORTED || errno == EINTR)
+            continue;
         if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
             turn_away(door);
-        if (errno != ECONNABORTED && errno != EINTR)
-            return;
+        return;
     }
 }
 
 static void resume(struct vd_timer *timer)
 {
     struct vd_door *door = VD_HEAP_OWNER(timer, struct vd_door, pause);
+    spare_open(door);
     uv_poll_start(&door->poll, UV_READABLE, on_arrivals);
 }
 
-void vd_door_open(struct vd_door *door)
+int vd_door_open(struct vd_door *door, struct vd_error *error)
 {
     door->pause.fire = resume;
-    uv_poll_init(&door->loop->uv, &door->poll, door->fd);
+    int rc = uv_poll_init(&door->loop->uv, &door->poll, door->fd);
+    if (rc)
+        return vd_error_set(error, VD_ERR_IO, "could not wait for clients on %s: %s", door->address,
+                            uv_strerror(rc));
+    door->is_open = true;
     door->poll.data = door;
     uv_poll_start(&door->poll, UV_READABLE, on_arrivals);
+    return VD_OK;
 }
 
 static void closed(uv_handle_t *handle)
@@ -209,8 +236,11 @@ void vd_door_close(struct vd_door *door)
 {
     if (door->fd < 0)
         return;
-    vd_timer_stop(door->loop, &door->pause);
-    uv_close((uv_handle_t *)&door->poll, closed);
+    if (door->is_open) {
+        vd_timer_stop(door->loop, &door->pause);
+        uv_close((uv_handle_t *)&door->poll, closed);
+    }
+    door->is_open = false;
     close(door->fd);
     if (door->spare_fd >= 0)
         close(door->spare_fd);

@@ -25,22 +25,27 @@ struct vd_door {
     struct vd_door_tls *tls; /* NULL: plain */
     uv_poll_t poll;
     struct vd_timer pause;
+    bool is_open;
     int fd;
-    int spare_fd;
+    int spare_fd; /* given up when descriptors run out; -1: none */
     size_t turn;
     char address[64]; /* "127.0.0.1:6443", with the port that was taken */
 };
 
 /*
  * Binds and listens; `address` is HOST:PORT with a numeric host, port 0 picks
- * one. VD_ERR_IO says why not. Then vd_door_open() on the loop's thread or before
- * it starts.
+ * one. VD_ERR_IO says why not. Then loop, services and tls are set, and
+ * vd_door_open() is called on the loop's thread or before it starts.
  */
 int vd_door_bind(struct vd_door *door, const char *address, struct vd_error *error) VD_MUST_USE;
-void vd_door_open(struct vd_door *door);
+int vd_door_open(struct vd_door *door, struct vd_error *error) VD_MUST_USE;
 
-/* On the loop's thread: accepts no more. */
+/* On the loop's thread, or before it starts: accepts no more. A client that was just
+ * accepted may still be on its way to its loop, in a task posted before this returns. */
 void vd_door_close(struct vd_door *door);
+
+/* Whether vd_door_bind could understand the address; VD_ERR_INVALID says why not. */
+int vd_address_check(const char *address, struct vd_error *error) VD_MUST_USE;
 
 /* Whether an address is one of this machine only. */
 bool vd_address_is_loopback(const char *address);

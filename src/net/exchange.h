@@ -41,7 +41,7 @@ struct vd_exchange {
     uint64_t start_ns; /* when the request was complete */
     /* For logs and metrics: */
     unsigned status;
-    uint64_t sent_len;
+    uint64_t sent_len; /* bytes of the answer, head included, that were given to be sent */
 };
 
 /* An answer. Slices are borrowed for the call. */
@@ -51,28 +51,31 @@ struct vd_response {
     const struct vd_http_field *fields; /* further headers */
     size_t fields_n;
     struct vd_slice body;
-    bool close; /* and then no more on this connection */
+    struct vd_bytes *shared; /* not NULL: the body instead, whose reference is taken over */
+    bool close;              /* and then no more on this connection */
 };
 
 void vd_exchange_respond(struct vd_exchange *x, const struct vd_response *response);
 
-/* The head of a streamed answer; the body of `response` is ignored. */
+/* The head of a streamed answer; `response` has no body. */
 void vd_exchange_stream(struct vd_exchange *x, const struct vd_response *response);
 
-/* Bytes of a streamed answer, already framed by vd_exchange_frame(). The reference
+/* Bytes of a streamed answer, framed by vd_frame_begin() and vd_frame_end(). The reference
  * is taken over. Sent at the end of the turn. */
 void vd_exchange_send(struct vd_exchange *x, struct vd_bytes *framed);
 
 /* Ends a streamed answer. */
 void vd_exchange_end(struct vd_exchange *x);
 
-/* Breaks an answer off: the client sees an incomplete one. */
+/* Breaks an answer off: the client sees an incomplete one. `gone` is not called, and
+ * the exchange must not be touched any more. */
 void vd_exchange_abort(struct vd_exchange *x);
 
 /* Bytes that are waiting to be sent. */
 size_t vd_exchange_backlog(const struct vd_exchange *x);
 
-/* ops->drained is called once, when the backlog has been sent. */
+/* ops->drained is called once, at the end of the turn in which the backlog has
+ * been sent: of this one, when there is none. */
 void vd_exchange_await_drain(struct vd_exchange *x);
 
 /* Frees the request's memory: a stream that lives for hours does not need it. */

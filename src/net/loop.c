@@ -6,6 +6,7 @@
 #include "net/loop.h"
 
 #include <assert.h>
+#include <signal.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"
@@ -89,12 +90,15 @@ static void fire_due(uv_timer_t *alarm);
 static void arm(struct vd_loop *loop)
 {
     struct vd_heap_node *first = vd_heap_peek(&loop->timers);
+    loop->alarm_ns = first ? first->key : UINT64_MAX;
     if (!first) {
         uv_timer_stop(&loop->alarm);
         return;
     }
     uint64_t now_ns = vd_clock_mono_ns(vd_clock_system());
     uint64_t wait_ms = first->key > now_ns ? (first->key - now_ns) / 1000000u + 1 : 0;
+    if (uv_is_closing((uv_handle_t *)&loop->alarm))
+        return;
     uv_update_time(&loop->uv);
     uv_timer_start(&loop->alarm, fire_due, wait_ms, 0);
 }
@@ -104,24 +108,26 @@ static void fire_due(uv_timer_t *alarm)
     struct vd_loop *loop = alarm->data;
     uint64_t now_ns = vd_clock_mono_ns(vd_clock_system());
     struct vd_heap_node *node;
+    loop->firing = true;
     while ((node = vd_heap_peek(&loop->timers)) && node->key <= now_ns) {
         vd_heap_pop(&loop->timers);
         struct vd_timer *timer = VD_HEAP_OWNER(node, struct vd_timer, node);
         timer->fire(timer);
     }
+    loop->firing = false;
     arm(loop);
 }
 
 void vd_timer_set(struct vd_loop *loop, struct vd_timer *timer, uint64_t delay_ms)
 {
     uint64_t at_ns = vd_clock_mono_ns(vd_clock_system()) + delay_ms * 1000000u;
-    struct vd_heap_node *first = vd_heap_peek(&loop->timers);
     if (vd_heap_has(&timer->node))
         vd_heap_update(&loop->timers, &timer->node, at_ns);
     else
         vd_heap_push(&loop->timers, &timer->node, at_ns);
-    /* An alarm that rings too early does no harm: it is armed again. */
-    if (vd_heap_peek(&loop->timers) == &timer->node && first != &timer->node)
+    /* An alarm that rings too early does no harm: it is armed again. While timers
+     * fire it is not needed, as it is armed after the last of them. */
+    if (at_ns < loop->alarm_ns && !loop->firing)
         arm(loop);
 }
 
@@ -135,14 +141,19 @@ void vd_timer_stop(struct vd_loop *loop, struct vd_timer *timer)
 
 int vd_loop_init(struct vd_loop *loop, size_t index, struct vd_error *error)
 {
-    *loop = (struct vd_loop){.index = index};
+    *loop = (struct vd_loop){.index = index, .alarm_ns = UINT64_MAX};
     int rc = uv_loop_init(&loop->uv);
     if (rc)
         return vd_error_set(error, VD_ERR_IO, "could not start an event loop: %s", uv_strerror(rc));
+    rc = uv_async_init(&loop->uv, &loop->wake, run_tasks); /* needs a descriptor */
+    if (rc) {
+        uv_loop_close(&loop->uv);
+        return vd_error_set(error, VD_ERR_IO, "could not start an event loop: %s", uv_strerror(rc));
+    }
+    rc = uv_mutex_init(&loop->inbox_lock);
+    assert(rc == 0);
     loop->scratch = vd_malloc(VD_LOOP_SCRATCH_LEN);
     loop->inbox_end = &loop->inbox;
-    uv_mutex_init(&loop->inbox_lock);
-    uv_async_init(&loop->uv, &loop->wake, run_tasks);
     uv_prepare_init(&loop->uv, &loop->before_wait);
     uv_idle_init(&loop->uv, &loop->again);
     uv_timer_init(&loop->uv, &loop->alarm);
@@ -157,9 +168,19 @@ static void run(void *arg)
     uv_run(&loop->uv, UV_RUN_DEFAULT);
 }
 
+/* Signals are for the main thread. SIGPIPE above all: OpenSSL writes to sockets in
+ * a way that raises it when the client has left. */
+static void run_thread(void *arg)
+{
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, NULL);
+    run(arg);
+}
+
 int vd_loop_start(struct vd_loop *loop, struct vd_error *error)
 {
-    int rc = uv_thread_create(&loop->thread, run, loop);
+    int rc = uv_thread_create(&loop->thread, run_thread, loop);
     if (rc)
         return vd_error_set(error, VD_ERR_IO, "could not start a thread: %s", uv_strerror(rc));
     loop->started = true;

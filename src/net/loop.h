@@ -9,6 +9,7 @@
 #ifndef VD_NET_LOOP_H
 #define VD_NET_LOOP_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <uv.h>
@@ -25,7 +26,8 @@ struct vd_task {
     struct vd_task *next; /* the loop's */
 };
 
-/* Runs once, at or after its time. Zeroed, it is not set. */
+/* Runs once, at or after its time; those of one time in the order they were set.
+ * Zeroed, it is not set. It is out of the loop's hands when `fire` is called. */
 struct vd_timer {
     struct vd_heap_node node; /* by nanoseconds of the monotonic clock */
     void (*fire)(struct vd_timer *timer);
@@ -49,6 +51,8 @@ struct vd_loop {
     uv_idle_t again; /* active while a hook asked for another turn */
     uv_timer_t alarm;
     struct vd_heap timers;
+    uint64_t alarm_ns; /* when alarm rings; UINT64_MAX: never */
+    bool firing;       /* timers are being fired further up the stack */
     struct vd_turn_hook *hooks;
     uv_mutex_t inbox_lock; /* guards inbox and stopping; held for a push or a swap */
     struct vd_task *inbox;
@@ -59,7 +63,9 @@ struct vd_loop {
 int vd_loop_init(struct vd_loop *loop, size_t index, struct vd_error *error) VD_MUST_USE;
 int vd_loop_start(struct vd_loop *loop, struct vd_error *error) VD_MUST_USE;
 
-/* Ends the loop when its handles are closed, and waits for the thread. */
+/* Runs what was posted before, closes the loop's own handles, and waits for the
+ * thread. Doors and connections on it must be closed by then: a task that closes
+ * them, posted before this call, is enough. Timers that are set do not fire. */
 void vd_loop_stop(struct vd_loop *loop);
 
 /* After stop; tasks that were not run are dropped. */

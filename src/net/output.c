@@ -3,15 +3,32 @@
 
 #include <stdlib.h>
 
-enum { PIECES_MAX = 64 };
+#include "base/limits.h"
+
+enum { PIECES_MAX = 64, CAP_KEPT = 8 };
 
 void vd_output_mark(struct vd_connection *c)
 {
-    if (c->is_dirty)
+    struct vd_http_service *s = c->service;
+    if (c->is_dirty || c->state == VD_CONNECTION_CLOSED)
         return;
     c->is_dirty = true;
-    c->next_dirty = c->service->dirty;
-    c->service->dirty = c;
+    c->next_dirty = NULL;
+    c->prev_dirty = s->dirty_last;
+    *(s->dirty_last ? &s->dirty_last->next_dirty : &s->dirty) = c;
+    s->dirty_last = c;
+    s->dirty_n++;
+}
+
+void vd_output_unmark(struct vd_connection *c)
+{
+    struct vd_http_service *s = c->service;
+    if (!c->is_dirty)
+        return;
+    c->is_dirty = false;
+    *(c->prev_dirty ? &c->prev_dirty->next_dirty : &s->dirty) = c->next_dirty;
+    *(c->next_dirty ? &c->next_dirty->prev_dirty : &s->dirty_last) = c->prev_dirty;
+    s->dirty_n--;
 }
 
 void vd_output_add(struct vd_connection *c, struct vd_bytes *bytes, size_t from, size_t end)
@@ -22,12 +39,14 @@ void vd_output_add(struct vd_connection *c, struct vd_bytes *bytes, size_t from,
     }
     *VD_VEC_PUSH(&c->output) = (struct vd_output){bytes, from, end};
     c->backlog += end - from;
+    c->exchange.sent_len += end - from;
     vd_output_mark(c);
 }
 
 static void forget_sent(struct vd_connection *c, size_t sent)
 {
     c->backlog -= sent;
+    c->progressed = true;
     while (sent) {
         struct vd_output *o = &c->output.p[c->output_first];
         size_t part = o->end - o->from < sent ? o->end - o->from : sent;
@@ -41,13 +60,13 @@ static void forget_sent(struct vd_connection *c, size_t sent)
     if (c->output_first < c->output.n)
         return;
     c->output.n = c->output_first = 0;
-    if (c->output.cap > PIECES_MAX) /* a burst has passed; an idle stream keeps little */
+    if (c->output.cap > CAP_KEPT) /* a burst has passed; an idle stream keeps little */
         VD_VEC_RELEASE(&c->output);
 }
 
 bool vd_output_flush(struct vd_connection *c)
 {
-    while (c->output_first < c->output.n) {
+    for (size_t total = 0; c->backlog && total < VD_HTTP_TURN_SEND_MAX;) {
         struct iovec pieces[PIECES_MAX];
         int n = 0;
         for (size_t i = c->output_first; i < c->output.n && n < PIECES_MAX; i++, n++) {
@@ -60,7 +79,7 @@ bool vd_output_flush(struct vd_connection *c)
             return true;
         if (sent < 0)
             return false;
-        c->exchange.sent_len += (uint64_t)sent;
+        total += (size_t)sent;
         forget_sent(c, (size_t)sent);
     }
     return true;

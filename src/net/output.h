@@ -11,7 +11,9 @@ void vd_output_add(struct vd_connection *c, struct vd_bytes *bytes, size_t from,
 /* Has the connection looked at when the turn ends, whatever is queued. */
 void vd_output_mark(struct vd_connection *c);
 
-/* Sends what the socket takes. False: the connection is broken. */
+void vd_output_unmark(struct vd_connection *c);
+
+/* Sends what the socket takes, and no more than a turn's share. False: the connection is broken. */
 bool vd_output_flush(struct vd_connection *c);
 
 void vd_output_release(struct vd_connection *c);

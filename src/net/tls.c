@@ -6,12 +6,16 @@
 #include "net/tls.h"
 
 #include <openssl/err.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 
 const char *vd_tls_reason(char *room, size_t cap)
 {
-    unsigned long code = ERR_peek_last_error();
-    const char *reason = code ? ERR_reason_error_string(code) : NULL;
+    unsigned long code = ERR_peek_error();
+    const char *reason = code && ERR_SYSTEM_ERROR(code) ? strerror(ERR_GET_REASON(code))
+                         : code                         ? ERR_reason_error_string(code)
+                                                        : NULL;
     snprintf(room, cap, "%s", reason ? reason : "unknown reason");
     ERR_clear_error();
     return room;
@@ -25,6 +29,33 @@ static int fail(SSL_CTX *context, const char *what, const char *file, struct vd_
                         vd_tls_reason(reason, sizeof reason));
 }
 
+/* A key with a password is refused: OpenSSL would ask at the terminal, and wait. */
+static int note_password(char *room, int cap, int for_writing, void *arg)
+{
+    (void)room;
+    (void)cap;
+    (void)for_writing;
+    *(bool *)arg = true;
+    return -1;
+}
+
+static int load_key(SSL_CTX *context, const struct vd_tls_files *files, struct vd_error *error)
+{
+    bool locked = false;
+    SSL_CTX_set_default_passwd_cb(context, note_password);
+    SSL_CTX_set_default_passwd_cb_userdata(context, &locked);
+    bool ok = SSL_CTX_use_PrivateKey_file(context, files->key, SSL_FILETYPE_PEM) == 1 &&
+              SSL_CTX_check_private_key(context) == 1;
+    SSL_CTX_set_default_passwd_cb_userdata(context, NULL);
+    if (ok)
+        return VD_OK;
+    char reason[128];
+    vd_tls_reason(reason, sizeof reason);
+    return vd_error_set(
+        error, VD_ERR_INVALID, "could not use the key %s for the certificate %s: %s", files->key,
+        files->certificate, locked ? "it has a password; give one without" : reason);
+}
+
 static int choose_protocol(SSL *ssl, const unsigned char **out, unsigned char *out_len,
                            const unsigned char *offered, unsigned offered_len, void *arg)
 {
@@ -34,16 +65,13 @@ static int choose_protocol(SSL *ssl, const unsigned char **out, unsigned char *o
     (void)arg;
     if (SSL_select_next_proto(&chosen, out_len, ours, sizeof ours - 1, offered, offered_len) !=
         OPENSSL_NPN_NEGOTIATED)
-        return SSL_TLSEXT_ERR_NOACK;
+        return SSL_TLSEXT_ERR_ALERT_FATAL; /* RFC 7301: both sides must mean the same */
     *out = chosen;
     return SSL_TLSEXT_ERR_OK;
 }
 
-int vd_tls_load(SSL_CTX **out, const struct vd_tls_files *files, struct vd_error *error)
+static void set_options(SSL_CTX *context)
 {
-    SSL_CTX *context = SSL_CTX_new(TLS_server_method());
-    if (!context)
-        return fail(context, "TLS library", "OpenSSL", error);
     SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
     SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE |
                                   SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
@@ -53,12 +81,22 @@ int vd_tls_load(SSL_CTX **out, const struct vd_tls_files *files, struct vd_error
     SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
     SSL_CTX_set_session_id_context(context, (const unsigned char *)"vedette", 7);
     SSL_CTX_set_alpn_select_cb(context, choose_protocol, NULL);
+}
+
+int vd_tls_load(SSL_CTX **out, const struct vd_tls_files *files, struct vd_error *error)
+{
+    ERR_clear_error();
+    SSL_CTX *context = SSL_CTX_new(TLS_server_method());
+    if (!context)
+        return fail(context, "TLS library", "OpenSSL", error);
+    set_options(context);
     if (SSL_CTX_use_certificate_chain_file(context, files->certificate) != 1)
         return fail(context, "certificate", files->certificate, error);
-    if (SSL_CTX_use_PrivateKey_file(context, files->key, SSL_FILETYPE_PEM) != 1)
-        return fail(context, "key", files->key, error);
-    if (SSL_CTX_check_private_key(context) != 1)
-        return fail(context, "key (it is not the certificate's)", files->key, error);
+    int code = load_key(context, files, error);
+    if (code) {
+        SSL_CTX_free(context);
+        return code;
+    }
     if (files->client_ca) {
         STACK_OF(X509_NAME) *names = SSL_load_client_CA_file(files->client_ca);
         if (!names || SSL_CTX_load_verify_locations(context, files->client_ca, NULL) != 1) {

@@ -22,7 +22,8 @@ struct vd_tls_files {
 int vd_tls_load(SSL_CTX **out, const struct vd_tls_files *files,
                 struct vd_error *error) VD_MUST_USE;
 
-/* OpenSSL's newest error as text, for messages; clears the queue. */
+/* OpenSSL's oldest error, the root of the others, as text for messages; clears the
+ * queue. */
 const char *vd_tls_reason(char *room, size_t cap);
 
 #endif

@@ -21,13 +21,35 @@ bool vd_transport_open(struct vd_transport *t, int fd, SSL_CTX *tls)
     return true;
 }
 
+/* A close_notify, once, if the connection is still fit for it. */
+static void say_goodbye(struct vd_transport *t)
+{
+    if (!t->handshaken || SSL_get_shutdown(t->ssl) & SSL_SENT_SHUTDOWN)
+        return;
+    SSL_shutdown(t->ssl);
+    ERR_clear_error();
+}
+
+void vd_transport_finish(struct vd_transport *t)
+{
+    if (t->ssl)
+        say_goodbye(t);
+    shutdown(t->fd, SHUT_WR);
+}
+
+void vd_transport_spoil(struct vd_transport *t)
+{
+    struct linger now = {.l_onoff = 1};
+    if (t->ssl)
+        SSL_set_shutdown(t->ssl, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
+    setsockopt(t->fd, SOL_SOCKET, SO_LINGER, &now, sizeof now);
+}
+
 void vd_transport_close(struct vd_transport *t)
 {
     if (t->ssl) {
-        if (t->handshaken && SSL_get_shutdown(t->ssl) == 0)
-            SSL_shutdown(t->ssl);
+        say_goodbye(t);
         SSL_free(t->ssl);
-        ERR_clear_error();
     }
     if (t->fd >= 0)
         close(t->fd);
@@ -50,14 +72,33 @@ static int ssl_result(struct vd_transport *t, int rc)
     return VD_TRANSPORT_BROKEN;
 }
 
+/* Somebody speaks plain HTTP to a TLS door: a sentence helps more than an alert. */
+static void answer_in_plain(struct vd_transport *t)
+{
+    static const char answer[] =
+        "HTTP/1.0 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\n"
+        "Connection: close\r\n\r\n"
+        "this door speaks TLS only: use https:// instead of http://\n";
+    char unread[4096];
+    if (send(t->fd, answer, sizeof answer - 1, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+        return;
+    shutdown(t->fd, SHUT_WR);
+    /* Bytes left unread would make the kernel take the answer back. */
+    while (recv(t->fd, unread, sizeof unread, MSG_DONTWAIT) == (ssize_t)sizeof unread)
+        ;
+}
+
 int vd_transport_handshake(struct vd_transport *t)
 {
+    ERR_clear_error();
     int rc = SSL_do_handshake(t->ssl);
     if (rc == 1) {
         t->handshaken = true;
         t->wants_write = false;
         return 1;
     }
+    if (ERR_GET_REASON(ERR_peek_error()) == SSL_R_HTTP_REQUEST)
+        answer_in_plain(t);
     rc = ssl_result(t, rc);
     return rc == VD_TRANSPORT_AGAIN ? rc : VD_TRANSPORT_BROKEN;
 }
@@ -65,13 +106,23 @@ int vd_transport_handshake(struct vd_transport *t)
 ssize_t vd_transport_read(struct vd_transport *t, char *p, size_t n)
 {
     if (t->ssl) {
-        int rc = SSL_read(t->ssl, p, (int)n);
-        return rc > 0 ? rc : ssl_result(t, rc);
+        ERR_clear_error(); /* what others have left there would be taken for ours */
+        int rc = SSL_read(t->ssl, p, n > INT32_MAX ? INT32_MAX : (int)n);
+        if (rc <= 0)
+            return ssl_result(t, rc);
+        t->wants_write = false;
+        return rc;
     }
     ssize_t rc = recv(t->fd, p, n, 0);
     if (rc >= 0)
         return rc;
     return errno == EAGAIN || errno == EINTR ? VD_TRANSPORT_AGAIN : VD_TRANSPORT_BROKEN;
+}
+
+bool vd_transport_discard(struct vd_transport *t, char *room, size_t n)
+{
+    ssize_t rc = recv(t->fd, room, n, 0);
+    return rc > 0 || (rc < 0 && (errno == EAGAIN || errno == EINTR));
 }
 
 /* A large first piece goes as it is; small ones are copied together. */
@@ -90,10 +141,11 @@ static ssize_t ssl_write(struct vd_transport *t, const struct iovec *pieces, int
         }
         from = room;
     }
+    ERR_clear_error();
     int rc = SSL_write(t->ssl, from, len > INT32_MAX ? INT32_MAX : (int)len);
-    if (rc > 0)
-        return rc;
-    rc = ssl_result(t, rc);
+    if (rc <= 0)
+        rc = ssl_result(t, rc);
+    t->wants_write = false;
     return rc == 0 ? VD_TRANSPORT_BROKEN : rc;
 }
 
@@ -106,6 +158,5 @@ ssize_t vd_transport_write(struct vd_transport *t, const struct iovec *pieces, i
     ssize_t rc = sendmsg(t->fd, &message, MSG_NOSIGNAL);
     if (rc >= 0)
         return rc;
-    t->wants_write = errno == EAGAIN;
     return errno == EAGAIN || errno == EINTR ? VD_TRANSPORT_AGAIN : VD_TRANSPORT_BROKEN;
 }

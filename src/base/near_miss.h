@@ -1,6 +1,6 @@
 /* "Did you mean ...?": the known word that is nearest to a mistyped one. */
-#ifndef VD_CMD_NEAR_MISS_H
-#define VD_CMD_NEAR_MISS_H
+#ifndef VD_BASE_NEAR_MISS_H
+#define VD_BASE_NEAR_MISS_H
 
 #include <stddef.h>
 

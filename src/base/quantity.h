@@ -1,6 +1,6 @@
 /* Amounts in the units that people write: 12.3 MiB, 1h30m. */
-#ifndef VD_CMD_QUANTITY_H
-#define VD_CMD_QUANTITY_H
+#ifndef VD_BASE_QUANTITY_H
+#define VD_BASE_QUANTITY_H
 
 #include <stdint.h>
 
@@ -17,5 +17,10 @@ const char *vd_duration_text(uint64_t ms, char out[VD_QUANTITY_MAX]);
 /* Numbers with units d, h, m, s or ms, the larger first: "1h30m". 0, or -1 when
  * the text is anything else or more than 100 years. */
 int vd_duration_parse(struct vd_slice text, uint64_t *ms) VD_MUST_USE;
+
+/* A number of bytes, alone or with the unit B, KiB, MiB, GiB or TiB, of which "iB"
+ * shortens to "i" as in Kubernetes: "64MiB", "64Mi". 0, or -1 when the text is
+ * anything else or does not fit. */
+int vd_size_parse(struct vd_slice text, uint64_t *bytes) VD_MUST_USE;
 
 #endif

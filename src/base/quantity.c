@@ -1,7 +1,8 @@
 /* See quantity.h. */
-#include "quantity.h"
+#include "base/quantity.h"
 
 #include <stdio.h>
+#include <string.h>
 
 struct unit {
     const char *name;
@@ -87,5 +88,26 @@ int vd_duration_parse(struct vd_slice text, uint64_t *ms)
             return -1;
     }
     *ms = total;
+    return 0;
+}
+
+int vd_size_parse(struct vd_slice text, uint64_t *bytes)
+{
+    static const char letters[] = "KMGT";
+    uint64_t number;
+    unsigned shift = 0;
+    if (take_number(&text, &number) != 0)
+        return -1;
+    const char *letter = text.n ? memchr(letters, text.p[0], sizeof letters - 1) : NULL;
+    if (letter) {
+        shift = 10 * (unsigned)(letter - letters + 1);
+        text = vd_slice_from(text, 1);
+        if (!vd_slice_is(text, "iB") && !vd_slice_is(text, "i"))
+            return -1;
+    } else if (text.n && !vd_slice_is(text, "B"))
+        return -1;
+    if (number > UINT64_MAX >> shift)
+        return -1;
+    *bytes = number << shift;
     return 0;
 }

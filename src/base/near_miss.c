@@ -2,7 +2,7 @@
  * See near_miss.h. The distance is the number of letters to insert, delete,
  * change or swap with their neighbour; up to a third of the word may be wrong.
  */
-#include "near_miss.h"
+#include "base/near_miss.h"
 
 #include <string.h>
 
