@@ -30,15 +30,26 @@ static bool check_preconditions(struct vd_call *call, const struct vd_json *opti
     return false;
 }
 
-/* How dependents are treated is a finalizer for the garbage collector. */
-static void add_propagation(struct vd_call *call, const struct vd_json *options,
-                            struct vd_json *object)
+bool vd_call_delete_options(struct vd_call *call, struct vd_json **out)
+{
+    struct vd_json *options = NULL;
+    if (!vd_call_decode(call, true, &options))
+        return false;
+    VD_JSON_EACH (item, vd_json_get(options, VD_SLICE("dryRun")))
+        call->dry_run |= vd_slice_is(vd_json_text(item), "All");
+    *out = options;
+    return true;
+}
+
+struct vd_slice vd_call_propagation(const struct vd_call *call, const struct vd_json *options)
 {
     struct vd_slice policy = vd_json_text(vd_json_get(options, VD_SLICE("propagationPolicy")));
     struct vd_slice given;
     if (!policy.n && vd_url_query_find(&call->query, VD_SLICE("propagationPolicy"), &given))
         policy = given;
-    vd_deletion_propagate(&call->arena, object, policy);
+    if (!policy.n && vd_json_truth(vd_json_get(options, VD_SLICE("orphanDependents"))))
+        policy = VD_SLICE("Orphan");
+    return policy;
 }
 
 static void mark(struct vd_call *call, struct vd_json *object)
@@ -58,10 +69,10 @@ void vd_call_delete(struct vd_call *call)
 {
     struct vd_json *options = NULL, *object = NULL;
     call->write = vd_call_delete;
-    if (!vd_call_decode(call, true, &options) || !vd_call_read_current(call, &object) ||
+    if (!vd_call_delete_options(call, &options) || !vd_call_read_current(call, &object) ||
         !check_preconditions(call, options))
         return;
-    add_propagation(call, options, object);
+    vd_deletion_propagate(&call->arena, object, vd_call_propagation(call, options));
     if (vd_deletion_waits(object, call->kind->storage_key)) {
         mark(call, object);
         return;
