@@ -47,18 +47,21 @@ static bool mentions(const struct vd_event *event, const char *text)
     return memmem(event->body->bytes, event->body->len, text, strlen(text)) != NULL;
 }
 
-static enum standing look_up(struct vd_agent *agent, const struct vd_key *key, struct vd_uid uid)
+/* That the owner waits counts once the index has seen it, and with it everything that
+ * came before: its dependents are looked at again then. */
+static enum standing look_up(struct vd_garbage *g, const struct vd_key *key, struct vd_uid uid)
 {
+    const struct vd_owner_node *node = vd_ownership_owner(&g->ownership, uid);
     struct vd_event *event = NULL;
     struct vd_arena arena = {0};
     struct vd_json *object = NULL;
     enum standing standing = OWNER_SOLID;
-    int code = vd_agent_read(agent, key, NULL, &event, NULL);
+    int code = vd_agent_read(&g->agent, key, NULL, &event, NULL);
     if (code)
         return code == VD_ERR_NOT_FOUND ? OWNER_GONE : OWNER_SOLID;
     if (!vd_uid_eq(event->uid, uid))
         standing = OWNER_GONE;
-    else if (mentions(event, "foregroundDeletion") &&
+    else if (node && node->waiting &&
              vd_json_parse(&arena, vd_body_slice(event->body), NULL, &object, NULL) == VD_OK &&
              is_waiting_for(object, VD_FINALIZER_FOREGROUND))
         standing = OWNER_WAITING;
@@ -85,7 +88,7 @@ static enum standing judge_owner(struct vd_garbage *g, const struct vd_kind_set 
     if (!kind || !kind->stored || (kind->namespaced && !space.n))
         return OWNER_SOLID;
     struct vd_key key = {kind->storage_key, kind->namespaced ? space : VD_SLICE(""), owner.name};
-    return look_up(&g->agent, &key, uid);
+    return look_up(g, &key, uid);
 }
 
 struct verdict {
