@@ -15,7 +15,7 @@ release := --buildtype=release -Db_lto=true
 tests := --buildtype=debugoptimized -Dtests=true -Dfailpoints=true
 asan := -Db_sanitize=address,undefined -Db_lundef=false
 tsan := -Db_sanitize=thread -Db_lundef=false
-sources = $(shell find src include cmd tests bench -name '*.[ch]' 2>/dev/null)
+sources = $(shell find src include cmd tests bench -name '*.[ch]' -o -name '*.cc' 2>/dev/null)
 scripts = $(shell find .ci tools tests bench -name '*.sh' -o -path .ci/run)
 
 .DEFAULT_GOAL := build
@@ -53,13 +53,13 @@ build-cover:
 
 build-clang:
 	@tools/packages.sh build test clang
-	@CC=clang tools/configure.sh $@ $(tests)
+	@CC=clang CXX=clang++ tools/configure.sh $@ $(tests)
 	@ninja -C $@ --quiet
 
 build-fuzz:
 	@tools/packages.sh build test clang
 	@tools/packages.sh fuzz
-	@CC=clang tools/configure.sh $@ $(tests) $(asan) -Dfuzz=true
+	@CC=clang CXX=clang++ tools/configure.sh $@ $(tests) $(asan) -Dfuzz=true
 	@ninja -C $@ --quiet fuzz
 
 build-bench:

@@ -32,6 +32,7 @@ struct vd_option {
     const char *value; /* its name in the help: "DIR" */
     enum vd_option_type type;
     bool required;
+    bool operand; /* is given without its name, in its place: FILE */
     const char *help;
 };
 
@@ -48,6 +49,7 @@ struct vd_command {
     const char *details; /* more lines of its own help; NULL: none */
     const struct vd_option *options;
     size_t options_n;
+    void (*prepare)(void); /* fills `options` in before they are used; NULL: constant */
     const struct vd_command *const *children;
     size_t children_n;
     enum vd_exit (*run)(const struct vd_option_value *values);
@@ -71,12 +73,20 @@ static inline bool vd_option_is_json(const struct vd_option_value *output)
 
 #define VD_COUNT(table) (sizeof(table) / sizeof((table)[0]))
 
+extern const struct vd_command vd_command_config;
+extern const struct vd_command vd_command_config_check;
+extern const struct vd_command vd_command_config_print;
+extern const struct vd_command vd_command_serve;
 extern const struct vd_command vd_command_store;
 extern const struct vd_command vd_command_store_backup;
 extern const struct vd_command vd_command_store_compact;
 extern const struct vd_command vd_command_store_restore;
 extern const struct vd_command vd_command_store_stats;
 extern const struct vd_command vd_command_store_verify;
+extern const struct vd_command vd_command_token;
+extern const struct vd_command vd_command_token_create;
+extern const struct vd_command vd_command_token_list;
+extern const struct vd_command vd_command_token_revoke;
 extern const struct vd_command vd_command_version;
 
 #endif

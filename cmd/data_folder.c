@@ -16,7 +16,7 @@ static int refuse(const char *what, const char *path, const char *way_out, struc
     return vd_error_set(error, VD_ERR_IO, "could not look at %s: %s", path, strerror(number));
 }
 
-int vd_data_folder_check(const char *folder, struct vd_error *error)
+int vd_data_folder_exists(const char *folder, struct vd_error *error)
 {
     struct stat s;
     if (stat(folder, &s) != 0)
@@ -26,10 +26,16 @@ int vd_data_folder_check(const char *folder, struct vd_error *error)
         return vd_error_set(error, VD_ERR_INVALID,
                             "%s is not a folder: give the server's data folder with --data",
                             folder);
+    return VD_OK;
+}
+
+int vd_data_folder_check(const char *folder, struct vd_error *error)
+{
     struct vd_buf path = {0};
+    struct stat s;
+    int code = vd_data_folder_exists(folder, error);
     vd_log_path(&path, folder);
-    int code = VD_OK;
-    if (stat(vd_buf_text(&path), &s) != 0)
+    if (!code && stat(vd_buf_text(&path), &s) != 0)
         code = refuse("log", vd_buf_text(&path),
                       "this is not a data folder, or no server has used it yet", error);
     vd_buf_release(&path);

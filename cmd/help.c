@@ -19,9 +19,11 @@ static void print_usage(const struct vd_command_path *path)
     bool optional = false;
     for (size_t i = 0; i < command->options_n; i++) {
         const struct vd_option *o = &command->options[i];
-        if (o->required)
+        if (o->operand)
+            printf(" %s%s%s", o->required ? "" : "[", o->value, o->required ? "" : "]");
+        else if (o->required)
             printf(" --%s %s", o->name, o->value);
-        optional |= !o->required;
+        optional |= !o->required && !o->operand;
     }
     printf("%s\n", optional || command->children_n ? " [OPTIONS]" : "");
 }
@@ -30,6 +32,10 @@ static void print_usage(const struct vd_command_path *path)
 static void option_label(const struct vd_option *option, struct vd_buf *out)
 {
     vd_buf_reset(out);
+    if (option->operand) {
+        vd_buf_add_text(out, option->value);
+        return;
+    }
     vd_buf_addf(out, "--%s%s%s", option->name, option->value ? " " : "",
                 option->value ? option->value : "");
 }

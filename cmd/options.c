@@ -1,7 +1,7 @@
 /*
  * The command line.
  *
- *   vedette WORD... [--NAME VALUE | --NAME=VALUE | --SWITCH]...
+ *   vedette WORD... [OPERAND | --NAME VALUE | --NAME=VALUE | --SWITCH]...
  *   vedette help WORD...
  *
  * Words lead down the tree of commands until one runs; options belong to that
@@ -14,8 +14,8 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "near_miss.h"
-#include "quantity.h"
+#include "base/near_miss.h"
+#include "base/quantity.h"
 
 /* "store backup", for sentences. */
 static void path_words(const struct vd_command_path *path, struct vd_buf *out)
@@ -73,17 +73,32 @@ static int unknown_command(const struct vd_command_path *path, const char *word,
     return usage_error(path, error, "unknown command '%s'", word);
 }
 
-/* Follows one word down the tree. */
-static int descend(struct vd_command_path *path, const char *word, struct vd_error *error)
+/* The command's next operand that has no value yet. */
+static int take_operand(struct vd_command_line *line, const char *word, struct vd_error *error)
 {
+    const struct vd_command *command = vd_command_path_end(&line->path);
+    for (size_t i = 0; i < command->options_n; i++)
+        if (command->options[i].operand && !line->values[i].given) {
+            line->values[i] = (struct vd_option_value){.given = true, .text = word};
+            return VD_OK;
+        }
+    return usage_error(&line->path, error, "surplus argument '%s'", word);
+}
+
+/* Follows one word down the tree; at its end, the word is an operand. */
+static int descend(struct vd_command_line *line, const char *word, struct vd_error *error)
+{
+    struct vd_command_path *path = &line->path;
     const struct vd_command *here = vd_command_path_end(path);
     if (here->children_n == 0)
-        return usage_error(path, error, "surplus argument '%s'", word);
+        return take_operand(line, word, error);
     const struct vd_command *child = child_find(here, word);
     if (!child)
         return unknown_command(path, word, error);
     assert(path->n < VD_COMMAND_DEPTH_MAX && child->options_n <= VD_OPTIONS_MAX);
     path->at[path->n++] = child;
+    if (child->prepare)
+        child->prepare();
     return VD_OK;
 }
 
@@ -92,7 +107,7 @@ static int descend(struct vd_command_path *path, const char *word, struct vd_err
 static const struct vd_option *option_find(const struct vd_command *command, struct vd_slice name)
 {
     for (size_t i = 0; i < command->options_n; i++)
-        if (vd_slice_is(name, command->options[i].name))
+        if (!command->options[i].operand && vd_slice_is(name, command->options[i].name))
             return &command->options[i];
     return NULL;
 }
@@ -105,7 +120,8 @@ static int unknown_option(const struct vd_command_path *path, const char *word,
     vd_buf_add_slice(&text, name);
     struct vd_near_miss near = vd_near_miss(vd_buf_text(&text));
     for (size_t i = 0; i < command->options_n; i++)
-        vd_near_miss_try(&near, command->options[i].name);
+        if (!command->options[i].operand)
+            vd_near_miss_try(&near, command->options[i].name);
     int code = near.best ? usage_error(path, error, "unknown option '%s' (did you mean '--%s'?)",
                                        word, near.best)
                          : usage_error(path, error, "unknown option '%s'", word);
@@ -176,9 +192,13 @@ static int check_required(const struct vd_command_line *line, struct vd_error *e
 {
     const struct vd_command *command = vd_command_path_end(&line->path);
     for (size_t i = 0; i < command->options_n; i++)
-        if (command->options[i].required && !line->values[i].given)
-            return usage_error(&line->path, error, "option '--%s %s' is missing",
-                               command->options[i].name, command->options[i].value);
+        if (command->options[i].required && !line->values[i].given) {
+            const struct vd_option *o = &command->options[i];
+            if (o->operand)
+                return usage_error(&line->path, error, "%s is missing", o->value);
+            return usage_error(&line->path, error, "option '--%s %s' is missing", o->name,
+                               o->value);
+        }
     return VD_OK;
 }
 
@@ -200,7 +220,7 @@ int vd_command_line_parse(struct vd_command_line *line, const struct vd_command 
         if (word[0] == '-' && word[1])
             code = take_option(line, argc, argv, &at, error);
         else
-            code = descend(&line->path, word, error);
+            code = descend(line, word, error);
     }
     for (int i = at; code && i < argc; i++)
         if (is_help(argv[i])) {

@@ -1,8 +1,8 @@
 /* vedette store backup */
 #include "base/buf.h"
+#include "base/quantity.h"
 #include "data_folder.h"
 #include "progress.h"
-#include "quantity.h"
 #include "store/sqlite_backup.h"
 #include "terminal.h"
 

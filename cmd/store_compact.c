@@ -6,9 +6,9 @@
  */
 #include "base/clock.h"
 #include "base/limits.h"
+#include "base/quantity.h"
 #include "data_folder.h"
 #include "progress.h"
-#include "quantity.h"
 #include "store/sqlite_backup.h"
 #include "store/sqlite_stats.h"
 #include "store/store.h"

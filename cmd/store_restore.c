@@ -1,7 +1,7 @@
 /* vedette store restore */
 #include "base/clock.h"
+#include "base/quantity.h"
 #include "progress.h"
-#include "quantity.h"
 #include "store/sqlite_backup.h"
 #include "terminal.h"
 

@@ -3,8 +3,8 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/quantity.h"
 #include "data_folder.h"
-#include "quantity.h"
 #include "store/sqlite_stats.h"
 #include "terminal.h"
 

@@ -9,8 +9,11 @@ set -eu
 
 packages_for() {
     case $1 in
-    build) echo gcc libc6-dev make pkg-config meson ninja-build libsqlite3-dev libyaml-dev libssl-dev libuv1-dev zlib1g-dev ;;
-    test) echo libcmocka-dev nodejs ;;
+    build)
+        echo gcc g++ libc6-dev make pkg-config meson ninja-build
+        echo libsqlite3-dev libyaml-dev libssl-dev libuv1-dev libre2-dev zlib1g-dev
+        ;;
+    test) echo libcmocka-dev nodejs curl ;;
     clang) echo clang ;;
     fuzz) echo "libclang-rt-$(clang -dumpversion | cut -d. -f1)-dev" ;;
     lint) echo clang-format clang-tidy shellcheck ;;

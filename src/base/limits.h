@@ -36,6 +36,8 @@
     X(VD_JSON_PATCH_OPS_MAX,     10000,       "operations of a JSON patch") \
     X(VD_JSON_PATCH_LEN_MAX,     3145728,     "bytes of a JSON patch, and of a document made by its copies") \
     X(VD_JSON_PATCH_STEPS_MAX,   100000000,   "values that one JSON patch may pass on its way through a document") \
+    X(VD_JSONPATH_LEN_MAX,       1024,        "bytes of a JSONPath of a printer column or selectable field") \
+    X(VD_STATUS_CAUSES_MAX,      100,         "causes that the answer to an invalid object names") \
     X(VD_YAML_NODES_MAX,         1000000,     "nodes of a YAML document after its aliases are expanded") \
     X(VD_YAML_FLOW_WORK_MAX,     33554432,    "sum over a YAML document's values of the brackets around each") \
     X(VD_YAML_DIRECTIVES_MAX,    1000,        "%TAG directives of a YAML text") \
@@ -63,12 +65,29 @@
     X(VD_URL_SEGMENTS_MAX,       64,          "segments of a path") \
     X(VD_URL_PARAMS_MAX,         256,         "parameters of a query") \
     X(VD_ACCEPT_RANGES_MAX,      32,          "media ranges of a request's Accept headers") \
+    X(VD_PROTOBUF_VALUES_MAX,    1000000,     "values of a document that is made from a protobuf body") \
+    X(VD_PROTOBUF_UNKNOWN_MAX,   100,         "unknown fields of a protobuf body that are reported; more are only counted") \
+    X(VD_ANNOTATIONS_LEN_MAX,    262144,      "bytes of an object's annotations, keys and values (as in Kubernetes)") \
+    X(VD_CONFIG_DATA_LEN_MAX,    1048576,     "bytes of a ConfigMap's or Secret's data (as in Kubernetes)") \
+    X(VD_FIELD_PATH_LEN_MAX,     1024,        "bytes of a field's path in a message; a longer one loses its beginning") \
+    X(VD_VIOLATIONS_MAX,         500,         "violations that are named of one object; more are counted") \
+    X(VD_VIOLATION_VALUE_LEN_MAX, 4096,       "bytes of a value that a violation shows, and of what it says of it; more is cut") \
+    X(VD_PRUNED_PATHS_MAX,       100,         "unknown fields that are named of one object") \
     X(VD_LOG_LINE_MAX,           8192,        "bytes of a log line; a longer one is cut") \
     X(VD_LOG_QUEUE_MAX,          4096,        "log lines waiting to be written; more are dropped and counted") \
     X(VD_METRIC_LABELS_MAX,      6,           "labels of a metric") \
     X(VD_METRIC_LABEL_LEN_MAX,   128,         "bytes of a label value; a longer one is cut") \
     X(VD_METRIC_CHILDREN_MAX,    1000,        "label combinations of a metric; more are counted as 'other'") \
-    X(VD_METRIC_BOUNDS_MAX,      24,          "printed buckets of a histogram")
+    X(VD_METRIC_BOUNDS_MAX,      24,          "printed buckets of a histogram") \
+    X(VD_USER_NAME_LEN_MAX,      1024,        "bytes of a user's or a group's name") \
+    X(VD_USER_GROUPS_MAX,        1024,        "groups of a user") \
+    X(VD_TOKENS_MAX,             100000,      "bearer tokens of a data folder") \
+    X(VD_TOKEN_FILE_LEN_MAX,     268435456,   "bytes of the file that keeps their hashes") \
+    X(VD_JWT_LEN_MAX,            16384,       "bytes of a JSON web token") \
+    X(VD_JWT_DEPTH_MAX,          16,          "nesting of a JSON web token's claims") \
+    X(VD_JWT_AUDIENCES_MAX,      64,          "audiences of a JSON web token") \
+    X(VD_PEM_LEN_MAX,            1048576,     "bytes of a file with keys or certificates") \
+    X(VD_GRANT_RIGHTS_MAX,       16384,       "single rights (group x resource x verb x name) of a role that is checked for escalation")
 /* clang-format on */
 
 enum vd_limits {

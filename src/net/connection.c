@@ -132,9 +132,11 @@ static bool may_read(const struct vd_connection *c)
     return !c->intake || c->intake->bytes.n - c->intake->next_at < VD_HTTP_AHEAD_LEN_MAX;
 }
 
+/* Each change costs up to three system calls. A dirty connection is looked at again
+ * when it is flushed, and then nearly always waits for the same as before. */
 static void set_events(struct vd_connection *c)
 {
-    if (c->state == VD_CONNECTION_CLOSED)
+    if (c->state == VD_CONNECTION_CLOSED || c->is_dirty)
         return;
     bool reads = may_read(c);
     int events = reads ? UV_READABLE : 0;

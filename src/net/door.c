@@ -57,6 +57,13 @@ static int parse_address(const char *text, union address *out, socklen_t *len,
                         text);
 }
 
+int vd_address_check(const char *text, struct vd_error *error)
+{
+    union address address;
+    socklen_t len;
+    return parse_address(text, &address, &len, error);
+}
+
 bool vd_address_is_loopback(const char *text)
 {
     union address address;

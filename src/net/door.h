@@ -44,6 +44,9 @@ int vd_door_open(struct vd_door *door, struct vd_error *error) VD_MUST_USE;
  * accepted may still be on its way to its loop, in a task posted before this returns. */
 void vd_door_close(struct vd_door *door);
 
+/* Whether vd_door_bind could understand the address; VD_ERR_INVALID says why not. */
+int vd_address_check(const char *address, struct vd_error *error) VD_MUST_USE;
+
 /* Whether an address is one of this machine only. */
 bool vd_address_is_loopback(const char *address);
 

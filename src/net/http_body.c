@@ -21,13 +21,13 @@ _Static_assert(VD_HTTP_CHUNK_EXT_LEN_MAX < UINT16_MAX, "extensions are counted i
 _Static_assert(VD_HTTP_TRAILER_LEN_MAX < UINT16_MAX, "the trailer is counted in 16 bits");
 
 enum state {
-    STATE_LENGTH,        /* `left` bytes, and nothing around them */
-    STATE_SIZE,          /* digits of a chunk's size */
-    STATE_EXTENSION,     /* from the ';' to the CR */
-    STATE_SIZE_LF,       /* the LF of the size's line */
-    STATE_DATA,          /* `left` bytes of the chunk */
-    STATE_DATA_CR,       /* the CR LF behind it */
-    STATE_DATA_LF,       /* */
+    STATE_LENGTH,    /* `left` bytes, and nothing around them */
+    STATE_SIZE,      /* digits of a chunk's size */
+    STATE_EXTENSION, /* from the ';' to the CR */
+    STATE_SIZE_LF,   /* the LF of the size's line */
+    STATE_DATA,      /* `left` bytes of the chunk */
+    STATE_DATA_CR,   /* the CR LF behind it */
+    STATE_DATA_LF,
     STATE_TRAILER_START, /* the first byte of a line of the trailer, or its last CR */
     STATE_TRAILER_NAME,  /* until the colon */
     STATE_TRAILER_VALUE, /* until the CR */
@@ -156,9 +156,9 @@ static enum vd_http_refusal step(struct vd_http_body *b, char c)
     case STATE_LENGTH:
     case STATE_DATA:
     case STATE_DONE:
-        break;
+        break; /* no framing in these */
     }
-    assert(!"these states have no framing");
+    assert(false);
     return VD_HTTP_REFUSED_NOTHING;
 }
 

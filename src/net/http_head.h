@@ -32,7 +32,7 @@
 
 /* CONNECT is not among them: it is refused. */
 enum vd_http_method {
-    VD_HTTP_METHOD_OTHER, /* a valid method of another name; see vd_http_head_method */
+    VD_HTTP_METHOD_OTHER, /* a valid method of another name */
     VD_HTTP_GET,
     VD_HTTP_HEAD,
     VD_HTTP_POST,
@@ -63,7 +63,7 @@ struct vd_http_head {
     bool done;
 
     size_t used;                /* bytes of the head; the body or the next request follows */
-    enum vd_http_method method; /* */
+    enum vd_http_method method; /* see vd_http_head_method for the others */
     uint8_t minor;              /* 1 of HTTP/1.1, 0 of HTTP/1.0 */
     bool has_length;            /* Content-Length was given */
     bool chunked;               /* Transfer-Encoding: chunked; never with has_length */

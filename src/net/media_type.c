@@ -41,6 +41,16 @@ static bool take_token(struct vd_slice *rest, struct vd_slice *token)
     return n > 0;
 }
 
+/* A token, or what kubectl calls OpenAPI in protobuf, which has an @ in it. */
+static bool take_subtype(struct vd_slice *rest, struct vd_slice *subtype)
+{
+    size_t n = 0;
+    while (n < rest->n && (vd_http_token_has(rest->p[n]) || rest->p[n] == '@'))
+        n++;
+    *subtype = take(rest, n);
+    return n > 0;
+}
+
 /* The inside of a quoted string whose opening quote is taken, escapes kept. */
 static bool take_quoted(struct vd_slice *rest, struct vd_slice *inside)
 {
@@ -124,7 +134,7 @@ static bool read_type(struct vd_slice text, struct vd_media_type *out)
     if (!take_token(&text, &m.type))
         return false;
     if (take_char(&text, '/')) {
-        if (!take_token(&text, &m.subtype))
+        if (!take_subtype(&text, &m.subtype))
             return false;
     } else if (is_any(m.type)) {
         m.subtype = m.type;

@@ -7,6 +7,7 @@
  */
 #include "fuzz.h"
 
+#include <ctype.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -41,7 +42,7 @@ static bool model_size(struct vd_slice line, size_t *extensions, uint64_t *size)
 {
     size_t n = 0;
     *size = 0;
-    for (; n < line.n && n < 17 && memchr("0123456789abcdefABCDEF", line.p[n], 22); n++) {
+    for (; n < line.n && n < 17 && isxdigit((unsigned char)line.p[n]); n++) {
         char digit[2] = {line.p[n], 0};
         *size = *size * 16 + strtoul(digit, NULL, 16);
     }

@@ -90,9 +90,20 @@ struct later {
 static void answer_later(struct vd_task *task)
 {
     struct later *later = (struct later *)task;
-    answer_echo(later->x);
+    if (later->x)
+        answer_echo(later->x);
     free(later);
 }
+
+/* The task is on its way and finds nobody. */
+static void later_gone(struct vd_exchange *x)
+{
+    struct later *later = x->arg;
+    later->x = NULL;
+    server_of(x)->gone++;
+}
+
+static const struct vd_exchange_ops later_ops = {.gone = later_gone};
 
 struct pull {
     size_t left;
@@ -167,6 +178,8 @@ static void handle(struct vd_http_service *service, struct vd_exchange *x)
     } else if (starts(target, "/later")) {
         struct later *later = VD_NEW(struct later);
         *later = (struct later){.task.run = answer_later, .x = x};
+        x->ops = &later_ops;
+        x->arg = later;
         vd_loop_post(x->loop, &later->task);
     } else if (starts(target, "/stream")) {
         vd_exchange_stream(x, &(struct vd_response){.status = 200, .content_type = TEXT_PLAIN});

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "check.h"
-#include "random.h"
+#include "seed.h"
 
 /* Decodes with zlib. True: the stream is complete, and nothing follows it. */
 static bool decode(struct vd_slice packed, struct vd_buf *out)
@@ -38,9 +38,9 @@ static void add_objects(struct vd_buf *out, int n)
 
 static void add_noise(struct vd_buf *out, size_t n)
 {
-    struct test_random r = {7};
+    struct seed_rng r = {7};
     for (size_t i = 0; i < n; i++)
-        vd_buf_add_char(out, (char)random_below(&r, 256));
+        vd_buf_add_char(out, (char)(unsigned)seed_below(&r, 256));
 }
 
 static void assert_same(struct vd_slice packed, const struct vd_buf *want)
@@ -89,7 +89,7 @@ static void test_output_is_added_to_what_is_there(void **state)
 
 static void test_pieces_of_any_size(void **state)
 {
-    struct test_random r = {3};
+    struct seed_rng r = {3};
     struct vd_buf body = {0}, packed = {0};
     struct vd_gzip g;
     (void)state;
@@ -99,11 +99,11 @@ static void test_pieces_of_any_size(void **state)
     for (int round = 0; round < 20; round++) {
         vd_buf_reset(&packed);
         for (size_t at = 0; at < body.n;) {
-            size_t part = random_below(&r, 1 + random_below(&r, 20000));
+            size_t part = (unsigned)seed_below(&r, 1 + (unsigned)seed_below(&r, 20000));
             part = part < body.n - at ? part : body.n - at;
             vd_gzip_add(&g, vd_slice(body.p + at, part), &packed);
             at += part;
-            if (random_once_in(&r, 10))
+            if (seed_once_in(&r, 10))
                 vd_gzip_flush(&g, &packed);
         }
         vd_gzip_end(&g, &packed);

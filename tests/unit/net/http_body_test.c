@@ -9,7 +9,7 @@
 #include "base/buf.h"
 #include "base/limits.h"
 #include "check.h"
-#include "random.h"
+#include "seed.h"
 
 #define CHUNKED "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n"
 #define TEXT(literal)                                                                              \
@@ -32,7 +32,7 @@ struct reading {
 };
 
 static struct reading read_pieces(const char *head, struct vd_slice text, uint64_t len_max,
-                                  struct test_random *random, unsigned piece_max)
+                                  struct seed_rng *random, unsigned piece_max)
 {
     struct vd_http_head h;
     struct vd_http_body b;
@@ -42,7 +42,7 @@ static struct reading read_pieces(const char *head, struct vd_slice text, uint64
     size_t used, got;
     r.result = vd_http_body_read(&b, NULL, 0, &used, &got);
     for (size_t at = 0; at < text.n && r.result == VD_HTTP_MORE;) {
-        size_t n = piece_max ? 1 + random_below(random, piece_max) : text.n;
+        size_t n = piece_max ? 1 + (unsigned)seed_below(random, piece_max) : text.n;
         n = n < text.n - at ? n : text.n - at;
         char *piece = vd_memdup(text.p + at, n);
         r.result = vd_http_body_read(&b, piece, n, &used, &got);
@@ -65,7 +65,7 @@ static struct reading read_pieces(const char *head, struct vd_slice text, uint64
 /* Reads in every way and gives the body; released by the caller. */
 static struct reading read_body(const char *head, struct vd_slice text, uint64_t len_max)
 {
-    static struct test_random random = {20261115};
+    static struct seed_rng random = {20261115};
     static const unsigned pieces[] = {1, 2, 5, 40};
     struct reading whole = read_pieces(head, text, len_max, &random, 0);
     for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {

@@ -9,7 +9,7 @@
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "check.h"
-#include "random.h"
+#include "seed.h"
 
 /* An input, which may hold NULs. */
 #define TEXT(literal)                                                                              \
@@ -39,12 +39,12 @@ static void describe(struct vd_buf *out, const struct vd_http_head *h, enum vd_h
 
 /* Parses in pieces of 1 to `piece_max` bytes. */
 static enum vd_http_result parse_pieces(struct vd_http_head *h, struct vd_slice text,
-                                        struct test_random *random, unsigned piece_max, char **kept)
+                                        struct seed_rng *random, unsigned piece_max, char **kept)
 {
     enum vd_http_result result = VD_HTTP_MORE;
     vd_http_head_init(h);
     for (size_t n = 0; n < text.n && result == VD_HTTP_MORE;) {
-        n += 1 + random_below(random, piece_max);
+        n += 1 + (unsigned)seed_below(random, piece_max);
         n = n < text.n ? n : text.n;
         char *moved = vd_memdup(text.p, n);
         result = vd_http_head_parse(h, moved, n);
@@ -56,7 +56,7 @@ static enum vd_http_result parse_pieces(struct vd_http_head *h, struct vd_slice 
 
 static void check_pieces(struct vd_slice text, const struct vd_buf *want)
 {
-    static struct test_random random = {20261115};
+    static struct seed_rng random = {20261115};
     static const unsigned pieces[] = {1, 3, 20, 200};
     for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {
         struct vd_http_head h;
@@ -73,6 +73,22 @@ static void check_pieces(struct vd_slice text, const struct vd_buf *want)
     }
 }
 
+/* In two pieces, cut at each of the last bytes, where limits are near. */
+static void check_cuts(struct vd_slice text, const struct vd_buf *want)
+{
+    for (size_t back = 1; back <= 40 && back <= text.n; back++) {
+        struct vd_http_head h;
+        struct vd_buf got = {0};
+        vd_http_head_init(&h);
+        enum vd_http_result result = vd_http_head_parse(&h, text.p, text.n - back);
+        if (result == VD_HTTP_MORE)
+            result = vd_http_head_parse(&h, text.p, text.n);
+        describe(&got, &h, result);
+        assert_string_equal(vd_buf_text(&got), vd_buf_text(want));
+        vd_buf_release(&got);
+    }
+}
+
 /* Parses `text` in every way. The head's slices are into `text`. */
 static enum vd_http_result parse(struct vd_http_head *h, struct vd_slice text)
 {
@@ -82,192 +98,191 @@ static enum vd_http_result parse(struct vd_http_head *h, struct vd_slice text)
     assert_int_equal(vd_http_head_parse(h, text.p, text.n), result);
     describe(&said, h, result);
     check_pieces(text, &said);
+    check_cuts(text, &said);
     vd_buf_release(&said);
     return result;
 }
 
+static const struct {
+    struct vd_slice text;
+    enum vd_http_refusal why;
+    unsigned status;
+} bad_requests[] = {
+    /* lines */
+    {TEXT("\r\n\r\n" GET HOST "\r\n"), VD_HTTP_REFUSED_BLANK_LINES, 400},
+    {TEXT("\n" GET HOST "\r\n"), VD_HTTP_REFUSED_BARE_LF, 400},
+    {TEXT("\r" GET HOST "\r\n"), VD_HTTP_REFUSED_BARE_CR, 400},
+    {TEXT(" " GET HOST "\r\n"), VD_HTTP_REFUSED_METHOD, 400},
+    {TEXT("\t" GET HOST "\r\n"), VD_HTTP_REFUSED_METHOD, 400},
+    {TEXT("GET / HTTP/1.1\n" HOST "\r\n"), VD_HTTP_REFUSED_BARE_LF, 400},
+    {TEXT("GET / HTTP/1.1\r" HOST "\r\n"), VD_HTTP_REFUSED_BARE_CR, 400},
+    {TEXT(GET "Host: h\n\r\n"), VD_HTTP_REFUSED_BARE_LF, 400},
+    {TEXT(GET "Host: h\n\n"), VD_HTTP_REFUSED_BARE_LF, 400},
+    {TEXT(GET HOST "\n"), VD_HTTP_REFUSED_BARE_LF, 400},
+    {TEXT(GET HOST "\rX"), VD_HTTP_REFUSED_BARE_CR, 400},
+    {TEXT(GET HOST "\r\r\n"), VD_HTTP_REFUSED_BARE_CR, 400},
+    {TEXT(GET HOST "A: b\rC: d\r\n\r\n"), VD_HTTP_REFUSED_BARE_CR, 400},
+    {TEXT(GET HOST "A: b\r\r\n\r\n"), VD_HTTP_REFUSED_BARE_CR, 400},
+    {TEXT(GET HOST "A: b\nC: d\r\n\r\n"), VD_HTTP_REFUSED_BARE_LF, 400},
+    /* control characters */
+    {TEXT("\0"), VD_HTTP_REFUSED_CONTROL, 400},
+    {TEXT("\x16\x03\x01\x02"), VD_HTTP_REFUSED_CONTROL, 400}, /* TLS on the plain door */
+    {TEXT("GE\0T / HTTP/1.1\r\n"), VD_HTTP_REFUSED_CONTROL, 400},
+    {TEXT("GET /\0 HTTP/1.1\r\n"), VD_HTTP_REFUSED_CONTROL, 400},
+    {TEXT("GET /\x7f HTTP/1.1\r\n"), VD_HTTP_REFUSED_CONTROL, 400},
+    {TEXT(GET "Ho\0st: h\r\n\r\n"), VD_HTTP_REFUSED_CONTROL, 400},
+    {TEXT(GET HOST "A: b\0c\r\n\r\n"), VD_HTTP_REFUSED_CONTROL, 400},
+    {TEXT(GET HOST "A: \x1b[31m\r\n\r\n"), VD_HTTP_REFUSED_CONTROL, 400},
+    {TEXT(GET HOST "A: \x7f\r\n\r\n"), VD_HTTP_REFUSED_CONTROL, 400},
+    {TEXT(GET HOST "A: \x0b\r\n\r\n"), VD_HTTP_REFUSED_CONTROL, 400},
+    {TEXT(GET HOST "A\x0c: x\r\n\r\n"), VD_HTTP_REFUSED_CONTROL, 400},
+    /* methods */
+    {TEXT("/ HTTP/1.1\r\n"), VD_HTTP_REFUSED_METHOD, 400},
+    {TEXT("GET\r\n"), VD_HTTP_REFUSED_METHOD, 400},
+    {TEXT("GET\t/ HTTP/1.1\r\n"), VD_HTTP_REFUSED_METHOD, 400},
+    {TEXT("G(T / HTTP/1.1\r\n"), VD_HTTP_REFUSED_METHOD, 400},
+    {TEXT("G\xc3\x89T / HTTP/1.1\r\n"), VD_HTTP_REFUSED_METHOD, 400},
+    {TEXT("GET: / HTTP/1.1\r\n"), VD_HTTP_REFUSED_METHOD, 400},
+    {TEXT("ABCDEFGHIJABCDEFGHIJABCDEFGHIJABC / HTTP/1.1\r\n"), VD_HTTP_REFUSED_METHOD_LONG, 501},
+    {TEXT("CONNECT h:443 HTTP/1.1\r\n"), VD_HTTP_REFUSED_CONNECT, 501},
+    {TEXT("CONNECT / HTTP/1.1\r\n"), VD_HTTP_REFUSED_CONNECT, 501},
+    /* targets */
+    {TEXT("GET  / HTTP/1.1\r\n"), VD_HTTP_REFUSED_TARGET_CHARACTER, 400},
+    {TEXT("GET \r\n"), VD_HTTP_REFUSED_TARGET_CHARACTER, 400},
+    {TEXT("GET /a#b HTTP/1.1\r\n"), VD_HTTP_REFUSED_TARGET_CHARACTER, 400},
+    {TEXT("GET /\xc3\xa9 HTTP/1.1\r\n"), VD_HTTP_REFUSED_TARGET_CHARACTER, 400},
+    {TEXT("GET /0123456789abcdef\xff HTTP/1.1\r\n"), VD_HTTP_REFUSED_TARGET_CHARACTER, 400},
+    {TEXT("GET /a\tb HTTP/1.1\r\n"), VD_HTTP_REFUSED_TARGET_CHARACTER, 400},
+    {TEXT("GET * HTTP/1.1\r\n"), VD_HTTP_REFUSED_TARGET_FORM, 400},
+    {TEXT("OPTIONS ** HTTP/1.1\r\n"), VD_HTTP_REFUSED_TARGET_FORM, 400},
+    {TEXT("GET api/v1 HTTP/1.1\r\n"), VD_HTTP_REFUSED_TARGET_FORM, 400},
+    {TEXT("GET ?watch=1 HTTP/1.1\r\n"), VD_HTTP_REFUSED_TARGET_FORM, 400},
+    {TEXT("GET h:443 HTTP/1.1\r\n"), VD_HTTP_REFUSED_TARGET_FORM, 400},
+    {TEXT("GET http:/// HTTP/1.1\r\n"), VD_HTTP_REFUSED_TARGET_FORM, 400},
+    {TEXT("GET http:// HTTP/1.1\r\n"), VD_HTTP_REFUSED_TARGET_FORM, 400},
+    {TEXT("GET http:/h/ HTTP/1.1\r\n"), VD_HTTP_REFUSED_TARGET_FORM, 400},
+    {TEXT("GET http://h?x HTTP/1.1\r\n"), VD_HTTP_REFUSED_TARGET_FORM, 400},
+    {TEXT("GET http://u:p@h/ HTTP/1.1\r\n"), VD_HTTP_REFUSED_TARGET_FORM, 400},
+    {TEXT("GET ftp://h/ HTTP/1.1\r\n"), VD_HTTP_REFUSED_TARGET_FORM, 400},
+    {TEXT("GET file:///etc/passwd HTTP/1.1\r\n"), VD_HTTP_REFUSED_TARGET_FORM, 400},
+    /* versions */
+    {TEXT("GET /\r\n"), VD_HTTP_REFUSED_VERSION_SYNTAX, 400}, /* HTTP/0.9 */
+    {TEXT("GET / \r\n"), VD_HTTP_REFUSED_VERSION_SYNTAX, 400},
+    {TEXT("GET / HTTP/1.1 \r\n"), VD_HTTP_REFUSED_VERSION_SYNTAX, 400},
+    {TEXT("GET /  HTTP/1.1\r\n"), VD_HTTP_REFUSED_VERSION_SYNTAX, 400},
+    {TEXT("GET / x HTTP/1.1\r\n"), VD_HTTP_REFUSED_VERSION_SYNTAX, 400},
+    {TEXT("GET / http/1.1\r\n"), VD_HTTP_REFUSED_VERSION_SYNTAX, 400},
+    {TEXT("GET / HTTP/1\r\n"), VD_HTTP_REFUSED_VERSION_SYNTAX, 400},
+    {TEXT("GET / HTTP/1.10\r\n"), VD_HTTP_REFUSED_VERSION_SYNTAX, 400},
+    {TEXT("GET / HTTP/1,1\r\n"), VD_HTTP_REFUSED_VERSION_SYNTAX, 400},
+    {TEXT("GET / HTTPS/1.1\r\n"), VD_HTTP_REFUSED_VERSION_SYNTAX, 400},
+    {TEXT("GET / HTTP/1.2\r\n"), VD_HTTP_REFUSED_VERSION, 505},
+    {TEXT("GET / HTTP/2.0\r\n"), VD_HTTP_REFUSED_VERSION, 505},
+    {TEXT("GET / HTTP/0.9\r\n"), VD_HTTP_REFUSED_VERSION, 505},
+    {TEXT("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), VD_HTTP_REFUSED_VERSION, 505},
+};
+
 static void refusals_have_a_reason(void **state)
 {
     (void)state;
-    static const struct {
-        struct vd_slice text;
-        enum vd_http_refusal why;
-        unsigned status;
-    } cases[] = {
-        /* lines */
-        {TEXT("\r\n\r\n" GET HOST "\r\n"), VD_HTTP_REFUSED_BLANK_LINES, 400},
-        {TEXT("\n" GET HOST "\r\n"), VD_HTTP_REFUSED_BARE_LF, 400},
-        {TEXT("\r" GET HOST "\r\n"), VD_HTTP_REFUSED_BARE_CR, 400},
-        {TEXT(" " GET HOST "\r\n"), VD_HTTP_REFUSED_METHOD, 400},
-        {TEXT("\t" GET HOST "\r\n"), VD_HTTP_REFUSED_METHOD, 400},
-        {TEXT("GET / HTTP/1.1\n" HOST "\r\n"), VD_HTTP_REFUSED_BARE_LF, 400},
-        {TEXT("GET / HTTP/1.1\r" HOST "\r\n"), VD_HTTP_REFUSED_BARE_CR, 400},
-        {TEXT(GET "Host: h\n\r\n"), VD_HTTP_REFUSED_BARE_LF, 400},
-        {TEXT(GET "Host: h\n\n"), VD_HTTP_REFUSED_BARE_LF, 400},
-        {TEXT(GET HOST "\n"), VD_HTTP_REFUSED_BARE_LF, 400},
-        {TEXT(GET HOST "\rX"), VD_HTTP_REFUSED_BARE_CR, 400},
-        {TEXT(GET HOST "\r\r\n"), VD_HTTP_REFUSED_BARE_CR, 400},
-        {TEXT(GET HOST "A: b\rC: d\r\n\r\n"), VD_HTTP_REFUSED_BARE_CR, 400},
-        {TEXT(GET HOST "A: b\r\r\n\r\n"), VD_HTTP_REFUSED_BARE_CR, 400},
-        {TEXT(GET HOST "A: b\nC: d\r\n\r\n"), VD_HTTP_REFUSED_BARE_LF, 400},
-        /* control characters */
-        {TEXT("\0"), VD_HTTP_REFUSED_CONTROL, 400},
-        {TEXT("\x16\x03\x01\x02"), VD_HTTP_REFUSED_CONTROL, 400}, /* TLS on the plain door */
-        {TEXT("GE\0T / HTTP/1.1\r\n"), VD_HTTP_REFUSED_CONTROL, 400},
-        {TEXT("GET /\0 HTTP/1.1\r\n"), VD_HTTP_REFUSED_CONTROL, 400},
-        {TEXT("GET /\x7f HTTP/1.1\r\n"), VD_HTTP_REFUSED_CONTROL, 400},
-        {TEXT(GET "Ho\0st: h\r\n\r\n"), VD_HTTP_REFUSED_CONTROL, 400},
-        {TEXT(GET HOST "A: b\0c\r\n\r\n"), VD_HTTP_REFUSED_CONTROL, 400},
-        {TEXT(GET HOST "A: \x1b[31m\r\n\r\n"), VD_HTTP_REFUSED_CONTROL, 400},
-        {TEXT(GET HOST "A: \x7f\r\n\r\n"), VD_HTTP_REFUSED_CONTROL, 400},
-        {TEXT(GET HOST "A: \x0b\r\n\r\n"), VD_HTTP_REFUSED_CONTROL, 400},
-        {TEXT(GET HOST "A\x0c: x\r\n\r\n"), VD_HTTP_REFUSED_CONTROL, 400},
-        /* methods */
-        {TEXT("/ HTTP/1.1\r\n"), VD_HTTP_REFUSED_METHOD, 400},
-        {TEXT("GET\r\n"), VD_HTTP_REFUSED_METHOD, 400},
-        {TEXT("GET\t/ HTTP/1.1\r\n"), VD_HTTP_REFUSED_METHOD, 400},
-        {TEXT("G(T / HTTP/1.1\r\n"), VD_HTTP_REFUSED_METHOD, 400},
-        {TEXT("G\xc3\x89T / HTTP/1.1\r\n"), VD_HTTP_REFUSED_METHOD, 400},
-        {TEXT("GET: / HTTP/1.1\r\n"), VD_HTTP_REFUSED_METHOD, 400},
-        {TEXT("ABCDEFGHIJABCDEFGHIJABCDEFGHIJABC / HTTP/1.1\r\n"), VD_HTTP_REFUSED_METHOD_LONG,
-         501},
-        {TEXT("CONNECT h:443 HTTP/1.1\r\n"), VD_HTTP_REFUSED_CONNECT, 501},
-        {TEXT("CONNECT / HTTP/1.1\r\n"), VD_HTTP_REFUSED_CONNECT, 501},
-        /* targets */
-        {TEXT("GET  / HTTP/1.1\r\n"), VD_HTTP_REFUSED_TARGET_CHARACTER, 400},
-        {TEXT("GET \r\n"), VD_HTTP_REFUSED_TARGET_CHARACTER, 400},
-        {TEXT("GET /a#b HTTP/1.1\r\n"), VD_HTTP_REFUSED_TARGET_CHARACTER, 400},
-        {TEXT("GET /\xc3\xa9 HTTP/1.1\r\n"), VD_HTTP_REFUSED_TARGET_CHARACTER, 400},
-        {TEXT("GET /0123456789abcdef\xff HTTP/1.1\r\n"), VD_HTTP_REFUSED_TARGET_CHARACTER, 400},
-        {TEXT("GET /a\tb HTTP/1.1\r\n"), VD_HTTP_REFUSED_TARGET_CHARACTER, 400},
-        {TEXT("GET * HTTP/1.1\r\n"), VD_HTTP_REFUSED_TARGET_FORM, 400},
-        {TEXT("OPTIONS ** HTTP/1.1\r\n"), VD_HTTP_REFUSED_TARGET_FORM, 400},
-        {TEXT("GET api/v1 HTTP/1.1\r\n"), VD_HTTP_REFUSED_TARGET_FORM, 400},
-        {TEXT("GET ?watch=1 HTTP/1.1\r\n"), VD_HTTP_REFUSED_TARGET_FORM, 400},
-        {TEXT("GET h:443 HTTP/1.1\r\n"), VD_HTTP_REFUSED_TARGET_FORM, 400},
-        {TEXT("GET http:/// HTTP/1.1\r\n"), VD_HTTP_REFUSED_TARGET_FORM, 400},
-        {TEXT("GET http:// HTTP/1.1\r\n"), VD_HTTP_REFUSED_TARGET_FORM, 400},
-        {TEXT("GET http:/h/ HTTP/1.1\r\n"), VD_HTTP_REFUSED_TARGET_FORM, 400},
-        {TEXT("GET http://h?x HTTP/1.1\r\n"), VD_HTTP_REFUSED_TARGET_FORM, 400},
-        {TEXT("GET http://u:p@h/ HTTP/1.1\r\n"), VD_HTTP_REFUSED_TARGET_FORM, 400},
-        {TEXT("GET ftp://h/ HTTP/1.1\r\n"), VD_HTTP_REFUSED_TARGET_FORM, 400},
-        {TEXT("GET file:///etc/passwd HTTP/1.1\r\n"), VD_HTTP_REFUSED_TARGET_FORM, 400},
-        /* versions */
-        {TEXT("GET /\r\n"), VD_HTTP_REFUSED_VERSION_SYNTAX, 400}, /* HTTP/0.9 */
-        {TEXT("GET / \r\n"), VD_HTTP_REFUSED_VERSION_SYNTAX, 400},
-        {TEXT("GET / HTTP/1.1 \r\n"), VD_HTTP_REFUSED_VERSION_SYNTAX, 400},
-        {TEXT("GET /  HTTP/1.1\r\n"), VD_HTTP_REFUSED_VERSION_SYNTAX, 400},
-        {TEXT("GET / x HTTP/1.1\r\n"), VD_HTTP_REFUSED_VERSION_SYNTAX, 400},
-        {TEXT("GET / http/1.1\r\n"), VD_HTTP_REFUSED_VERSION_SYNTAX, 400},
-        {TEXT("GET / HTTP/1\r\n"), VD_HTTP_REFUSED_VERSION_SYNTAX, 400},
-        {TEXT("GET / HTTP/1.10\r\n"), VD_HTTP_REFUSED_VERSION_SYNTAX, 400},
-        {TEXT("GET / HTTP/1,1\r\n"), VD_HTTP_REFUSED_VERSION_SYNTAX, 400},
-        {TEXT("GET / HTTPS/1.1\r\n"), VD_HTTP_REFUSED_VERSION_SYNTAX, 400},
-        {TEXT("GET / HTTP/1.2\r\n"), VD_HTTP_REFUSED_VERSION, 505},
-        {TEXT("GET / HTTP/2.0\r\n"), VD_HTTP_REFUSED_VERSION, 505},
-        {TEXT("GET / HTTP/0.9\r\n"), VD_HTTP_REFUSED_VERSION, 505},
-        {TEXT("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), VD_HTTP_REFUSED_VERSION, 505},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < sizeof bad_requests / sizeof *bad_requests; i++) {
         struct vd_http_head h;
-        enum vd_http_result result = parse(&h, cases[i].text);
-        if (result != VD_HTTP_REFUSED || h.refusal != cases[i].why)
-            fail_msg("\"%.*s\": %d, %s", VD_FMT(cases[i].text), (int)result,
+        enum vd_http_result result = parse(&h, bad_requests[i].text);
+        if (result != VD_HTTP_REFUSED || h.refusal != bad_requests[i].why)
+            fail_msg("\"%.*s\": %d, %s", VD_FMT(bad_requests[i].text), (int)result,
                      vd_http_refusal_text(h.refusal));
-        assert_int_equal(vd_http_refusal_status(h.refusal), cases[i].status);
+        assert_int_equal(vd_http_refusal_status(h.refusal), bad_requests[i].status);
     }
 }
+
+static const struct {
+    struct vd_slice headers; /* after a good request line */
+    enum vd_http_refusal why;
+} bad_headers[] = {
+    {TEXT(" Host: h\r\n\r\n"), VD_HTTP_REFUSED_FOLD},
+    {TEXT(HOST "A: b\r\n c\r\n\r\n"), VD_HTTP_REFUSED_FOLD},
+    {TEXT(HOST "A: b\r\n\tc\r\n\r\n"), VD_HTTP_REFUSED_FOLD},
+    {TEXT(HOST " \r\n\r\n"), VD_HTTP_REFUSED_FOLD},
+    {TEXT(": h\r\n\r\n"), VD_HTTP_REFUSED_NAME},
+    {TEXT("Host : h\r\n\r\n"), VD_HTTP_REFUSED_NAME_SPACE},
+    {TEXT("Host\t: h\r\n\r\n"), VD_HTTP_REFUSED_NAME_SPACE},
+    {TEXT(HOST "Content-Length : 5\r\n\r\n"), VD_HTTP_REFUSED_NAME_SPACE},
+    {TEXT(HOST "Transfer-Encoding : chunked\r\n\r\n"), VD_HTTP_REFUSED_NAME_SPACE},
+    {TEXT("Ho st: h\r\n\r\n"), VD_HTTP_REFUSED_NAME_SPACE},
+    {TEXT("Host\r\n\r\n"), VD_HTTP_REFUSED_NO_COLON},
+    {TEXT("a-name-that-is-longer-than-sixteen\r\n\r\n"), VD_HTTP_REFUSED_NO_COLON},
+    {TEXT("H(ost): h\r\n\r\n"), VD_HTTP_REFUSED_NAME},
+    {TEXT("H\xc3\xb6st: h\r\n\r\n"), VD_HTTP_REFUSED_NAME},
+    {TEXT("Host;: h\r\n\r\n"), VD_HTTP_REFUSED_NAME},
+    {TEXT("\"Host\": h\r\n\r\n"), VD_HTTP_REFUSED_NAME},
+    {TEXT("Ho[st: h\r\n\r\n"), VD_HTTP_REFUSED_NAME},
+    {TEXT("Ho@st: h\r\n\r\n"), VD_HTTP_REFUSED_NAME},
+    {TEXT("Ho{st: h\r\n\r\n"), VD_HTTP_REFUSED_NAME},
+    /* Host */
+    {TEXT("\r\n"), VD_HTTP_REFUSED_HOST_MISSING},
+    {TEXT("A: b\r\n\r\n"), VD_HTTP_REFUSED_HOST_MISSING},
+    {TEXT("Host:\r\n\r\n"), VD_HTTP_REFUSED_HOST},
+    {TEXT("Host: \t\r\n\r\n"), VD_HTTP_REFUSED_HOST},
+    {TEXT("Host: a b\r\n\r\n"), VD_HTTP_REFUSED_HOST},
+    {TEXT("Host: a/b\r\n\r\n"), VD_HTTP_REFUSED_HOST},
+    {TEXT("Host: u@h\r\n\r\n"), VD_HTTP_REFUSED_HOST},
+    {TEXT("Host: h\\x\r\n\r\n"), VD_HTTP_REFUSED_HOST},
+    {TEXT("Host: \xc3\xa9\r\n\r\n"), VD_HTTP_REFUSED_HOST},
+    {TEXT(HOST HOST "\r\n"), VD_HTTP_REFUSED_REPEATED},
+    {TEXT(HOST "hOST: i\r\n\r\n"), VD_HTTP_REFUSED_REPEATED},
+    {TEXT(HOST "Authorization: a\r\nauthorization: b\r\n\r\n"), VD_HTTP_REFUSED_REPEATED},
+    {TEXT(HOST "Content-Type: a/b\r\ncontent-type: a/b\r\n\r\n"), VD_HTTP_REFUSED_REPEATED},
+    /* Content-Length */
+    {TEXT(HOST "Content-Length: 5\r\nContent-Length: 5\r\n\r\n"), VD_HTTP_REFUSED_REPEATED},
+    {TEXT(HOST "Content-Length: 5\r\nCONTENT-LENGTH: 6\r\n\r\n"), VD_HTTP_REFUSED_REPEATED},
+    {TEXT(HOST "Content-Length:\r\n\r\n"), VD_HTTP_REFUSED_LENGTH},
+    {TEXT(HOST "Content-Length: +5\r\n\r\n"), VD_HTTP_REFUSED_LENGTH},
+    {TEXT(HOST "Content-Length: -5\r\n\r\n"), VD_HTTP_REFUSED_LENGTH},
+    {TEXT(HOST "Content-Length: 5,5\r\n\r\n"), VD_HTTP_REFUSED_LENGTH},
+    {TEXT(HOST "Content-Length: 5, 5\r\n\r\n"), VD_HTTP_REFUSED_LENGTH},
+    {TEXT(HOST "Content-Length: 0x5\r\n\r\n"), VD_HTTP_REFUSED_LENGTH},
+    {TEXT(HOST "Content-Length: 5a\r\n\r\n"), VD_HTTP_REFUSED_LENGTH},
+    {TEXT(HOST "Content-Length: a5\r\n\r\n"), VD_HTTP_REFUSED_LENGTH},
+    {TEXT(HOST "Content-Length: 5 5\r\n\r\n"), VD_HTTP_REFUSED_LENGTH},
+    {TEXT(HOST "Content-Length: 5;\r\n\r\n"), VD_HTTP_REFUSED_LENGTH},
+    {TEXT(HOST "Content-Length: 5.0\r\n\r\n"), VD_HTTP_REFUSED_LENGTH},
+    {TEXT(HOST "Content-Length: 1e3\r\n\r\n"), VD_HTTP_REFUSED_LENGTH},
+    {TEXT(HOST "Content-Length: \"5\"\r\n\r\n"), VD_HTTP_REFUSED_LENGTH},
+    {TEXT(HOST "Content-Length: 007\r\n\r\n"), VD_HTTP_REFUSED_LENGTH},
+    {TEXT(HOST "Content-Length: 5\xa0\r\n\r\n"), VD_HTTP_REFUSED_LENGTH},
+    {TEXT(HOST "Content-Length: 18446744073709551616\r\n\r\n"), VD_HTTP_REFUSED_LENGTH_LARGE},
+    {TEXT(HOST "Content-Length: 99999999999999999999999\r\n\r\n"), VD_HTTP_REFUSED_LENGTH_LARGE},
+    /* Transfer-Encoding */
+    {TEXT(HOST "Transfer-Encoding: identity\r\n\r\n"), VD_HTTP_REFUSED_CODING},
+    {TEXT(HOST "Transfer-Encoding: gzip, chunked\r\n\r\n"), VD_HTTP_REFUSED_CODING},
+    {TEXT(HOST "Transfer-Encoding: chunked, identity\r\n\r\n"), VD_HTTP_REFUSED_CODING},
+    {TEXT(HOST "Transfer-Encoding: chunked, chunked\r\n\r\n"), VD_HTTP_REFUSED_CODING},
+    {TEXT(HOST "Transfer-Encoding: xchunked\r\n\r\n"), VD_HTTP_REFUSED_CODING},
+    {TEXT(HOST "Transfer-Encoding: chunkedx\r\n\r\n"), VD_HTTP_REFUSED_CODING},
+    {TEXT(HOST "Transfer-Encoding: Chunked\r\n\r\n"), VD_HTTP_REFUSED_CODING},
+    {TEXT(HOST "Transfer-Encoding: chunked;q=1\r\n\r\n"), VD_HTTP_REFUSED_CODING},
+    {TEXT(HOST "Transfer-Encoding: \"chunked\"\r\n\r\n"), VD_HTTP_REFUSED_CODING},
+    {TEXT(HOST "Transfer-Encoding: ,chunked\r\n\r\n"), VD_HTTP_REFUSED_CODING},
+    {TEXT(HOST "Transfer-Encoding:\r\n\r\n"), VD_HTTP_REFUSED_CODING},
+    {TEXT(HOST "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n"),
+     VD_HTTP_REFUSED_REPEATED},
+    {TEXT(HOST "Transfer-Encoding: chunked\r\ntransfer-encoding: x\r\n\r\n"),
+     VD_HTTP_REFUSED_REPEATED},
+    {TEXT(HOST "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n"), VD_HTTP_REFUSED_FRAMING},
+    {TEXT(HOST "Transfer-Encoding: chunked\r\nContent-Length: 0\r\n\r\n"), VD_HTTP_REFUSED_FRAMING},
+    {TEXT(HOST "Expect: 200-ok\r\n\r\n"), VD_HTTP_REFUSED_EXPECT},
+};
 
 static void bad_headers_are_refused(void **state)
 {
     (void)state;
-    static const struct {
-        struct vd_slice headers; /* after a good request line */
-        enum vd_http_refusal why;
-    } cases[] = {
-        {TEXT(" Host: h\r\n\r\n"), VD_HTTP_REFUSED_FOLD},
-        {TEXT(HOST "A: b\r\n c\r\n\r\n"), VD_HTTP_REFUSED_FOLD},
-        {TEXT(HOST "A: b\r\n\tc\r\n\r\n"), VD_HTTP_REFUSED_FOLD},
-        {TEXT(HOST " \r\n\r\n"), VD_HTTP_REFUSED_FOLD},
-        {TEXT(": h\r\n\r\n"), VD_HTTP_REFUSED_NAME},
-        {TEXT("Host : h\r\n\r\n"), VD_HTTP_REFUSED_NAME_SPACE},
-        {TEXT("Host\t: h\r\n\r\n"), VD_HTTP_REFUSED_NAME_SPACE},
-        {TEXT(HOST "Content-Length : 5\r\n\r\n"), VD_HTTP_REFUSED_NAME_SPACE},
-        {TEXT(HOST "Transfer-Encoding : chunked\r\n\r\n"), VD_HTTP_REFUSED_NAME_SPACE},
-        {TEXT("Ho st: h\r\n\r\n"), VD_HTTP_REFUSED_NAME_SPACE},
-        {TEXT("Host\r\n\r\n"), VD_HTTP_REFUSED_NO_COLON},
-        {TEXT("a-name-that-is-longer-than-sixteen\r\n\r\n"), VD_HTTP_REFUSED_NO_COLON},
-        {TEXT("H(ost): h\r\n\r\n"), VD_HTTP_REFUSED_NAME},
-        {TEXT("H\xc3\xb6st: h\r\n\r\n"), VD_HTTP_REFUSED_NAME},
-        {TEXT("Host;: h\r\n\r\n"), VD_HTTP_REFUSED_NAME},
-        {TEXT("\"Host\": h\r\n\r\n"), VD_HTTP_REFUSED_NAME},
-        {TEXT("Ho[st: h\r\n\r\n"), VD_HTTP_REFUSED_NAME},
-        {TEXT("Ho@st: h\r\n\r\n"), VD_HTTP_REFUSED_NAME},
-        {TEXT("Ho{st: h\r\n\r\n"), VD_HTTP_REFUSED_NAME},
-        /* Host */
-        {TEXT("\r\n"), VD_HTTP_REFUSED_HOST_MISSING},
-        {TEXT("A: b\r\n\r\n"), VD_HTTP_REFUSED_HOST_MISSING},
-        {TEXT("Host:\r\n\r\n"), VD_HTTP_REFUSED_HOST},
-        {TEXT("Host: \t\r\n\r\n"), VD_HTTP_REFUSED_HOST},
-        {TEXT("Host: a b\r\n\r\n"), VD_HTTP_REFUSED_HOST},
-        {TEXT("Host: a/b\r\n\r\n"), VD_HTTP_REFUSED_HOST},
-        {TEXT("Host: u@h\r\n\r\n"), VD_HTTP_REFUSED_HOST},
-        {TEXT("Host: h\\x\r\n\r\n"), VD_HTTP_REFUSED_HOST},
-        {TEXT("Host: \xc3\xa9\r\n\r\n"), VD_HTTP_REFUSED_HOST},
-        {TEXT(HOST HOST "\r\n"), VD_HTTP_REFUSED_REPEATED},
-        {TEXT(HOST "hOST: i\r\n\r\n"), VD_HTTP_REFUSED_REPEATED},
-        {TEXT(HOST "Authorization: a\r\nauthorization: b\r\n\r\n"), VD_HTTP_REFUSED_REPEATED},
-        {TEXT(HOST "Content-Type: a/b\r\ncontent-type: a/b\r\n\r\n"), VD_HTTP_REFUSED_REPEATED},
-        /* Content-Length */
-        {TEXT(HOST "Content-Length: 5\r\nContent-Length: 5\r\n\r\n"), VD_HTTP_REFUSED_REPEATED},
-        {TEXT(HOST "Content-Length: 5\r\nCONTENT-LENGTH: 6\r\n\r\n"), VD_HTTP_REFUSED_REPEATED},
-        {TEXT(HOST "Content-Length:\r\n\r\n"), VD_HTTP_REFUSED_LENGTH},
-        {TEXT(HOST "Content-Length: +5\r\n\r\n"), VD_HTTP_REFUSED_LENGTH},
-        {TEXT(HOST "Content-Length: -5\r\n\r\n"), VD_HTTP_REFUSED_LENGTH},
-        {TEXT(HOST "Content-Length: 5,5\r\n\r\n"), VD_HTTP_REFUSED_LENGTH},
-        {TEXT(HOST "Content-Length: 5, 5\r\n\r\n"), VD_HTTP_REFUSED_LENGTH},
-        {TEXT(HOST "Content-Length: 0x5\r\n\r\n"), VD_HTTP_REFUSED_LENGTH},
-        {TEXT(HOST "Content-Length: 5a\r\n\r\n"), VD_HTTP_REFUSED_LENGTH},
-        {TEXT(HOST "Content-Length: a5\r\n\r\n"), VD_HTTP_REFUSED_LENGTH},
-        {TEXT(HOST "Content-Length: 5 5\r\n\r\n"), VD_HTTP_REFUSED_LENGTH},
-        {TEXT(HOST "Content-Length: 5;\r\n\r\n"), VD_HTTP_REFUSED_LENGTH},
-        {TEXT(HOST "Content-Length: 5.0\r\n\r\n"), VD_HTTP_REFUSED_LENGTH},
-        {TEXT(HOST "Content-Length: 1e3\r\n\r\n"), VD_HTTP_REFUSED_LENGTH},
-        {TEXT(HOST "Content-Length: \"5\"\r\n\r\n"), VD_HTTP_REFUSED_LENGTH},
-        {TEXT(HOST "Content-Length: 007\r\n\r\n"), VD_HTTP_REFUSED_LENGTH},
-        {TEXT(HOST "Content-Length: 5\xa0\r\n\r\n"), VD_HTTP_REFUSED_LENGTH},
-        {TEXT(HOST "Content-Length: 18446744073709551616\r\n\r\n"), VD_HTTP_REFUSED_LENGTH_LARGE},
-        {TEXT(HOST "Content-Length: 99999999999999999999999\r\n\r\n"),
-         VD_HTTP_REFUSED_LENGTH_LARGE},
-        /* Transfer-Encoding */
-        {TEXT(HOST "Transfer-Encoding: identity\r\n\r\n"), VD_HTTP_REFUSED_CODING},
-        {TEXT(HOST "Transfer-Encoding: gzip, chunked\r\n\r\n"), VD_HTTP_REFUSED_CODING},
-        {TEXT(HOST "Transfer-Encoding: chunked, identity\r\n\r\n"), VD_HTTP_REFUSED_CODING},
-        {TEXT(HOST "Transfer-Encoding: chunked, chunked\r\n\r\n"), VD_HTTP_REFUSED_CODING},
-        {TEXT(HOST "Transfer-Encoding: xchunked\r\n\r\n"), VD_HTTP_REFUSED_CODING},
-        {TEXT(HOST "Transfer-Encoding: chunkedx\r\n\r\n"), VD_HTTP_REFUSED_CODING},
-        {TEXT(HOST "Transfer-Encoding: Chunked\r\n\r\n"), VD_HTTP_REFUSED_CODING},
-        {TEXT(HOST "Transfer-Encoding: chunked;q=1\r\n\r\n"), VD_HTTP_REFUSED_CODING},
-        {TEXT(HOST "Transfer-Encoding: \"chunked\"\r\n\r\n"), VD_HTTP_REFUSED_CODING},
-        {TEXT(HOST "Transfer-Encoding: ,chunked\r\n\r\n"), VD_HTTP_REFUSED_CODING},
-        {TEXT(HOST "Transfer-Encoding:\r\n\r\n"), VD_HTTP_REFUSED_CODING},
-        {TEXT(HOST "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n"),
-         VD_HTTP_REFUSED_REPEATED},
-        {TEXT(HOST "Transfer-Encoding: chunked\r\ntransfer-encoding: x\r\n\r\n"),
-         VD_HTTP_REFUSED_REPEATED},
-        {TEXT(HOST "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n"),
-         VD_HTTP_REFUSED_FRAMING},
-        {TEXT(HOST "Transfer-Encoding: chunked\r\nContent-Length: 0\r\n\r\n"),
-         VD_HTTP_REFUSED_FRAMING},
-        {TEXT(HOST "Expect: 200-ok\r\n\r\n"), VD_HTTP_REFUSED_EXPECT},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < sizeof bad_headers / sizeof *bad_headers; i++) {
         struct vd_http_head h;
         struct vd_buf text = {0};
         vd_buf_add_text(&text, GET);
-        vd_buf_add_slice(&text, cases[i].headers);
+        vd_buf_add_slice(&text, bad_headers[i].headers);
         enum vd_http_result result = parse(&h, vd_buf_slice(&text));
-        if (result != VD_HTTP_REFUSED || h.refusal != cases[i].why)
+        if (result != VD_HTTP_REFUSED || h.refusal != bad_headers[i].why)
             fail_msg("\"%s\": %d, %s", vd_buf_text(&text), (int)result,
                      vd_http_refusal_text(h.refusal));
         vd_buf_release(&text);
@@ -278,29 +293,28 @@ static void request_lines_are_read(void **state)
 {
     (void)state;
     static const struct {
-        const char *line;
+        const char *line, *name, *target;
         enum vd_http_method method;
-        const char *name, *target;
         int minor;
     } cases[] = {
-        {"GET / HTTP/1.1", VD_HTTP_GET, "GET", "/", 1},
-        {"HEAD /a HTTP/1.0", VD_HTTP_HEAD, "HEAD", "/a", 0},
-        {"POST /a?b=c HTTP/1.1", VD_HTTP_POST, "POST", "/a?b=c", 1},
-        {"PUT /%2f HTTP/1.1", VD_HTTP_PUT, "PUT", "/%2f", 1},
-        {"PATCH //a HTTP/1.1", VD_HTTP_PATCH, "PATCH", "//a", 1},
-        {"DELETE /a{}|^\"<>\\` HTTP/1.1", VD_HTTP_DELETE, "DELETE", "/a{}|^\"<>\\`", 1},
-        {"OPTIONS * HTTP/1.1", VD_HTTP_OPTIONS, "OPTIONS", "*", 1},
-        {"OPTIONS /x HTTP/1.1", VD_HTTP_OPTIONS, "OPTIONS", "/x", 1},
-        {"TRACE /0123456789abcdef0123456789abcdef HTTP/1.1", VD_HTTP_TRACE, "TRACE",
-         "/0123456789abcdef0123456789abcdef", 1},
-        {"get / HTTP/1.1", VD_HTTP_METHOD_OTHER, "get", "/", 1},
-        {"PROPFIND / HTTP/1.1", VD_HTTP_METHOD_OTHER, "PROPFIND", "/", 1},
-        {"M-SEARCH!#$%&'*+.^_`|~ / HTTP/1.1", VD_HTTP_METHOD_OTHER, "M-SEARCH!#$%&'*+.^_`|~", "/",
+        {"GET / HTTP/1.1", "GET", "/", VD_HTTP_GET, 1},
+        {"HEAD /a HTTP/1.0", "HEAD", "/a", VD_HTTP_HEAD, 0},
+        {"POST /a?b=c HTTP/1.1", "POST", "/a?b=c", VD_HTTP_POST, 1},
+        {"PUT /%2f HTTP/1.1", "PUT", "/%2f", VD_HTTP_PUT, 1},
+        {"PATCH //a HTTP/1.1", "PATCH", "//a", VD_HTTP_PATCH, 1},
+        {"DELETE /a{}|^\"<>\\` HTTP/1.1", "DELETE", "/a{}|^\"<>\\`", VD_HTTP_DELETE, 1},
+        {"OPTIONS * HTTP/1.1", "OPTIONS", "*", VD_HTTP_OPTIONS, 1},
+        {"OPTIONS /x HTTP/1.1", "OPTIONS", "/x", VD_HTTP_OPTIONS, 1},
+        {"TRACE /0123456789abcdef0123456789abcdef HTTP/1.1", "TRACE",
+         "/0123456789abcdef0123456789abcdef", VD_HTTP_TRACE, 1},
+        {"get / HTTP/1.1", "get", "/", VD_HTTP_METHOD_OTHER, 1},
+        {"PROPFIND / HTTP/1.1", "PROPFIND", "/", VD_HTTP_METHOD_OTHER, 1},
+        {"M-SEARCH!#$%&'*+.^_`|~ / HTTP/1.1", "M-SEARCH!#$%&'*+.^_`|~", "/", VD_HTTP_METHOD_OTHER,
          1},
-        {"GET http://h HTTP/1.1", VD_HTTP_GET, "GET", "/", 1},
-        {"GET http://h/ HTTP/1.1", VD_HTTP_GET, "GET", "/", 1},
-        {"GET HTTP://H/a?b HTTP/1.1", VD_HTTP_GET, "GET", "/a?b", 1},
-        {"GET https://h/a/http://b HTTP/1.1", VD_HTTP_GET, "GET", "/a/http://b", 1},
+        {"GET http://h HTTP/1.1", "GET", "/", VD_HTTP_GET, 1},
+        {"GET http://h/ HTTP/1.1", "GET", "/", VD_HTTP_GET, 1},
+        {"GET HTTP://H/a?b HTTP/1.1", "GET", "/a?b", VD_HTTP_GET, 1},
+        {"GET https://h/a/http://b HTTP/1.1", "GET", "/a/http://b", VD_HTTP_GET, 1},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct vd_http_head h;

@@ -15,7 +15,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "check.h"
-#include "random.h"
+#include "seed.h"
 
 static struct vd_loop loop;
 
@@ -252,11 +252,11 @@ static uint64_t due_ns[MARKS];
 
 static void set_many(struct vd_task *task)
 {
-    struct test_random r = {1};
+    struct seed_rng r = {1};
     (void)task;
     for (unsigned round = 0; round < 3; round++) {
         for (unsigned i = 0; i < MARKS; i++) {
-            vd_timer_set(&loop, &marks[i].timer, random_below(&r, 50));
+            vd_timer_set(&loop, &marks[i].timer, (unsigned)seed_below(&r, 50));
             due_ns[i] = marks[i].timer.node.key;
         }
     }

@@ -16,6 +16,9 @@ static void content_types_are_parsed(void **state)
         {"application/apply-patch+yaml", "application", "apply-patch+yaml", ""},
         {"application/vnd.kubernetes.protobuf;stream=watch", "application",
          "vnd.kubernetes.protobuf", ";stream=watch"},
+        /* kubectl, of OpenAPI */
+        {"application/com.github.proto-openapi.spec.v2@v1.0+protobuf", "application",
+         "com.github.proto-openapi.spec.v2@v1.0+protobuf", ""},
         {"text/plain; charset=utf-8", "text", "plain", "; charset=utf-8"},
         {"text/plain ; a=\"b;,\\\"c\" ;", "text", "plain", " ; a=\"b;,\\\"c\" ;"},
         {"text/plain;;a=b", "text", "plain", ";;a=b"},
@@ -23,6 +26,7 @@ static void content_types_are_parsed(void **state)
         {"json", NULL, NULL, NULL},
         {"application/", NULL, NULL, NULL},
         {"/json", NULL, NULL, NULL},
+        {"application@1/json", NULL, NULL, NULL},
         {"application /json", NULL, NULL, NULL},
         {"application/ json", NULL, NULL, NULL},
         {"application/json/x", NULL, NULL, NULL},

@@ -1,0 +1,39 @@
+/* vedette config check: the file alone, without environment and options. */
+#include "server/config.h"
+#include "terminal.h"
+
+enum { OPTION_FILE };
+
+static const struct vd_option options[] = {
+    [OPTION_FILE] = {.name = "file",
+                     .value = "FILE",
+                     .type = VD_OPTION_TEXT,
+                     .required = true,
+                     .operand = true,
+                     .help = "the configuration, vedette.yaml(5)"},
+};
+
+static enum vd_exit run(const struct vd_option_value *values)
+{
+    const char *file = values[OPTION_FILE].text;
+    struct vd_config config;
+    struct vd_error error;
+    vd_config_init(&config);
+    int code = vd_config_load(&config, &(struct vd_config_origins){.file = file}, &error);
+    for (size_t i = 0; i < config.warnings.n; i++)
+        vd_complain("warning: %s", config.warnings.p[i]);
+    if (code)
+        vd_complain("%s", error.text);
+    else
+        printf("%s is good\n", file);
+    vd_config_release(&config);
+    return code ? VD_EXIT_FAILED : VD_EXIT_OK;
+}
+
+const struct vd_command vd_command_config_check = {
+    .name = "check",
+    .summary = "Check a configuration file, without the environment.",
+    .options = options,
+    .options_n = VD_COUNT(options),
+    .run = run,
+};

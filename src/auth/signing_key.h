@@ -1,0 +1,58 @@
+/*
+ * Keys that sign: ECDSA on P-256 (made here, and preferred) or RSA.
+ *
+ * Immutable after loading, shared by reference count, usable on any thread.
+ */
+#ifndef VD_AUTH_SIGNING_KEY_H
+#define VD_AUTH_SIGNING_KEY_H
+
+#include <stdbool.h>
+
+#include "base/attributes.h"
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/slice.h"
+
+/* The one algorithm of JSON web signatures (RFC 7518) that a key is used with. */
+enum vd_signing_key_alg {
+    VD_KEY_ES256, /* ECDSA on P-256 with SHA-256 */
+    VD_KEY_RS256, /* RSA of 2048 bits or more, PKCS #1 v1.5 with SHA-256 */
+};
+
+struct vd_signing_key;
+struct evp_pkey_st;
+
+/* A new P-256 key. */
+struct vd_signing_key *vd_signing_key_generate(void) VD_MUST_USE;
+
+/* From PEM: a private key (PKCS #8 or the older forms, not encrypted) or a
+ * public one. VD_ERR_INVALID: none of these, or a key of another kind. */
+int vd_signing_key_from_pem(struct vd_signing_key **out, struct vd_slice pem,
+                            struct vd_error *error) VD_MUST_USE;
+
+struct vd_signing_key *vd_signing_key_ref(struct vd_signing_key *key);
+void vd_signing_key_unref(struct vd_signing_key *key); /* NULL is fine */
+
+enum vd_signing_key_alg vd_signing_key_alg(const struct vd_signing_key *key);
+const char *vd_signing_key_alg_name(const struct vd_signing_key *key); /* "ES256" */
+bool vd_signing_key_is_private(const struct vd_signing_key *key);
+
+/* The key id: base64url of the SHA-256 of the public key's DER, as Kubernetes
+ * makes it. Borrowed from the key. */
+struct vd_slice vd_signing_key_id(const struct vd_signing_key *key);
+
+/* OpenSSL's handle, borrowed from the key. */
+struct evp_pkey_st *vd_signing_key_handle(const struct vd_signing_key *key);
+
+/* Adds the private key as PKCS #8 PEM; wipe the buffer after use. */
+void vd_signing_key_add_pem(const struct vd_signing_key *key, struct vd_buf *pem);
+
+/* Adds the signature in JWS form: for ES256 the 64 bytes of r and s. */
+int vd_signing_key_sign(const struct vd_signing_key *key, struct vd_slice text,
+                        struct vd_buf *signature, struct vd_error *error) VD_MUST_USE;
+
+/* Whether `signature`, in JWS form, is this key's for the text. */
+bool vd_signing_key_verifies(const struct vd_signing_key *key, struct vd_slice text,
+                             struct vd_slice signature);
+
+#endif

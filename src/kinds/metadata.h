@@ -1,0 +1,36 @@
+/*
+ * The rules for metadata that hold for every kind, in Kubernetes' words: names,
+ * labels, annotations, owners, finalizers, and what never changes.
+ *
+ * Types are the schema's business (kinds/objectmeta.yaml); here a field of the
+ * wrong type counts as absent, so that a violation is reported once.
+ */
+#ifndef VD_KINDS_METADATA_H
+#define VD_KINDS_METADATA_H
+
+#include "base/arena.h"
+#include "kinds/kind.h"
+#include "kinds/violation.h"
+#include "json/document.h"
+
+/* Everything that is wrong with the metadata of an object of the kind. Names are
+ * expected to have been generated already. */
+void vd_metadata_check(const struct vd_kind *kind, const struct vd_json *object,
+                       struct vd_violations *out);
+
+/* Everything that may not differ from the stored object, or not so: name, uid and
+ * the like; no new finalizers while it is being deleted. Whether a
+ * resourceVersion has to be there and matches is the store's business, but for its
+ * presence where the kind demands it. */
+void vd_metadata_check_update(const struct vd_kind *kind, const struct vd_json *object,
+                              const struct vd_json *old, struct vd_violations *out);
+
+/*
+ * What an update takes over from the stored object, before it is checked: the uid
+ * and the grace period if the client sent none; the generation and the times
+ * whatever it sent, so that a client can neither set nor unset them. New values
+ * live in the arena.
+ */
+void vd_metadata_inherit(struct vd_arena *arena, struct vd_json *object, const struct vd_json *old);
+
+#endif

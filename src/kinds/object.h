@@ -1,0 +1,46 @@
+/*
+ * An object's way in: what happens to it between the decoder and the store.
+ *
+ *     vd_object_prepare(kind, &arena, object, create, &pruned);
+ *     ...                           the caller: generateName, uid, status and so on
+ *     ok = vd_object_validate(kind, object, old, &violations);
+ *
+ * One way for built-in and custom kinds. Pure: no clock, no store.
+ */
+#ifndef VD_KINDS_OBJECT_H
+#define VD_KINDS_OBJECT_H
+
+#include <stdbool.h>
+
+#include "base/arena.h"
+#include "base/attributes.h"
+#include "kinds/kind.h"
+#include "kinds/violation.h"
+#include "json/document.h"
+
+/*
+ * Prunes, fills in defaults and brings the object into its stored form. It must
+ * be a JSON object. *pruned (NULL allowed) learns of unknown fields, for warnings
+ * and strict requests. Idempotent.
+ */
+void vd_object_prepare(const struct vd_kind *kind, struct vd_arena *arena, struct vd_json *object,
+                       bool create, struct vd_pruned *pruned);
+
+/*
+ * Adds everything that is wrong: by the schema, the rules of metadata and those of
+ * the kind. `old` is the stored object of an update, NULL for a create; fields that
+ * only the server sets are expected to be in place already: vd_metadata_inherit. True if nothing is
+ * wrong.
+ */
+bool vd_object_validate(const struct vd_kind *kind, const struct vd_json *object,
+                        const struct vd_json *old, struct vd_violations *out);
+
+/*
+ * From the form a kind shows to the one its objects are stored in, and back: the
+ * fields of vedette.dev/storage-fields are renamed, and apiVersion is changed to
+ * that of `to`. Both kinds have one storage key. Does nothing when they are one.
+ */
+void vd_object_convert(const struct vd_kind *from, const struct vd_kind *to, struct vd_arena *arena,
+                       struct vd_json *object);
+
+#endif

@@ -1,0 +1,44 @@
+/*
+ * See pattern.h. A struct vd_pattern is an RE2 under another name. The memory
+ * that one pattern may take while it matches is bounded; past it RE2 gets
+ * slower, never wrong.
+ */
+#include "kinds/pattern.h"
+
+#include <cstdio>
+#include <new>
+
+#include <re2/re2.h>
+
+namespace
+{
+constexpr int64_t memory_max = 4 << 20;
+
+const re2::RE2 *inside(const struct vd_pattern *pattern)
+{
+    return reinterpret_cast<const re2::RE2 *>(pattern);
+}
+} // namespace
+
+extern "C" struct vd_pattern *vd_pattern_new(const char *text, size_t n, char *why, size_t why_len)
+{
+    re2::RE2::Options options;
+    options.set_log_errors(false);
+    options.set_max_mem(memory_max);
+    auto *re = new (std::nothrow) re2::RE2(re2::StringPiece(text, n), options);
+    if (re && re->ok())
+        return reinterpret_cast<struct vd_pattern *>(re);
+    snprintf(why, why_len, "%s", re ? re->error().c_str() : "out of memory");
+    delete re;
+    return nullptr;
+}
+
+extern "C" void vd_pattern_free(struct vd_pattern *pattern)
+{
+    delete inside(pattern);
+}
+
+extern "C" bool vd_pattern_matches(const struct vd_pattern *pattern, const char *text, size_t n)
+{
+    return re2::RE2::PartialMatch(re2::StringPiece(n ? text : "", n), *inside(pattern));
+}

@@ -1,0 +1,33 @@
+/*
+ * Regular expressions of schemas: RE2, whose syntax is that of Go and whose
+ * matching takes linear time whatever the pattern is.
+ *
+ * This is the only C++ of the program, behind four C functions.
+ */
+#ifndef VD_KINDS_PATTERN_H
+#define VD_KINDS_PATTERN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct vd_pattern;
+
+/* Compiles `n` bytes of UTF-8. NULL when they are no pattern or one that is too
+ * large; the reason, cut to fit, is then in `why`, a buffer of `why_len` bytes. */
+struct vd_pattern *vd_pattern_new(const char *text, size_t n, char *why, size_t why_len);
+
+/* NULL is harmless. */
+void vd_pattern_free(struct vd_pattern *pattern);
+
+/* Does the pattern match anywhere in the text? Thread-safe. */
+bool vd_pattern_matches(const struct vd_pattern *pattern, const char *text, size_t n);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

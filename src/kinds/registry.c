@@ -1,0 +1,313 @@
+/*
+ * See registry.h. A set is one array of kinds in discovery order and two indexes of
+ * it, sorted by kind and by storage key; look-ups are binary searches. A change
+ * copies pointers, which is cheap enough for thousands of kinds.
+ *
+ * `lock` guards `current`; it is held for the exchange of a pointer and a count.
+ * `writer` is held during a whole change, so that changes do not lose each other;
+ * it is taken before `lock`.
+ */
+#include "kinds/registry.h"
+
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/refcount.h"
+#include "base/vec.h"
+
+struct vd_kind_set {
+    struct vd_refcount refs;
+    uint64_t generation;
+    size_t n;
+    struct vd_kind **all;     /* one reference each */
+    struct vd_kind **by_kind; /* the same, otherwise sorted; no references */
+    struct vd_kind **by_key;
+};
+
+struct vd_kinds {
+    pthread_mutex_t writer, lock;
+    struct vd_kind_set *current;
+    _Atomic uint64_t generation;
+    struct vd_schema *metadata;
+};
+
+static int resource_order(struct vd_slice group, struct vd_slice version, struct vd_slice plural,
+                          const struct vd_kind *kind)
+{
+    int order = vd_slice_cmp(group, kind->group);
+    order = order ? order : vd_version_cmp(version, kind->version);
+    return order ? order : vd_slice_cmp(plural, kind->plural);
+}
+
+static int kind_order(struct vd_slice group, struct vd_slice version, struct vd_slice name,
+                      const struct vd_kind *kind)
+{
+    int order = vd_slice_cmp(group, kind->group);
+    order = order ? order : vd_version_cmp(version, kind->version);
+    return order ? order : vd_slice_cmp(name, kind->kind);
+}
+
+static int by_resource(const void *a, const void *b)
+{
+    const struct vd_kind *x = *(struct vd_kind *const *)a;
+    return resource_order(x->group, x->version, x->plural, *(struct vd_kind *const *)b);
+}
+
+static int by_kind(const void *a, const void *b)
+{
+    const struct vd_kind *x = *(struct vd_kind *const *)a;
+    return kind_order(x->group, x->version, x->kind, *(struct vd_kind *const *)b);
+}
+
+/* Among those of one key the kind that is stored as it is comes first. */
+static int by_key(const void *a, const void *b)
+{
+    const struct vd_kind *x = *(struct vd_kind *const *)a, *y = *(struct vd_kind *const *)b;
+    int order = vd_slice_cmp(x->storage_key, y->storage_key);
+    bool x_is = x->storage_version && x->storage_field_count == 0;
+    bool y_is = y->storage_version && y->storage_field_count == 0;
+    return order ? order : (int)y_is - (int)x_is;
+}
+
+/* A set of `n` kinds, whose references it takes over together with the array. */
+static struct vd_kind_set *set_new(struct vd_kind **all, size_t n, uint64_t generation)
+{
+    struct vd_kind_set *set = VD_NEW(struct vd_kind_set);
+    vd_refcount_init(&set->refs);
+    set->generation = generation;
+    set->n = n;
+    set->all = all;
+    set->by_kind = vd_memdup(all, (n + 1) * sizeof *all);
+    set->by_key = vd_memdup(all, (n + 1) * sizeof *all);
+    qsort(set->all, n, sizeof *all, by_resource);
+    qsort(set->by_kind, n, sizeof *all, by_kind);
+    qsort(set->by_key, n, sizeof *all, by_key);
+    return set;
+}
+
+struct vd_kind_set *vd_kind_set_ref(struct vd_kind_set *set)
+{
+    vd_ref(&set->refs);
+    return set;
+}
+
+void vd_kind_set_unref(struct vd_kind_set *set)
+{
+    if (!set || !vd_unref(&set->refs))
+        return;
+    for (size_t i = 0; i < set->n; i++)
+        vd_kind_unref(set->all[i]);
+    free(set->all);
+    free(set->by_kind);
+    free(set->by_key);
+    free(set);
+}
+
+uint64_t vd_kind_set_generation(const struct vd_kind_set *set)
+{
+    return set->generation;
+}
+
+struct vd_kind *const *vd_kind_set_all(const struct vd_kind_set *set, size_t *n)
+{
+    *n = set->n;
+    return set->all;
+}
+
+const struct vd_kind *vd_kind_set_resource(const struct vd_kind_set *set, struct vd_slice group,
+                                           struct vd_slice version, struct vd_slice plural)
+{
+    size_t low = 0, high = set->n;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        int order = resource_order(group, version, plural, set->all[middle]);
+        if (order == 0)
+            return set->all[middle]->subresource.n ? NULL : set->all[middle];
+        if (order < 0)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return NULL;
+}
+
+const struct vd_kind *vd_kind_set_kind(const struct vd_kind_set *set, struct vd_slice group,
+                                       struct vd_slice version, struct vd_slice kind)
+{
+    size_t low = 0, high = set->n;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        int order = kind_order(group, version, kind, set->by_kind[middle]);
+        if (order == 0)
+            return set->by_kind[middle];
+        if (order < 0)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return NULL;
+}
+
+const struct vd_kind *vd_kind_set_stored(const struct vd_kind_set *set, struct vd_slice storage_key)
+{
+    size_t low = 0, high = set->n; /* the first that is not less */
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (vd_slice_cmp(set->by_key[middle]->storage_key, storage_key) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    bool found = low < set->n && vd_slice_eq(set->by_key[low]->storage_key, storage_key);
+    return found && set->by_key[low]->stored ? set->by_key[low] : NULL;
+}
+
+struct vd_kinds *vd_kinds_new(struct vd_schema *metadata)
+{
+    struct vd_kinds *kinds = VD_NEW(struct vd_kinds);
+    pthread_mutex_init(&kinds->writer, NULL);
+    pthread_mutex_init(&kinds->lock, NULL);
+    kinds->metadata = metadata ? vd_schema_ref(metadata) : NULL;
+    kinds->current = set_new(vd_calloc(1, sizeof(struct vd_kind *)), 0, 0);
+    return kinds;
+}
+
+void vd_kinds_free(struct vd_kinds *kinds)
+{
+    if (!kinds)
+        return;
+    vd_kind_set_unref(kinds->current);
+    vd_schema_unref(kinds->metadata);
+    pthread_mutex_destroy(&kinds->writer);
+    pthread_mutex_destroy(&kinds->lock);
+    free(kinds);
+}
+
+uint64_t vd_kinds_generation(const struct vd_kinds *kinds)
+{
+    return atomic_load_explicit(&kinds->generation, memory_order_acquire);
+}
+
+struct vd_schema *vd_kinds_metadata(const struct vd_kinds *kinds)
+{
+    return kinds->metadata;
+}
+
+struct vd_kind_set *vd_kinds_snapshot(struct vd_kinds *kinds)
+{
+    pthread_mutex_lock(&kinds->lock);
+    struct vd_kind_set *set = vd_kind_set_ref(kinds->current);
+    pthread_mutex_unlock(&kinds->lock);
+    return set;
+}
+
+struct kind_list {
+    VD_VEC(struct vd_kind *) list;
+};
+
+/* Makes the list, whose references are taken over, the current set. */
+static void publish(struct vd_kinds *kinds, struct kind_list *list)
+{
+    uint64_t generation = vd_kinds_generation(kinds) + 1;
+    VD_VEC_RESERVE(&list->list, 1);
+    list->list.p[list->list.n] = NULL;
+    struct vd_kind_set *set = set_new(list->list.p, list->list.n, generation);
+    pthread_mutex_lock(&kinds->lock);
+    struct vd_kind_set *old = kinds->current;
+    kinds->current = set;
+    atomic_store_explicit(&kinds->generation, generation, memory_order_release);
+    pthread_mutex_unlock(&kinds->lock);
+    vd_kind_set_unref(old);
+}
+
+/* References to all kinds but those of the group and plural; their number left out. */
+static size_t others(struct vd_kinds *kinds, struct vd_slice group, struct vd_slice plural,
+                     struct kind_list *list)
+{
+    size_t left_out = 0;
+    for (size_t i = 0; i < kinds->current->n; i++) {
+        struct vd_kind *kind = kinds->current->all[i];
+        if (vd_slice_eq(kind->group, group) && vd_slice_eq(kind->plural, plural))
+            left_out++;
+        else
+            *VD_VEC_PUSH(&list->list) = vd_kind_ref(kind);
+    }
+    return left_out;
+}
+
+static void drop(struct kind_list *list)
+{
+    for (size_t i = 0; i < list->list.n; i++)
+        vd_kind_unref(list->list.p[i]);
+    VD_VEC_RELEASE(&list->list);
+}
+
+/* Whether the new kind may stand beside the ones of the current set. */
+static int check_room(const struct vd_kinds *kinds, const struct vd_kind *kind,
+                      struct vd_error *error)
+{
+    const struct vd_kind_set *set = kinds->current;
+    const struct vd_kind *same = vd_kind_set_resource(set, kind->group, kind->version,
+                                                      kind->plural);
+    if (same && same->builtin && !kind->builtin)
+        return vd_error_set(error, VD_ERR_EXISTS, "%.*s is built in; choose another group or name",
+                            VD_FMT(kind->storage_key));
+    same = vd_kind_set_kind(set, kind->group, kind->version, kind->kind);
+    if (same && !vd_slice_eq(same->plural, kind->plural))
+        return vd_error_set(error, VD_ERR_EXISTS, "the kind %.*s of %.*s is already that of %.*s",
+                            VD_FMT(kind->kind), VD_FMT(kind->api_version),
+                            VD_FMT(same->storage_key));
+    return VD_OK;
+}
+
+int vd_kinds_put(struct vd_kinds *kinds, const struct vd_json *document, bool builtin,
+                 struct vd_error *error)
+{
+    struct vd_kind_options options = {builtin, kinds->metadata};
+    const struct vd_json *spec = vd_json_get(document, VD_SLICE("spec"));
+    const struct vd_json *versions = vd_json_get(spec, VD_SLICE("versions"));
+    struct kind_list list = {0};
+    int code = VD_OK;
+    if (vd_json_count(versions) == 0)
+        return vd_error_set(error, VD_ERR_INVALID, "the definition has no versions");
+    pthread_mutex_lock(&kinds->writer);
+    others(kinds, vd_json_text(vd_json_get(spec, VD_SLICE("group"))),
+           vd_json_text(vd_json_dig(spec, "names", "plural", NULL)), &list);
+    VD_JSON_EACH (version, versions) {
+        struct vd_kind *kind = NULL;
+        struct vd_slice name = vd_json_text(vd_json_get(version, VD_SLICE("name")));
+        code = vd_kind_new(&kind, document, name, &options, error);
+        if (code)
+            break;
+        *VD_VEC_PUSH(&list.list) = kind;
+        code = check_room(kinds, kind, error);
+        if (code)
+            break;
+    }
+    if (code)
+        drop(&list);
+    else
+        publish(kinds, &list);
+    pthread_mutex_unlock(&kinds->writer);
+    return code;
+}
+
+int vd_kinds_remove(struct vd_kinds *kinds, struct vd_slice group, struct vd_slice plural,
+                    struct vd_error *error)
+{
+    struct kind_list list = {0};
+    int code = VD_OK;
+    pthread_mutex_lock(&kinds->writer);
+    if (others(kinds, group, plural, &list)) {
+        publish(kinds, &list);
+    } else {
+        code = vd_error_set(error, VD_ERR_NOT_FOUND, "there is no kind %.*s in group \"%.*s\"",
+                            VD_FMT(plural), VD_FMT(group));
+        drop(&list);
+    }
+    pthread_mutex_unlock(&kinds->writer);
+    return code;
+}

@@ -1,0 +1,157 @@
+/*
+ * The compiled form of a schema: what schema_*.c share.
+ *
+ * A node is small and its rare parts are behind pointers, since a server may
+ * hold a thousand CRDs of a hundred nodes each. All nodes of a schema live in
+ * its arena and never change after compiling.
+ */
+#ifndef VD_KINDS_SCHEMA_INTERNAL_H
+#define VD_KINDS_SCHEMA_INTERNAL_H
+
+#include <stdint.h>
+#include <string.h>
+
+#include "base/refcount.h"
+#include "base/vec.h"
+#include "kinds/format.h"
+#include "kinds/pattern.h"
+#include "kinds/schema.h"
+
+/* The types that a node accepts; none set: any. */
+enum vd_schema_type {
+    VD_TYPE_STRING = 1,
+    VD_TYPE_INTEGER = 2,
+    VD_TYPE_NUMBER = 4,
+    VD_TYPE_BOOLEAN = 8,
+    VD_TYPE_ARRAY = 16,
+    VD_TYPE_OBJECT = 32,
+};
+
+enum vd_schema_flag {
+    VD_SCHEMA_NULLABLE = 1,
+    VD_SCHEMA_PRESERVE = 2,         /* x-kubernetes-preserve-unknown-fields */
+    VD_SCHEMA_RESOURCE = 4,         /* the root of a kind, or an embedded resource */
+    VD_SCHEMA_EMBEDDED = 8,         /* x-kubernetes-embedded-resource */
+    VD_SCHEMA_CLOSED = 16,          /* additionalProperties: false */
+    VD_SCHEMA_ANY_ADDITIONAL = 32,  /* additionalProperties: true */
+    VD_SCHEMA_UNIQUE = 64,          /* uniqueItems */
+    VD_SCHEMA_DEFAULTS_BELOW = 128, /* this node or one below it has a default */
+    VD_SCHEMA_INT_OR_STRING = 256,
+    VD_SCHEMA_ANYTHING = 512, /* nothing to validate here or below */
+};
+
+enum vd_list_type { VD_LIST_ATOMIC, VD_LIST_SET, VD_LIST_MAP };
+
+/* The first and last bytes of a name, which are all of it up to 16 bytes, so that
+ * comparing two names takes no loop and no call. */
+struct vd_name_words {
+    uint64_t head, tail;
+};
+
+struct vd_schema_property {
+    struct vd_slice name;
+    struct vd_name_words words;
+    const struct vd_schema_node *node; /* NULL: required, but not described */
+    bool required;
+};
+
+/* Bounds that are absent have their bit clear. */
+enum vd_bound {
+    VD_BOUND_MINIMUM = 1,
+    VD_BOUND_MAXIMUM = 2,
+    VD_BOUND_MULTIPLE_OF = 4,
+    VD_BOUND_MIN_LENGTH = 8,
+    VD_BOUND_MAX_LENGTH = 16,
+    VD_BOUND_MIN_ITEMS = 32,
+    VD_BOUND_MAX_ITEMS = 64,
+    VD_BOUND_MIN_PROPERTIES = 128,
+    VD_BOUND_MAX_PROPERTIES = 256,
+};
+
+struct vd_schema_bounds {
+    uint32_t set; /* enum vd_bound */
+    bool exclusive_minimum, exclusive_maximum;
+    double minimum, maximum, multiple_of;
+    uint64_t min_length, max_length, min_items, max_items, min_properties, max_properties;
+    const struct vd_pattern *pattern; /* NULL: none */
+    struct vd_slice pattern_text;
+    const struct vd_json *values; /* enum: an array, or NULL */
+};
+
+struct vd_schema_list {
+    const struct vd_schema_node **p;
+    size_t n;
+};
+
+struct vd_schema_compound {
+    struct vd_schema_list all_of, any_of, one_of;
+    const struct vd_schema_node * not ;
+};
+
+struct vd_schema_node {
+    uint8_t types;     /* enum vd_schema_type */
+    uint8_t format;    /* enum vd_format */
+    uint8_t list_type; /* enum vd_list_type */
+    uint16_t flags;    /* enum vd_schema_flag */
+    uint32_t property_count, required_count;
+    uint32_t slot_mask; /* of `slots`: their number minus one */
+    struct vd_schema_property *properties;
+    uint16_t *slots; /* open addressing: index into properties plus one, 0 free */
+    const struct vd_schema_node *additional;
+    const struct vd_schema_node *items;
+    const struct vd_schema_bounds *bounds;
+    const struct vd_schema_compound *compound;
+    const struct vd_json *map_keys; /* of a VD_LIST_MAP */
+    const struct vd_json *fallback; /* the default, or NULL */
+    const struct vd_json *source;
+    const struct vd_schema_node *metadata; /* root of the ObjectMeta schema, or NULL */
+};
+
+struct vd_schema {
+    struct vd_refcount refs;
+    struct vd_arena arena;
+    struct vd_schema *metadata; /* a reference, or NULL */
+    const struct vd_schema_node *root;
+    VD_VEC(struct vd_pattern *) patterns; /* owned */
+};
+
+/* The property of this name, or NULL. */
+const struct vd_schema_property *vd_schema_find(const struct vd_schema_node *node,
+                                                struct vd_slice name);
+
+static inline struct vd_name_words vd_name_words(struct vd_slice name)
+{
+    struct vd_name_words words = {0, 0};
+    uint32_t head = 0, tail = 0;
+    if (name.n >= 8) {
+        memcpy(&words.head, name.p, 8);
+        memcpy(&words.tail, name.p + name.n - 8, 8);
+    } else if (name.n >= 4) {
+        memcpy(&head, name.p, 4);
+        memcpy(&tail, name.p + name.n - 4, 4);
+        words = (struct vd_name_words){head, tail};
+    } else if (name.n > 0) { /* up to three bytes, however they fall */
+        words.head = (unsigned char)name.p[0];
+        words.tail = (uint64_t)(unsigned char)name.p[name.n / 2] << 8 |
+                     (unsigned char)name.p[name.n - 1];
+    }
+    return words;
+}
+
+/* Where the search for a name starts in the slots. */
+static inline uint32_t vd_name_words_hash(struct vd_name_words words, size_t n)
+{
+    uint64_t h = (words.head ^ (words.tail << 1 | words.tail >> 63)) + n;
+    h *= 0x9e3779b97f4a7c15u;
+    return (uint32_t)(h >> 40);
+}
+
+/* schema_list.c: adds what breaks x-kubernetes-list-type of an array, or says
+ * only whether something does when `out` is NULL. */
+bool vd_schema_check_list(const struct vd_schema_node *node, const struct vd_json *array,
+                          const struct vd_field_path *path, struct vd_violations *out);
+
+/* Are two elements of the array equal? Takes n log n steps. */
+bool vd_schema_has_twins(const struct vd_json *array);
+
+#endif

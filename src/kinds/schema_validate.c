@@ -1,0 +1,554 @@
+/*
+ * Validation: one walk over the object, side by side with the schema.
+ *
+ * A walk either collects (out is a list) or probes (out is NULL). Probing stops
+ * at the first violation and makes no text; it decides anyOf, oneOf and not.
+ * Only when no alternative fits are they walked again to collect, so a nest of
+ * alternatives costs its depth, not a power of it.
+ *
+ * The messages, their order within one value and which checks end a value's
+ * examination are those of kube-openapi's validator as the apiextensions server
+ * uses it. Members come in the order of the object, missing ones last.
+ */
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/limits.h"
+#include "kinds/schema_internal.h"
+#include "json/compare.h"
+#include "json/key_index.h"
+#include "json/number.h"
+
+struct walk {
+    struct vd_violations *out; /* NULL: probing */
+    size_t matches;            /* checks passed: which alternative came closest */
+};
+
+static bool check(struct walk *w, const struct vd_schema_node *node, const struct vd_json *value,
+                  const struct vd_field_path *path);
+
+/* Adds "<path> in body <what>", as kube-openapi words it. False, for `ok &=`. */
+static bool complain(struct walk *w, enum vd_violation_type type, const struct vd_field_path *path,
+                     struct vd_slice shown, const char *format, ...) VD_PRINTF(5, 6);
+static bool complain(struct walk *w, enum vd_violation_type type, const struct vd_field_path *path,
+                     struct vd_slice shown, const char *format, ...)
+{
+    if (w->out->list.n >= VD_VIOLATIONS_MAX) {
+        w->out->dropped++;
+        return false;
+    }
+    struct vd_buf field = {0}, detail = {0};
+    vd_field_path_write(&field, path, VD_FIELD_DOTTED);
+    if (type == VD_VIOLATION_INVALID || type == VD_VIOLATION_TYPE_INVALID)
+        vd_buf_addf(&detail, "%s in body ", vd_buf_text(&field));
+    va_list arguments;
+    va_start(arguments, format);
+    vd_buf_vaddf(&detail, format, arguments);
+    va_end(arguments);
+    if (field.n == 0)
+        vd_buf_add_text(&field, "<nil>");
+    vd_violations_add_at(w->out, type, vd_buf_slice(&field), shown, vd_buf_slice(&detail));
+    vd_buf_release(&field);
+    vd_buf_release(&detail);
+    return false;
+}
+
+static bool is_whole(const struct vd_json *value)
+{
+    struct vd_slice text = vd_json_number_text(value);
+    double number;
+    if (vd_number_classify(text) != VD_NUMBER_DOUBLE)
+        return true;
+    return vd_number_to_double(text, &number) && number == floor(number);
+}
+
+/* The type of a value as schemas name it; a number may be of two. */
+static uint8_t type_bits(const struct vd_json *value)
+{
+    switch ((enum vd_json_type)value->type) {
+    case VD_JSON_STRING:
+        return VD_TYPE_STRING;
+    case VD_JSON_BOOL:
+        return VD_TYPE_BOOLEAN;
+    case VD_JSON_ARRAY:
+        return VD_TYPE_ARRAY;
+    case VD_JSON_OBJECT:
+        return VD_TYPE_OBJECT;
+    case VD_JSON_NUMBER:
+        return is_whole(value) ? VD_TYPE_NUMBER | VD_TYPE_INTEGER : VD_TYPE_NUMBER;
+    case VD_JSON_NULL:
+        break;
+    }
+    return 0;
+}
+
+static const char *type_name(const struct vd_json *value)
+{
+    if (vd_json_is(value, VD_JSON_NUMBER) &&
+        vd_number_classify(vd_json_number_text(value)) != VD_NUMBER_DOUBLE)
+        return "integer";
+    return vd_json_type_name(value);
+}
+
+static const char *wanted_types(const struct vd_schema_node *node)
+{
+    if (node->types == (VD_TYPE_INTEGER | VD_TYPE_STRING))
+        return "integer,string";
+    switch ((enum vd_schema_type)node->types) {
+    case VD_TYPE_STRING:
+        return "string";
+    case VD_TYPE_INTEGER:
+        return "integer";
+    case VD_TYPE_NUMBER:
+        return "number";
+    case VD_TYPE_BOOLEAN:
+        return "boolean";
+    case VD_TYPE_ARRAY:
+        return "array";
+    case VD_TYPE_OBJECT:
+        break;
+    }
+    return "object";
+}
+
+static bool complain_type(struct walk *w, const struct vd_schema_node *node,
+                          const struct vd_json *value, const struct vd_field_path *path)
+{
+    const char *is = type_name(value), *wanted = wanted_types(node);
+    struct vd_slice format = vd_json_text(vd_json_get(node->source, VD_SLICE("format")));
+    if (!w->out)
+        return false;
+    /* A format is named instead of the type, and so is that of the value. */
+    if (node->format && vd_json_is(value, VD_JSON_NUMBER)) {
+        is = vd_slice_is(vd_slice_of(is), "integer") ? "int64" : "float64";
+        return complain(w, VD_VIOLATION_TYPE_INVALID, path, vd_shown_text(w->out, vd_slice_of(is)),
+                        "must be of type %.*s: \"%s\"", VD_FMT(format), is);
+    }
+    return complain(w, VD_VIOLATION_TYPE_INVALID, path, vd_shown_text(w->out, vd_slice_of(is)),
+                    "must be of type %s: \"%s\"", wanted, is);
+}
+
+static bool check_enum(struct walk *w, const struct vd_json *values, const struct vd_json *value,
+                       const struct vd_field_path *path)
+{
+    VD_JSON_EACH (allowed, values) {
+        if (vd_json_eq(allowed, value))
+            return true;
+    }
+    if (!w->out)
+        return false;
+    struct vd_buf detail = {0};
+    const char *lead = "supported values: ";
+    VD_JSON_EACH (allowed, values) {
+        struct vd_buf text = {0};
+        if (!vd_json_is(allowed, VD_JSON_STRING)) {
+            struct vd_slice shown = vd_shown_json(w->out, allowed);
+            vd_buf_add_slice(&text, shown);
+        } else {
+            vd_buf_add_slice(&text, vd_json_text(allowed));
+        }
+        vd_buf_add_text(&detail, lead);
+        vd_buf_add_slice(&detail, vd_shown_text(w->out, vd_buf_slice(&text)));
+        vd_buf_release(&text);
+        lead = ", ";
+    }
+    complain(w, VD_VIOLATION_NOT_SUPPORTED, path, vd_shown_json(w->out, value), "%s",
+             vd_buf_text(&detail));
+    vd_buf_release(&detail);
+    return false;
+}
+
+static size_t count_characters(struct vd_slice text)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < text.n; i++)
+        count += ((unsigned char)text.p[i] & 0xc0) != 0x80;
+    return count;
+}
+
+static bool check_length(struct walk *w, const struct vd_schema_bounds *b, struct vd_slice text,
+                         const struct vd_field_path *path)
+{
+    bool upper = (b->set & VD_BOUND_MAX_LENGTH) && text.n > b->max_length;
+    bool lower = (b->set & VD_BOUND_MIN_LENGTH) && text.n / 4 < b->min_length;
+    if (!upper && !lower)
+        return true;
+    size_t characters = count_characters(text);
+    if (upper && characters > b->max_length)
+        return w->out && complain(w, VD_VIOLATION_TOO_LONG, path, vd_shown_nothing(),
+                                  "may not be more than %llu byte%s",
+                                  (unsigned long long)b->max_length, b->max_length == 1 ? "" : "s");
+    if (lower && characters < b->min_length)
+        return w->out &&
+               complain(w, VD_VIOLATION_INVALID, path, vd_shown_text(w->out, text),
+                        "should be at least %llu chars long", (unsigned long long)b->min_length);
+    return true;
+}
+
+static bool check_string(struct walk *w, const struct vd_schema_node *node,
+                         const struct vd_json *value, const struct vd_field_path *path)
+{
+    struct vd_slice text = vd_json_text(value);
+    const struct vd_schema_bounds *b = node->bounds;
+    bool ok = true;
+    if (b) {
+        if (!check_length(w, b, text, path))
+            ok = false;
+        else if (b->pattern && !vd_pattern_matches(b->pattern, text.p, text.n))
+            ok = w->out && complain(w, VD_VIOLATION_INVALID, path, vd_shown_text(w->out, text),
+                                    "should match '%.*s'", VD_FMT(b->pattern_text));
+    }
+    if (node->format && !vd_format_matches((enum vd_format)node->format, text)) {
+        if (!w->out)
+            return false;
+        struct vd_slice shown = vd_shown_text(w->out, text);
+        struct vd_slice format = vd_json_text(vd_json_get(node->source, VD_SLICE("format")));
+        ok = complain(w, VD_VIOLATION_TYPE_INVALID, path, shown, "must be of type %.*s: %.*s",
+                      VD_FMT(format), VD_FMT(shown));
+    }
+    return ok;
+}
+
+/* Below, at or above the bound: integers exactly, others as doubles. */
+static int compare_bound(const struct vd_json *value, double bound)
+{
+    int64_t whole;
+    double number;
+    if (vd_json_to_i64(value, &whole) && fabs(bound) < 9.2e18) {
+        int64_t floored = (int64_t)floor(bound);
+        if (whole != floored)
+            return whole < floored ? -1 : 1;
+        return bound > (double)floored ? -1 : 0;
+    }
+    if (!vd_json_to_double(value, &number))
+        number = vd_slice_starts_with(vd_json_number_text(value), VD_SLICE("-")) ? -HUGE_VAL
+                                                                                 : HUGE_VAL;
+    return (number > bound) - (number < bound);
+}
+
+static bool is_multiple(const struct vd_json *value, double factor)
+{
+    int64_t whole;
+    double number;
+    if (factor == floor(factor) && factor < 9.2e18 && vd_json_to_i64(value, &whole))
+        return whole % (int64_t)factor == 0;
+    if (!vd_json_to_double(value, &number))
+        return false;
+    double times = factor < 1 ? 1 / factor * number : number / factor;
+    return fabs(times - round(times)) <= 1e-9 * fmax(1, fabs(times));
+}
+
+static bool complain_number(struct walk *w, const struct vd_json *value,
+                            const struct vd_field_path *path, const char *what, double bound)
+{
+    if (!w->out)
+        return false;
+    char text[VD_NUMBER_TEXT_MAX];
+    size_t n = vd_number_format(bound, text);
+    return complain(w, VD_VIOLATION_INVALID, path, vd_shown_json(w->out, value), "should be %s%.*s",
+                    what, (int)n, text);
+}
+
+static bool check_number(struct walk *w, const struct vd_schema_bounds *b,
+                         const struct vd_json *value, const struct vd_field_path *path)
+{
+    bool ok = true;
+    if ((b->set & VD_BOUND_MULTIPLE_OF) && !is_multiple(value, b->multiple_of))
+        ok = complain_number(w, value, path, "a multiple of ", b->multiple_of);
+    if (b->set & VD_BOUND_MAXIMUM) {
+        int order = compare_bound(value, b->maximum);
+        if (order > 0 || (order == 0 && b->exclusive_maximum))
+            ok = complain_number(w, value, path,
+                                 b->exclusive_maximum ? "less than " : "less than or equal to ",
+                                 b->maximum);
+    }
+    if (b->set & VD_BOUND_MINIMUM) {
+        int order = compare_bound(value, b->minimum);
+        if (order < 0 || (order == 0 && b->exclusive_minimum))
+            ok = complain_number(
+                w, value, path,
+                b->exclusive_minimum ? "greater than " : "greater than or equal to ", b->minimum);
+    }
+    return ok;
+}
+
+/* Too few or too many items or properties: false ends the value's examination. */
+static bool check_count(struct walk *w, const struct vd_schema_bounds *b,
+                        const struct vd_json *value, const struct vd_field_path *path)
+{
+    bool array = vd_json_is(value, VD_JSON_ARRAY);
+    uint32_t lower = array ? VD_BOUND_MIN_ITEMS : VD_BOUND_MIN_PROPERTIES;
+    uint32_t upper = array ? VD_BOUND_MAX_ITEMS : VD_BOUND_MAX_PROPERTIES;
+    unsigned long long min = array ? b->min_items : b->min_properties;
+    unsigned long long max = array ? b->max_items : b->max_properties;
+    size_t count = vd_json_count(value);
+    bool few = (b->set & lower) && count < min, many = (b->set & upper) && count > max;
+    if (!few && !many)
+        return true;
+    if (!w->out)
+        return false;
+    char digits[20];
+    struct vd_slice shown = vd_arena_copy(&w->out->arena,
+                                          vd_slice(digits, vd_u64_digits(count, digits)));
+    if (few)
+        return complain(w, VD_VIOLATION_INVALID, path, shown, "should have at least %llu %s", min,
+                        array ? "items" : "properties");
+    return complain(w, VD_VIOLATION_TOO_MANY, path, shown, "must have at most %llu item%s", max,
+                    max == 1 ? "" : "s");
+}
+
+static bool check_array(struct walk *w, const struct vd_schema_node *node,
+                        const struct vd_json *value, const struct vd_field_path *path)
+{
+    bool ok = true;
+    size_t index = 0;
+    if (node->bounds && !check_count(w, node->bounds, value, path))
+        return false;
+    if ((node->flags & VD_SCHEMA_UNIQUE) && vd_schema_has_twins(value))
+        return w->out && complain(w, VD_VIOLATION_INVALID, path, VD_SLICE("\"\""),
+                                  "shouldn't contain duplicates");
+    if (node->items && !(node->items->flags & VD_SCHEMA_ANYTHING)) {
+        VD_JSON_EACH (item, value) {
+            struct vd_field_path at = vd_field_element(path, index++);
+            ok &= check(w, node->items, item, &at);
+            if (!ok && !w->out)
+                return false;
+        }
+    }
+    if (node->list_type != VD_LIST_ATOMIC)
+        ok &= vd_schema_check_list(node, value, path, w->out);
+    return ok;
+}
+
+/* apiVersion and kind of a resource are strings and metadata an object, said or
+ * not; an embedded resource has to have them. */
+static bool check_resource(struct walk *w, const struct vd_schema_node *node,
+                           const struct vd_json *value, const struct vd_field_path *path)
+{
+    static const char *const names[] = {"apiVersion", "kind"};
+    bool ok = true;
+    for (size_t i = 0; i < 2 && (node->flags & VD_SCHEMA_EMBEDDED); i++) {
+        struct vd_field_path at = vd_field_member(path, vd_slice_of(names[i]));
+        if (vd_json_text(vd_json_get(value, vd_slice_of(names[i]))).n)
+            continue;
+        if (!w->out)
+            return false;
+        ok = complain(w, VD_VIOLATION_REQUIRED, &at, vd_shown_nothing(), "must not be empty");
+    }
+    const struct vd_json *metadata = vd_json_get(value, VD_SLICE("metadata"));
+    if (metadata && node->metadata) {
+        struct vd_field_path at = vd_field_member(path, VD_SLICE("metadata"));
+        ok &= check(w, node->metadata, metadata, &at);
+    }
+    return ok;
+}
+
+static bool check_missing(struct walk *w, const struct vd_schema_node *node,
+                          const struct vd_json *value, const struct vd_field_path *path)
+{
+    if (!w->out)
+        return false;
+    struct vd_key_index index;
+    vd_key_index_init(&index, value);
+    VD_JSON_EACH (name, vd_json_get(node->source, VD_SLICE("required"))) {
+        struct vd_field_path at = vd_field_member(path, vd_json_text(name));
+        if (!vd_key_index_get(&index, vd_json_text(name)))
+            complain(w, VD_VIOLATION_REQUIRED, &at, vd_shown_nothing(), "%s", "");
+    }
+    vd_key_index_release(&index);
+    return false;
+}
+
+static bool check_member(struct walk *w, const struct vd_schema_node *node,
+                         const struct vd_schema_property *property, const struct vd_json *member,
+                         const struct vd_field_path *path)
+{
+    const struct vd_schema_node *child = property ? property->node : node->additional;
+    if (!property && (node->flags & VD_SCHEMA_CLOSED)) {
+        if (!w->out)
+            return false;
+        struct vd_slice key = vd_json_key(member);
+        struct vd_buf detail = {0};
+        vd_field_path_write(&detail, path, VD_FIELD_DOTTED);
+        vd_buf_addf(&detail, ".%.*s in body is a forbidden property", VD_FMT(key));
+        vd_violations_add(w->out, VD_VIOLATION_INVALID, path, vd_shown_text(w->out, key), "%s",
+                          vd_buf_text(&detail));
+        vd_buf_release(&detail);
+        return false;
+    }
+    if (!child || (child->flags & VD_SCHEMA_ANYTHING))
+        return true;
+    struct vd_field_path at = property ? vd_field_member(path, vd_json_key(member))
+                                       : vd_field_key(path, vd_json_key(member));
+    return check(w, child, member, &at);
+}
+
+static bool check_object(struct walk *w, const struct vd_schema_node *node,
+                         const struct vd_json *value, const struct vd_field_path *path)
+{
+    bool ok = true;
+    uint32_t required = 0;
+    if (node->bounds && !check_count(w, node->bounds, value, path))
+        return false;
+    VD_JSON_EACH (member, value) {
+        const struct vd_schema_property *property = vd_schema_find(node, vd_json_key(member));
+        required += property && property->required;
+        ok &= check_member(w, node, property, member, path);
+        if (!ok && !w->out)
+            return false;
+    }
+    if (required < node->required_count)
+        ok &= check_missing(w, node, value, path);
+    if (node->flags & VD_SCHEMA_RESOURCE)
+        ok &= check_resource(w, node, value, path);
+    return ok;
+}
+
+static bool fits(const struct vd_schema_node *node, const struct vd_json *value)
+{
+    struct walk probe = {0};
+    return check(&probe, node, value, NULL);
+}
+
+/* Adds a sentence about alternatives; Kubernetes gives it no field. */
+static bool complain_compound(struct walk *w, const struct vd_field_path *path, const char *what)
+{
+    if (!w->out)
+        return false;
+    struct vd_buf field = {0}, detail = {0};
+    vd_field_path_write(&field, path, VD_FIELD_DOTTED);
+    vd_buf_add_slice(&detail, vd_shown_text(w->out, vd_buf_slice(&field)));
+    vd_buf_addf(&detail, " must %s", what);
+    vd_violations_add_at(w->out, VD_VIOLATION_INVALID, VD_SLICE("<nil>"), VD_SLICE("\"\""),
+                         vd_buf_slice(&detail));
+    vd_buf_release(&field);
+    vd_buf_release(&detail);
+    return false;
+}
+
+/* The violations of the alternative that passed most checks. */
+static void explain_best(struct walk *w, const struct vd_schema_list *list,
+                         const struct vd_json *value, const struct vd_field_path *path)
+{
+    struct vd_violations best = {0};
+    size_t best_matches = 0;
+    for (size_t i = 0; w->out && i < list->n; i++) {
+        struct vd_violations found = {0};
+        struct walk one = {&found, 0};
+        check(&one, list->p[i], value, path);
+        if (i == 0 || one.matches > best_matches) {
+            struct vd_violations swap = best;
+            best = found;
+            found = swap;
+            best_matches = one.matches;
+        }
+        vd_violations_release(&found);
+    }
+    if (w->out)
+        vd_violations_merge(w->out, &best);
+    vd_violations_release(&best);
+}
+
+static bool check_alternatives(struct walk *w, const struct vd_schema_compound *compound,
+                               const struct vd_json *value, const struct vd_field_path *path)
+{
+    bool ok = true, any = compound->any_of.n == 0;
+    size_t one = 0;
+    for (size_t i = 0; i < compound->any_of.n && !any; i++)
+        any = fits(compound->any_of.p[i], value);
+    if (!any) {
+        ok = complain_compound(w, path, "validate at least one schema (anyOf)");
+        explain_best(w, &compound->any_of, value, path);
+    }
+    for (size_t i = 0; i < compound->one_of.n; i++)
+        one += fits(compound->one_of.p[i], value);
+    if (compound->one_of.n && one != 1) {
+        char what[96] = "validate one and only one schema (oneOf). Found none valid";
+        if (one)
+            snprintf(what, sizeof what,
+                     "validate one and only one schema (oneOf). Found %zu valid alternatives", one);
+        ok = complain_compound(w, path, what);
+        if (one == 0)
+            explain_best(w, &compound->one_of, value, path);
+    }
+    return ok;
+}
+
+static bool check_compound(struct walk *w, const struct vd_schema_compound *compound,
+                           const struct vd_json *value, const struct vd_field_path *path)
+{
+    bool ok = check_alternatives(w, compound, value, path);
+    size_t good = 0;
+    for (size_t i = 0; i < compound->all_of.n; i++) {
+        if (!w->out) {
+            if (!fits(compound->all_of.p[i], value))
+                return false;
+            good++;
+            continue;
+        }
+        struct vd_violations found = {0};
+        struct walk one = {&found, 0};
+        good += check(&one, compound->all_of.p[i], value, path);
+        w->matches += one.matches;
+        vd_violations_merge(w->out, &found);
+        vd_violations_release(&found);
+    }
+    if (good < compound->all_of.n)
+        ok = complain_compound(w, path,
+                               good ? "validate all the schemas (allOf)"
+                                    : "validate all the schemas (allOf). None validated");
+    if (compound->not &&fits(compound->not, value))
+        ok = complain_compound(w, path, "not validate the schema (not)");
+    return ok;
+}
+
+static bool check_kind_of_value(struct walk *w, const struct vd_schema_node *node,
+                                const struct vd_json *value, const struct vd_field_path *path)
+{
+    switch ((enum vd_json_type)value->type) {
+    case VD_JSON_STRING:
+        return node->bounds || node->format ? check_string(w, node, value, path) : true;
+    case VD_JSON_NUMBER:
+        return node->bounds ? check_number(w, node->bounds, value, path) : true;
+    case VD_JSON_ARRAY:
+        return check_array(w, node, value, path);
+    case VD_JSON_OBJECT:
+        return check_object(w, node, value, path);
+    case VD_JSON_NULL:
+    case VD_JSON_BOOL:
+        break;
+    }
+    return true;
+}
+
+static bool check(struct walk *w, const struct vd_schema_node *node, const struct vd_json *value,
+                  const struct vd_field_path *path)
+{
+    bool null = vd_json_is(value, VD_JSON_NULL), ok = true;
+    if (null ? node->types && !(node->flags & VD_SCHEMA_NULLABLE)
+             : node->types && !(node->types & type_bits(value)))
+        ok = complain_type(w, node, value, path);
+    else
+        w->matches += 2;
+    if (!ok && !w->out)
+        return false;
+    bool typed = ok;
+    if (node->compound && !null)
+        ok &= check_compound(w, node->compound, value, path);
+    if (!ok && !w->out)
+        return false;
+    if (typed && !null)
+        ok &= check_kind_of_value(w, node, value, path);
+    if (node->bounds && node->bounds->values)
+        ok &= check_enum(w, node->bounds->values, value, path);
+    w->matches += ok;
+    return ok;
+}
+
+bool vd_schema_validate(const struct vd_schema *s, const struct vd_json *object,
+                        struct vd_violations *out)
+{
+    struct walk w = {out, 0};
+    return check(&w, s->root, object, NULL);
+}

@@ -1,0 +1,208 @@
+/* See call.h. */
+#include "kube/call.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/utf8.h"
+
+enum { WARNING_LEN_MAX = 256, WARNINGS_MAX = 32 };
+
+struct vd_status_target vd_call_about(const struct vd_call *call)
+{
+    return (struct vd_status_target){
+        .group = call->target.group, .plural = call->target.resource, .name = call->target.name};
+}
+
+struct vd_key vd_call_key(const struct vd_call *call)
+{
+    bool spaced = call->kind->namespaced;
+    return (struct vd_key){call->kind->storage_key, spaced ? call->target.space : VD_SLICE(""),
+                           call->target.name};
+}
+
+void vd_call_free(struct vd_call *call)
+{
+    VD_VEC_RELEASE(&call->warnings);
+    vd_buf_release(&call->json);
+    vd_buf_release(&call->body);
+    vd_kind_set_unref(call->kinds);
+    vd_user_unref(call->user);
+    vd_arena_release(&call->arena);
+    free(call);
+}
+
+void vd_call_warn(struct vd_call *call, const char *format, ...)
+{
+    char text[WARNING_LEN_MAX];
+    va_list arguments;
+    va_start(arguments, format);
+    int n = vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    if (n < 0 || call->warnings.n >= WARNINGS_MAX)
+        return;
+    struct vd_slice cut = vd_utf8_cut(vd_slice_of(text), sizeof text - 4);
+    *VD_VEC_PUSH(&call->warnings) = vd_arena_copy(&call->arena, cut);
+}
+
+/* `299 - "text"`, with quotes and backslashes escaped and no control characters. */
+static struct vd_slice warning_value(struct vd_call *call, struct vd_slice text)
+{
+    struct vd_buf out = {0};
+    vd_buf_add_text(&out, "299 - \"");
+    for (size_t i = 0; i < text.n; i++) {
+        char c = text.p[i];
+        if (c == '"' || c == '\\')
+            vd_buf_add_char(&out, '\\');
+        vd_buf_add_char(&out, (unsigned char)c < 0x20 || c == 0x7f ? ' ' : c);
+    }
+    vd_buf_add_char(&out, '"');
+    struct vd_slice value = vd_arena_copy(&call->arena, vd_buf_slice(&out));
+    vd_buf_release(&out);
+    return value;
+}
+
+static void reply(struct vd_call *call, unsigned status, struct vd_slice content_type,
+                  struct vd_slice body, unsigned retry_after_s)
+{
+    struct vd_http_field fields[WARNINGS_MAX + 2];
+    size_t n = 0;
+    char seconds[24];
+    fields[n++] = (struct vd_http_field){VD_SLICE("Cache-Control"), VD_SLICE("no-cache, private")};
+    for (size_t i = 0; i < call->warnings.n; i++)
+        fields[n++] = (struct vd_http_field){VD_SLICE("Warning"),
+                                             warning_value(call, call->warnings.p[i])};
+    if (retry_after_s) {
+        snprintf(seconds, sizeof seconds, "%u", retry_after_s);
+        fields[n++] = (struct vd_http_field){VD_SLICE("Retry-After"), vd_slice_of(seconds)};
+    }
+    if (call->x)
+        vd_exchange_respond(call->x, &(struct vd_response){.status = status,
+                                                           .content_type = content_type,
+                                                           .fields = fields,
+                                                           .fields_n = n,
+                                                           .body = body});
+    vd_call_free(call);
+}
+
+void vd_call_reply(struct vd_call *call, unsigned status, struct vd_slice content_type,
+                   struct vd_slice body)
+{
+    reply(call, status, content_type, body, 0);
+}
+
+void vd_call_reply_json(struct vd_call *call, unsigned status, struct vd_slice json)
+{
+    struct vd_buf body = {0};
+    struct vd_arena scratch = {0};
+    if (vd_kube_output_encode(&body, &call->output, json, &scratch, NULL))
+        vd_buf_add_slice(&body, json); /* not JSON after all: as it is */
+    reply(call, status, vd_kube_output_content_type(&call->output), vd_buf_slice(&body), 0);
+    vd_arena_release(&scratch);
+    vd_buf_release(&body);
+}
+
+void vd_call_reply_object(struct vd_call *call, unsigned status, struct vd_slice object)
+{
+    struct vd_buf body = {0};
+    struct vd_arena scratch = {0};
+    struct vd_error error;
+    struct vd_kube_output_source source = {
+        .table = vd_tables_find(call->kube->tables, call->kind),
+        .now_ms = vd_clock_wall_ms(call->kube->clock),
+    };
+    int code = vd_kube_output_render(&body, &call->output, &source, object, &scratch, &error);
+    if (code)
+        vd_call_reply_error(call, code, &error);
+    else
+        reply(call, status, vd_kube_output_content_type(&call->output), vd_buf_slice(&body), 0);
+    vd_arena_release(&scratch);
+    vd_buf_release(&body);
+}
+
+void vd_call_reply_status(struct vd_call *call, const struct vd_status *status)
+{
+    struct vd_buf json = {0}, body = {0};
+    struct vd_arena scratch = {0};
+    vd_status_write(&json, status);
+    if (vd_kube_output_encode(&body, &call->output, vd_buf_slice(&json), &scratch, NULL))
+        vd_buf_add_slice(&body, vd_buf_slice(&json));
+    reply(call, (unsigned)status->code, vd_kube_output_content_type(&call->output),
+          vd_buf_slice(&body), (unsigned)status->retry_after_s);
+    vd_arena_release(&scratch);
+    vd_buf_release(&json);
+    vd_buf_release(&body);
+}
+
+void vd_call_reply_error(struct vd_call *call, int code, const struct vd_error *error)
+{
+    struct vd_status_target about = vd_call_about(call);
+    struct vd_status status = vd_status_of_error(&call->arena, &about, code, error);
+    vd_call_reply_status(call, &status);
+}
+
+/* "field: Forbidden: why" becomes a cause; anything else is a bad request. */
+void vd_call_reply_options(struct vd_call *call, int code, const struct vd_error *error)
+{
+    struct vd_slice text = vd_slice_of(error->text), field;
+    if (code != VD_ERR_CONFLICT) {
+        struct vd_status bad = vd_status_bad_request(&call->arena, text);
+        vd_call_reply_status(call, &bad);
+        return;
+    }
+    vd_slice_cut(&text, ':', &field);
+    text = vd_slice_trim(text);
+    bool forbidden = vd_slice_starts_with(text, VD_SLICE("Forbidden"));
+    struct vd_status_cause cause = {
+        .reason = forbidden ? VD_SLICE("FieldValueForbidden") : VD_SLICE("FieldValueNotSupported"),
+        .message = text,
+        .field = field,
+    };
+    struct vd_status status = vd_status_invalid_options(&call->arena, &cause, 1);
+    vd_call_reply_status(call, &status);
+}
+
+/* ---- filters ---- */
+
+static int check_fields(struct vd_call *call, const struct vd_field_selector *fields,
+                        struct vd_error *error)
+{
+    size_t n = 0;
+    const struct vd_field_requirement *r = fields ? vd_field_selector_requirements(fields, &n)
+                                                  : NULL;
+    struct vd_slice path;
+    for (size_t i = 0; i < n; i++)
+        if (!vd_kind_selectable(call->kind, r[i].field, &path))
+            return vd_error_set(error, VD_ERR_INVALID,
+                                call->kind->builtin
+                                    ? "\"%.*s\" is not a known field selector: only "
+                                      "\"metadata.name\", \"metadata.namespace\""
+                                    : "field label not supported: %.*s",
+                                VD_FMT(r[i].field));
+    return VD_OK;
+}
+
+int vd_call_filter(struct vd_call *call, const struct vd_list_options *o, struct vd_filter **out,
+                   struct vd_error *error)
+{
+    int code = check_fields(call, o->fields, error);
+    if (code)
+        return code;
+    struct vd_filter_spec spec = {
+        .kind = call->kind->storage_key,
+        .space = call->kind->namespaced ? call->target.space : VD_SLICE(""),
+        .name = call->target.name, /* of the old way to watch one object */
+        .labels = o->labels,
+        .fields = o->fields,
+        .format = (uint32_t)call->output.form << 8 | (uint32_t)call->output.version << 4 |
+                  (uint32_t)call->output.object,
+    };
+    struct vd_slice name;
+    if (o->fields && !spec.name.n &&
+        vd_field_selector_requires(o->fields, VD_SLICE("metadata.name"), &name))
+        spec.name = name;
+    *out = vd_filter_new(&spec);
+    return VD_OK;
+}

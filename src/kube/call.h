@@ -1,0 +1,100 @@
+/*
+ * A call: one request to the Kubernetes face, from its first look to its answer.
+ *
+ * A call owns its arena and all that hangs on it. It lives until it is answered:
+ * every vd_call_reply... ends it. A write is answered when the store has spoken; if
+ * the client has gone by then, nobody hears the answer, but the write stands.
+ */
+#ifndef VD_KUBE_CALL_H
+#define VD_KUBE_CALL_H
+
+#include "kube/kube.h"
+#include "kube/list_options.h"
+#include "kube/output.h"
+#include "kube/status.h"
+#include "kube/target.h"
+#include "watch/filter.h"
+
+enum vd_field_validation {
+    VD_FIELDS_WARN,
+    VD_FIELDS_STRICT,
+    VD_FIELDS_IGNORE,
+};
+
+struct vd_call {
+    struct vd_kube *kube;
+    struct vd_kube_loop *l;
+    struct vd_exchange *x; /* NULL: the client has gone */
+    struct vd_user *user;
+    struct vd_arena arena;
+    struct vd_target target;
+    struct vd_url_query query;
+    struct vd_kind_set *kinds;
+    const struct vd_kind *kind; /* NULL: the target is no resource that there is */
+    struct vd_kube_output output;
+    bool dry_run;
+    enum vd_field_validation validation;
+    VD_VEC(struct vd_slice) warnings; /* texts in the arena */
+
+    /* A write on its way; see write.c. */
+    void (*write)(struct vd_call *call); /* makes the next attempt */
+    unsigned attempts;
+    struct vd_wish wish;
+    struct vd_buf json;
+    struct vd_buf body; /* the template */
+    struct vd_proposal proposal;
+    struct vd_outcome outcome;
+    struct vd_task answered;
+    unsigned success; /* the HTTP status when it works */
+    bool deletes;     /* the answer speaks of a deletion */
+};
+
+/* What an answer is about. */
+struct vd_status_target vd_call_about(const struct vd_call *call);
+
+/* The object that the target names. */
+struct vd_key vd_call_key(const struct vd_call *call);
+
+/* "get", "deletecollection"; of a path that is no resource, the method. */
+struct vd_slice vd_call_verb(const struct vd_call *call);
+
+/* ---- answers: each ends the call ---- */
+
+void vd_call_free(struct vd_call *call); /* without an answer */
+void vd_call_reply(struct vd_call *call, unsigned status, struct vd_slice content_type,
+                   struct vd_slice body);
+/* A document, in the encoding that was asked for. */
+void vd_call_reply_json(struct vd_call *call, unsigned status, struct vd_slice json);
+/* One stored object, in the form and encoding that were asked for. */
+void vd_call_reply_object(struct vd_call *call, unsigned status, struct vd_slice body);
+void vd_call_reply_status(struct vd_call *call, const struct vd_status *status);
+void vd_call_reply_error(struct vd_call *call, int code, const struct vd_error *error);
+
+/* The error of vd_list_options_parse(). */
+void vd_call_reply_options(struct vd_call *call, int code, const struct vd_error *error);
+
+/* ---- parts that several verbs need ---- */
+
+/* The filter that a list or watch asks for. VD_ERR_INVALID: a field that cannot be
+ * selected by, in Kubernetes' words. */
+int vd_call_filter(struct vd_call *call, const struct vd_list_options *options,
+                   struct vd_filter **out, struct vd_error *error) VD_MUST_USE;
+
+/* Adds a warning for the client; the text is copied. */
+void vd_call_warn(struct vd_call *call, const char *format, ...) VD_PRINTF(2, 3);
+
+/* ---- the verbs, each in its file ---- */
+
+/* Answers if the path is that of a document; false: it is not. */
+bool vd_call_document(struct vd_call *call);
+
+void vd_call_get(struct vd_call *call);
+void vd_call_list(struct vd_call *call);
+void vd_call_watch(struct vd_call *call);
+void vd_call_create(struct vd_call *call);
+void vd_call_update(struct vd_call *call);
+void vd_call_patch(struct vd_call *call);
+void vd_call_delete(struct vd_call *call);
+void vd_call_delete_collection(struct vd_call *call);
+
+#endif

@@ -1,0 +1,85 @@
+/* See decode.h. Duplicate keys are collected: fieldValidation says what becomes of
+ * them. */
+#include "kube/decode.h"
+
+#include "kube/protobuf.h"
+#include "kube/protobuf_envelope.h"
+#include "net/media_type.h"
+#include "json/parse.h"
+#include "json/yaml_read.h"
+
+#define ACCEPTED "application/json, application/yaml, application/vnd.kubernetes.protobuf"
+
+enum vd_body_format vd_body_format(const struct vd_exchange *x)
+{
+    static const struct {
+        const char *subtype;
+        enum vd_body_format format;
+    } formats[] = {
+        {"json", VD_BODY_JSON},
+        {"yaml", VD_BODY_YAML},
+        {"vnd.kubernetes.protobuf", VD_BODY_PROTOBUF},
+        {"json-patch+json", VD_BODY_JSON_PATCH},
+        {"merge-patch+json", VD_BODY_MERGE_PATCH},
+        {"strategic-merge-patch+json", VD_BODY_STRATEGIC_PATCH},
+    };
+    struct vd_slice text;
+    struct vd_media_type type;
+    if (!vd_http_head_find(x->head, VD_SLICE("content-type"), &text))
+        return VD_BODY_JSON;
+    if (vd_media_type_parse(&type, text, NULL))
+        return VD_BODY_OTHER;
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+        if (vd_media_type_is(&type, VD_SLICE("application"), vd_slice_of(formats[i].subtype)))
+            return formats[i].format;
+    return VD_BODY_OTHER;
+}
+
+static void note_duplicate(void *context, struct vd_slice path)
+{
+    struct vd_call *call = context;
+    if (call->validation != VD_FIELDS_IGNORE)
+        vd_call_warn(call, "duplicate field \"%.*s\"", VD_FMT(path));
+}
+
+static int decode_json(struct vd_call *call, struct vd_json **out, struct vd_error *error)
+{
+    struct vd_json_options options = {
+        .duplicates = VD_JSON_DUPLICATES_REPORT,
+        .on_duplicate = note_duplicate,
+        .context = call,
+    };
+    return vd_json_parse(&call->arena, call->x->body, &options, out, error);
+}
+
+bool vd_call_decode(struct vd_call *call, bool none, struct vd_json **out)
+{
+    struct vd_error error;
+    struct vd_status status;
+    int code = VD_OK;
+    *out = NULL;
+    if (none && call->x->body.n == 0)
+        return true;
+    switch (vd_body_format(call->x)) {
+    case VD_BODY_JSON:
+        code = decode_json(call, out, &error);
+        break;
+    case VD_BODY_YAML:
+        code = vd_yaml_read(&call->arena, call->x->body, out, &error);
+        break;
+    case VD_BODY_PROTOBUF:
+        code = vd_protobuf_decode(&call->arena, call->x->body, NULL, out, &error);
+        break;
+    default:
+        status = vd_status_unsupported_media_type(&call->arena, VD_SLICE(ACCEPTED));
+        vd_call_reply_status(call, &status);
+        return false;
+    }
+    if (code) {
+        vd_error_prefix(&error, "the request's body could not be read");
+        status = vd_status_bad_request(&call->arena, vd_slice_of(error.text));
+        vd_call_reply_status(call, &status);
+        return false;
+    }
+    return true;
+}

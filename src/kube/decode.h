@@ -1,0 +1,28 @@
+/* Request bodies: JSON, YAML and Kubernetes' protobuf, as documents. */
+#ifndef VD_KUBE_DECODE_H
+#define VD_KUBE_DECODE_H
+
+#include "kube/call.h"
+#include "json/document.h"
+
+enum vd_body_format {
+    VD_BODY_JSON,
+    VD_BODY_YAML,
+    VD_BODY_PROTOBUF,
+    VD_BODY_JSON_PATCH,
+    VD_BODY_MERGE_PATCH,
+    VD_BODY_STRATEGIC_PATCH,
+    VD_BODY_OTHER,
+};
+
+/* By the Content-Type; none at all is JSON. */
+enum vd_body_format vd_body_format(const struct vd_exchange *x);
+
+/*
+ * The request's body as a document in the call's arena; texts may be borrowed from
+ * the request. `none` allows an empty body, which gives NULL. False: the call has
+ * been answered.
+ */
+bool vd_call_decode(struct vd_call *call, bool none, struct vd_json **out);
+
+#endif

@@ -1,0 +1,84 @@
+/*
+ * delete: at once, or, when finalizers have a say, by marking the object and
+ * waiting until the last of them is taken off.
+ */
+#include "kube/decode.h"
+#include "kube/deletion.h"
+#include "kube/object_meta.h"
+#include "kube/uid.h"
+#include "kube/write.h"
+
+/* What the client demands of the object. False: the call has been answered. */
+static bool check_preconditions(struct vd_call *call, const struct vd_json *options)
+{
+    const struct vd_json *p = vd_json_get(options, VD_SLICE("preconditions"));
+    struct vd_slice uid = vd_json_text(vd_json_get(p, VD_SLICE("uid")));
+    struct vd_slice version = vd_json_text(vd_json_get(p, VD_SLICE("resourceVersion")));
+    struct vd_status_target about = vd_call_about(call);
+    struct vd_status status;
+    char ours[VD_UID_TEXT_MAX], digits[20];
+    struct vd_slice current = vd_slice(digits, vd_u64_digits(call->wish.revision, digits));
+    about.plural = call->kind->kind;
+    if (uid.n && !vd_slice_eq(uid, vd_uid_format(call->wish.expect_uid, ours)))
+        status = vd_status_uid_precondition(&call->arena, &about, uid,
+                                            vd_uid_format(call->wish.expect_uid, ours));
+    else if (version.n && !vd_slice_eq(version, current))
+        status = vd_status_version_precondition(&call->arena, &about, version, current);
+    else
+        return true;
+    vd_call_reply_status(call, &status);
+    return false;
+}
+
+bool vd_call_delete_options(struct vd_call *call, struct vd_json **out)
+{
+    struct vd_json *options = NULL;
+    if (!vd_call_decode(call, true, &options))
+        return false;
+    VD_JSON_EACH (item, vd_json_get(options, VD_SLICE("dryRun")))
+        call->dry_run |= vd_slice_is(vd_json_text(item), "All");
+    *out = options;
+    return true;
+}
+
+struct vd_slice vd_call_propagation(const struct vd_call *call, const struct vd_json *options)
+{
+    struct vd_slice policy = vd_json_text(vd_json_get(options, VD_SLICE("propagationPolicy")));
+    struct vd_slice given;
+    if (!policy.n && vd_url_query_find(&call->query, VD_SLICE("propagationPolicy"), &given))
+        policy = given;
+    if (!policy.n && vd_json_truth(vd_json_get(options, VD_SLICE("orphanDependents"))))
+        policy = VD_SLICE("Orphan");
+    return policy;
+}
+
+static void mark(struct vd_call *call, struct vd_json *object)
+{
+    struct vd_error error;
+    vd_deletion_mark(&call->arena, object, call->kind->storage_key,
+                     vd_clock_wall_ms(call->kube->clock));
+    call->success = 200;
+    int code = vd_call_put(call, object, &error);
+    if (code)
+        vd_call_reply_error(call, code, &error);
+    else
+        vd_call_propose(call);
+}
+
+void vd_call_delete(struct vd_call *call)
+{
+    struct vd_json *options = NULL, *object = NULL;
+    call->write = vd_call_delete;
+    if (!vd_call_delete_options(call, &options) || !vd_call_read_current(call, &object) ||
+        !check_preconditions(call, options))
+        return;
+    vd_deletion_propagate(&call->arena, object, vd_call_propagation(call, options));
+    if (vd_deletion_waits(object, call->kind->storage_key)) {
+        mark(call, object);
+        return;
+    }
+    call->wish.action = VD_DELETE;
+    call->wish.body = (struct vd_template){.hole = 0};
+    call->deletes = true;
+    vd_call_propose(call);
+}

@@ -1,0 +1,70 @@
+/*
+ * The Kubernetes face: REST over the store.
+ *
+ * The server has one `struct vd_kube` and, on each loop, one `struct vd_kube_loop`
+ * with that loop's watchers. It gives every request to vd_kube_handle() once it
+ * knows who is asking.
+ */
+#ifndef VD_KUBE_KUBE_H
+#define VD_KUBE_KUBE_H
+
+#include "auth/rbac.h"
+#include "auth/service_account.h"
+#include "auth/user.h"
+#include "kinds/registry.h"
+#include "kube/documents.h"
+#include "kube/table.h"
+#include "net/exchange.h"
+#include "store/store.h"
+#include "watch/registry.h"
+
+struct vd_call;
+
+struct vd_kube_options {
+    uint64_t bookmark_ms;    /* about how often a watch that wants them gets a bookmark */
+    uint64_t watch_min_s;    /* a watch without timeoutSeconds ends between this ... */
+    uint64_t watch_max_s;    /* ... and this */
+    uint64_t request_ms;     /* how long a read waits for a revision that is to come */
+    const char *git_version; /* what /version says: "v1.32.4" */
+};
+
+struct vd_kube {
+    struct vd_store *store;
+    struct vd_kinds *kinds;
+    const struct vd_clock *clock;
+    struct vd_kube_options options;
+    /* May the user do this? Fills *reason (for people) when not. */
+    bool (*allowed)(void *arg, const struct vd_call *call, struct vd_buf *reason);
+    /* The rules of this moment, with a reference: for reviews. */
+    struct vd_rbac *(*rbac)(void *arg);
+    /* Whose token this is; a reference in *out. */
+    int (*identify)(void *arg, struct vd_slice token, struct vd_user **out, struct vd_error *error);
+    void *arg;                                  /* of the three above */
+    struct vd_tables *tables;                   /* of the built-in kinds */
+    struct vd_documents *documents;             /* discovery and OpenAPI */
+    const struct vd_service_accounts *accounts; /* issues tokens; NULL: none are */
+};
+
+/* One loop's part of the face. */
+struct vd_kube_loop {
+    struct vd_kube *kube;
+    struct vd_loop *loop;
+    struct vd_registry *registry;
+    struct vd_turn_hook hook;
+    struct vd_buf frame; /* scratch for frames */
+    struct vd_watch *watches;
+    size_t watches_n;
+};
+
+/* On the loop, or before it starts. The hook must come before the one that
+ * flushes connections, so that a turn's events leave with it. */
+void vd_kube_loop_init(struct vd_kube_loop *l, struct vd_kube *kube, struct vd_loop *loop);
+void vd_kube_loop_release(struct vd_kube_loop *l);
+
+/* Answers a request, now or later. A reference to the user is taken. */
+void vd_kube_handle(struct vd_kube_loop *l, struct vd_exchange *x, struct vd_user *user);
+
+/* Ends all watches of the loop, in order, spread over `spread_ms`. */
+void vd_kube_loop_drain(struct vd_kube_loop *l, uint64_t spread_ms);
+
+#endif

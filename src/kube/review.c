@@ -1,0 +1,236 @@
+/*
+ * Reviews: questions about access that are asked by creating an object and
+ * answered in its status. Nothing is stored.
+ */
+#include "kube/review.h"
+
+#include "auth/access.h"
+#include "kube/decode.h"
+#include "kube/human_time.h"
+#include "kube/object_meta.h"
+#include "json/write.h"
+
+static struct vd_slice text_at(const struct vd_json *object, const char *key)
+{
+    return vd_json_text(vd_json_get(object, vd_slice_of(key)));
+}
+
+static struct vd_json *string(struct vd_call *call, struct vd_slice text)
+{
+    return vd_json_string(&call->arena, text);
+}
+
+static void answer(struct vd_call *call, struct vd_json *object, struct vd_json *status)
+{
+    struct vd_arena *a = &call->arena;
+    if (!vd_json_get(object, VD_SLICE("metadata")))
+        vd_json_add_ref(object, VD_SLICE("metadata"), vd_json_object(a));
+    vd_json_set(a, object, VD_SLICE("status"), status);
+    vd_buf_reset(&call->json);
+    vd_json_write(&call->json, object);
+    struct vd_slice text = vd_arena_copy(a, vd_buf_slice(&call->json));
+    vd_call_reply_json(call, 201, text);
+}
+
+/* ---- may they ---- */
+
+static struct vd_access access_of(const struct vd_json *spec, const struct vd_user *user)
+{
+    const struct vd_json *r = vd_json_get(spec, VD_SLICE("resourceAttributes"));
+    const struct vd_json *path = vd_json_get(spec, VD_SLICE("nonResourceAttributes"));
+    if (!r)
+        return (struct vd_access){
+            .user = user, .verb = text_at(path, "verb"), .path = text_at(path, "path")};
+    return (struct vd_access){
+        .user = user,
+        .verb = text_at(r, "verb"),
+        .group = text_at(r, "group"),
+        .resource = text_at(r, "resource"),
+        .subresource = text_at(r, "subresource"),
+        .space = text_at(r, "namespace"),
+        .name = text_at(r, "name"),
+    };
+}
+
+static struct vd_json *verdict(struct vd_call *call, const struct vd_json *spec,
+                               const struct vd_user *user)
+{
+    struct vd_arena *a = &call->arena;
+    struct vd_access access = access_of(spec, user);
+    struct vd_rbac *rbac = call->kube->rbac(call->kube->arg);
+    struct vd_buf reason = {0};
+    struct vd_json *status = vd_json_object(a);
+    bool allowed = vd_rbac_decide(rbac, &access, &reason);
+    vd_json_add_ref(status, VD_SLICE("allowed"), vd_json_bool(a, allowed));
+    if (reason.n)
+        vd_json_add_ref(status, VD_SLICE("reason"), string(call, vd_buf_slice(&reason)));
+    vd_buf_release(&reason);
+    vd_rbac_unref(rbac);
+    return status;
+}
+
+/* The user that a SubjectAccessReview speaks of. */
+static struct vd_user *subject(struct vd_call *call, const struct vd_json *spec)
+{
+    const struct vd_json *list = vd_json_get(spec, VD_SLICE("groups"));
+    size_t n = 0;
+    struct vd_slice *groups = vd_arena_alloc(&call->arena,
+                                             (vd_json_count(list) + 1) * sizeof *groups);
+    for (const struct vd_json *g = vd_json_first(list); g; g = vd_json_next(g))
+        groups[n++] = vd_json_text(g);
+    return vd_user_new(&(struct vd_identity){.name = text_at(spec, "user"),
+                                             .uid = text_at(spec, "uid"),
+                                             .groups = groups,
+                                             .groups_n = n,
+                                             .method = VD_AUTH_ANONYMOUS});
+}
+
+static struct vd_json *review_subject(struct vd_call *call, const struct vd_json *spec)
+{
+    struct vd_user *user = subject(call, spec);
+    struct vd_json *status = verdict(call, spec, user);
+    vd_user_unref(user);
+    return status;
+}
+
+static struct vd_json *review_self(struct vd_call *call, const struct vd_json *spec)
+{
+    return verdict(call, spec, call->user);
+}
+
+static struct vd_json *review_rules(struct vd_call *call, const struct vd_json *spec)
+{
+    struct vd_rbac *rbac = call->kube->rbac(call->kube->arg);
+    const struct vd_json *status = vd_rbac_rules_review(rbac, call->user,
+                                                        text_at(spec, "namespace"), &call->arena);
+    struct vd_json *copy = vd_json_copy(&call->arena, status);
+    vd_rbac_unref(rbac);
+    return copy;
+}
+
+/* ---- who are they ---- */
+
+static struct vd_json *user_info(struct vd_call *call, const struct vd_user *user)
+{
+    struct vd_arena *a = &call->arena;
+    struct vd_json *info = vd_json_object(a), *groups = vd_json_array(a);
+    vd_json_add_ref(info, VD_SLICE("username"), string(call, user->is.name));
+    if (user->is.uid.n)
+        vd_json_add_ref(info, VD_SLICE("uid"), string(call, user->is.uid));
+    for (size_t i = 0; i < user->is.groups_n; i++)
+        vd_json_append(groups, string(call, user->is.groups[i]));
+    vd_json_add_ref(info, VD_SLICE("groups"), groups);
+    if (!user->is.extra_n)
+        return info;
+    struct vd_json *extra = vd_json_object(a);
+    for (size_t i = 0; i < user->is.extra_n; i++) {
+        struct vd_json *values = vd_json_array(a);
+        for (size_t k = 0; k < user->is.extra[i].values_n; k++)
+            vd_json_append(values, string(call, user->is.extra[i].values[k]));
+        vd_json_add(a, extra, user->is.extra[i].key, values);
+    }
+    vd_json_add_ref(info, VD_SLICE("extra"), extra);
+    return info;
+}
+
+static struct vd_json *review_who(struct vd_call *call, const struct vd_json *spec)
+{
+    (void)spec;
+    struct vd_json *status = vd_json_object(&call->arena);
+    vd_json_add_ref(status, VD_SLICE("userInfo"), user_info(call, call->user));
+    return status;
+}
+
+static struct vd_json *review_token(struct vd_call *call, const struct vd_json *spec)
+{
+    struct vd_arena *a = &call->arena;
+    struct vd_json *status = vd_json_object(a);
+    struct vd_user *user = NULL;
+    struct vd_error error;
+    int code = call->kube->identify(call->kube->arg, text_at(spec, "token"), &user, &error);
+    vd_json_add_ref(status, VD_SLICE("authenticated"), vd_json_bool(a, !code));
+    if (code)
+        vd_json_add_ref(status, VD_SLICE("error"), string(call, vd_slice_of(error.text)));
+    else
+        vd_json_add_ref(status, VD_SLICE("user"), user_info(call, user));
+    vd_user_unref(user);
+    return status;
+}
+
+void vd_call_review(struct vd_call *call)
+{
+    static const struct {
+        const char *kind;
+        struct vd_json *(*review)(struct vd_call *call, const struct vd_json *spec);
+    } reviews[] = {
+        {"SelfSubjectAccessReview", review_self},
+        {"SubjectAccessReview", review_subject},
+        {"LocalSubjectAccessReview", review_subject},
+        {"SelfSubjectRulesReview", review_rules},
+        {"SelfSubjectReview", review_who},
+        {"TokenReview", review_token},
+    };
+    struct vd_json *object = NULL;
+    if (!vd_call_decode(call, false, &object))
+        return;
+    const struct vd_json *spec = vd_json_get(object, VD_SLICE("spec"));
+    for (size_t i = 0; i < sizeof reviews / sizeof *reviews; i++)
+        if (vd_slice_is(call->kind->kind, reviews[i].kind)) {
+            answer(call, object, reviews[i].review(call, spec));
+            return;
+        }
+    struct vd_status_target about = vd_call_about(call);
+    struct vd_status status = vd_status_method_not_allowed(&call->arena, &about,
+                                                           VD_SLICE("create"));
+    vd_call_reply_status(call, &status);
+}
+
+/* ---- tokens of ServiceAccounts ---- */
+
+static struct vd_slice *audiences_of(struct vd_call *call, const struct vd_json *spec, size_t *n)
+{
+    const struct vd_json *list = vd_json_get(spec, VD_SLICE("audiences"));
+    struct vd_slice *out = vd_arena_alloc(&call->arena, (vd_json_count(list) + 1) * sizeof *out);
+    *n = 0;
+    for (const struct vd_json *item = vd_json_first(list); item; item = vd_json_next(item))
+        out[(*n)++] = vd_json_text(item);
+    return out;
+}
+
+void vd_call_token_request(struct vd_call *call)
+{
+    struct vd_json *object = NULL, *account = NULL;
+    struct vd_error error;
+    struct vd_buf token = {0};
+    int64_t expiry_s = 0, expires_ms = 0;
+    size_t audiences_n;
+    if (!vd_call_decode(call, false, &object) || !vd_call_read_current(call, &account))
+        return;
+    struct vd_json *spec = vd_json_get(object, VD_SLICE("spec"));
+    if (!vd_json_to_i64(vd_json_get(spec, VD_SLICE("expirationSeconds")), &expiry_s))
+        expiry_s = 0;
+    struct vd_slice *audiences = audiences_of(call, spec, &audiences_n);
+    int code = call->kube->accounts
+                   ? vd_service_account_issue(
+                         call->kube->accounts,
+                         &(struct vd_token_request){.space = call->target.space,
+                                                    .name = call->target.name,
+                                                    .uid = vd_meta_text(account, VD_SLICE("uid")),
+                                                    .audiences = audiences,
+                                                    .audiences_n = audiences_n,
+                                                    .expiry_s = expiry_s,
+                                                    .now_ms = vd_clock_wall_ms(call->kube->clock)},
+                         &token, &expires_ms, &error)
+                   : vd_error_set(&error, VD_ERR_INVALID, "this server issues no tokens");
+    if (code) {
+        vd_call_reply_error(call, code, &error);
+        return;
+    }
+    struct vd_json *status = vd_json_object(&call->arena);
+    char when[VD_RFC3339_MAX];
+    vd_json_add_ref(status, VD_SLICE("token"), string(call, vd_buf_slice(&token)));
+    vd_json_add_ref(status, VD_SLICE("expirationTimestamp"),
+                    string(call, vd_rfc3339_format(expires_ms, when)));
+    vd_buf_release(&token);
+    answer(call, object, status);
+}

@@ -1,0 +1,244 @@
+/*
+ * See table.h. The tables of a set are an array in the order of their kinds'
+ * addresses, which live as long as the set; a look-up is a binary search.
+ */
+#include "kube/table.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/refcount.h"
+#include "kube/table_cell.h"
+#include "json/escape.h"
+#include "json/span.h"
+
+struct vd_table {
+    const struct vd_kind *kind;
+    struct vd_table_column *columns;
+    struct vd_slice definitions;
+};
+
+struct vd_tables {
+    struct vd_refcount refs;
+    struct vd_kind_set *set;
+    struct vd_arena arena; /* of all tables */
+    struct vd_table *all;  /* by the address of the kind */
+    size_t n;
+};
+
+/* --- columns --- */
+
+#define TEXT(literal)                                                                              \
+    {                                                                                              \
+        literal, sizeof(literal) - 1                                                               \
+    }
+static const struct vd_column name_column = {
+    .name = TEXT("Name"),
+    .type = TEXT("string"),
+    .format = TEXT("name"),
+    .description = TEXT("Unique among the objects of its kind in its namespace."),
+};
+#undef TEXT
+
+/*
+ * Kubernetes' own printers call every column of theirs a string, ages and counts
+ * too. The exception is the creation time as such ("Created At"), of kinds that
+ * have no printer: that is a date, though it is not shown as an age.
+ */
+static struct vd_slice shown_type(const struct vd_kind *kind, const struct vd_column *column)
+{
+    if (!kind->builtin)
+        return column->type;
+    bool time = column->cell == VD_CELL_PATH && vd_slice_is(column->type, "string") &&
+                column->path_count && vd_slice_is(column->paths[0], ".metadata.creationTimestamp");
+    return time ? VD_SLICE("date") : VD_SLICE("string");
+}
+
+static void write_description(struct vd_buf *out, const struct vd_column *column)
+{
+    struct vd_buf text = {0};
+    if (!column->description.n && column->path_count)
+        vd_buf_addf(&text, "Custom resource definition column (in JSONPath format): %.*s",
+                    VD_FMT(column->paths[0]));
+    else
+        vd_buf_add_slice(&text, column->description);
+    vd_escape_write(out, vd_buf_slice(&text));
+    vd_buf_release(&text);
+}
+
+static void write_column(struct vd_buf *out, const struct vd_column *column, struct vd_slice type)
+{
+    vd_buf_add_text(out, "{\"name\":");
+    vd_escape_write(out, column->name);
+    vd_buf_add_text(out, ",\"type\":");
+    vd_escape_write(out, type);
+    vd_buf_add_text(out, ",\"format\":");
+    vd_escape_write(out, column->format);
+    vd_buf_add_text(out, ",\"description\":");
+    write_description(out, column);
+    vd_buf_addf(out, ",\"priority\":%d}", (int)column->priority);
+}
+
+static void table_init(struct vd_table *table, struct vd_arena *a, const struct vd_kind *kind)
+{
+    struct vd_buf out = {0};
+    *table = (struct vd_table){.kind = kind};
+    table->columns = vd_arena_alloc(a, kind->column_count * sizeof *table->columns);
+    vd_buf_add_char(&out, '[');
+    if (kind->name_column)
+        write_column(&out, &name_column, name_column.type);
+    for (size_t i = 0; i < kind->column_count; i++) {
+        vd_table_column_init(&table->columns[i], a, &kind->columns[i], kind->builtin);
+        if (out.n > 1)
+            vd_buf_add_char(&out, ',');
+        write_column(&out, &kind->columns[i], shown_type(kind, &kind->columns[i]));
+    }
+    vd_buf_add_char(&out, ']');
+    table->definitions = vd_arena_copy(a, vd_buf_slice(&out));
+    vd_buf_release(&out);
+}
+
+struct vd_slice vd_table_columns(const struct vd_table *table)
+{
+    return table->definitions;
+}
+
+/* --- the tables of a set --- */
+
+static int by_kind(const void *a, const void *b)
+{
+    uintptr_t left = (uintptr_t)((const struct vd_table *)a)->kind;
+    uintptr_t right = (uintptr_t)((const struct vd_table *)b)->kind;
+    return (left > right) - (left < right);
+}
+
+struct vd_tables *vd_tables_new(struct vd_kind_set *set)
+{
+    struct vd_tables *tables = VD_NEW(struct vd_tables);
+    vd_refcount_init(&tables->refs);
+    tables->set = vd_kind_set_ref(set);
+    struct vd_kind *const *kinds = vd_kind_set_all(set, &tables->n);
+    tables->all = vd_arena_alloc(&tables->arena, tables->n * sizeof *tables->all);
+    for (size_t i = 0; i < tables->n; i++)
+        table_init(&tables->all[i], &tables->arena, kinds[i]);
+    qsort(tables->all, tables->n, sizeof *tables->all, by_kind);
+    return tables;
+}
+
+struct vd_tables *vd_tables_ref(struct vd_tables *tables)
+{
+    vd_ref(&tables->refs);
+    return tables;
+}
+
+void vd_tables_unref(struct vd_tables *tables)
+{
+    if (!tables || !vd_unref(&tables->refs))
+        return;
+    vd_kind_set_unref(tables->set);
+    vd_arena_release(&tables->arena);
+    free(tables);
+}
+
+const struct vd_table *vd_tables_find(const struct vd_tables *tables, const struct vd_kind *kind)
+{
+    struct vd_table key = {.kind = kind};
+    return bsearch(&key, tables->all, tables->n, sizeof *tables->all, by_kind);
+}
+
+/* --- documents --- */
+
+void vd_table_begin(struct vd_table_writer *w, struct vd_buf *out, const struct vd_list_meta *meta)
+{
+    assert(w->table);
+    vd_buf_addf(out, "{\"kind\":\"Table\",\"apiVersion\":\"%s\",\"metadata\":",
+                vd_meta_version_name(w->version));
+    vd_list_meta_write(out, meta);
+    vd_buf_add_text(out, ",\"columnDefinitions\":");
+    vd_buf_add_slice(out, w->headed ? VD_SLICE("null") : w->table->definitions);
+    vd_buf_add_text(out, ",\"rows\":[");
+    w->headed = true;
+    w->started = false;
+}
+
+/* An object without a name, as bookmarks are, has an empty one. */
+static void write_name(struct vd_buf *out, struct vd_slice body)
+{
+    struct vd_slice name;
+    if (vd_span_get(vd_partial_metadata(body), VD_SLICE("name"), &name) && name.p[0] == '"')
+        vd_buf_add_slice(out, name);
+    else
+        vd_buf_add_text(out, "\"\"");
+}
+
+static void write_cells(struct vd_table_writer *w, struct vd_buf *out, struct vd_arena *scratch,
+                        struct vd_slice body)
+{
+    const struct vd_kind *kind = w->table->kind;
+    struct vd_table_source source = {.body = body, .now_ms = w->now_ms, .scratch = scratch};
+    vd_arena_reset(scratch);
+    if (kind->name_column)
+        write_name(out, body);
+    for (size_t i = 0; i < kind->column_count; i++) {
+        if (i > 0 || kind->name_column)
+            vd_buf_add_char(out, ',');
+        vd_table_cell_write(out, &w->table->columns[i], &source);
+    }
+}
+
+void vd_table_add(struct vd_table_writer *w, struct vd_buf *out, struct vd_arena *scratch,
+                  struct vd_slice body)
+{
+    vd_buf_add_text(out, w->started ? ",{\"cells\":[" : "{\"cells\":[");
+    w->started = true;
+    write_cells(w, out, scratch, body);
+    vd_buf_add_text(out, "],\"object\":");
+    if (w->object == VD_TABLE_METADATA)
+        vd_partial_write(out, w->version, body);
+    else
+        vd_buf_add_slice(out, w->object == VD_TABLE_OBJECT ? body : VD_SLICE("null"));
+    vd_buf_add_char(out, '}');
+}
+
+void vd_table_end(struct vd_table_writer *w, struct vd_buf *out)
+{
+    (void)w;
+    vd_buf_add_text(out, "]}");
+}
+
+/* Between its quotes a resourceVersion is digits, which need no decoding. */
+static struct vd_slice version_of(struct vd_slice body)
+{
+    struct vd_slice version;
+    if (!vd_span_get(vd_partial_metadata(body), VD_SLICE("resourceVersion"), &version) ||
+        version.n < 2 || version.p[0] != '"')
+        return VD_SLICE("");
+    return vd_slice(version.p + 1, version.n - 2);
+}
+
+void vd_table_write_one(struct vd_table_writer *w, struct vd_buf *out, struct vd_arena *scratch,
+                        struct vd_slice body)
+{
+    struct vd_list_meta meta = {.resource_version = version_of(body)};
+    vd_table_begin(w, out, &meta);
+    vd_table_add(w, out, scratch, body);
+    vd_table_end(w, out);
+}
+
+void vd_table_write_bookmark(struct vd_table_writer *w, struct vd_buf *out,
+                             struct vd_arena *scratch, uint64_t revision, bool initial_end)
+{
+    const struct vd_kind *kind = w->table->kind;
+    struct vd_buf body = {0};
+    vd_buf_addf(&body, "{\"kind\":\"%.*s\",\"apiVersion\":\"%.*s\",\"metadata\":{",
+                VD_FMT(kind->kind), VD_FMT(kind->api_version));
+    vd_buf_addf(&body, "\"resourceVersion\":\"%llu\"", (unsigned long long)revision);
+    if (kind->builtin)
+        vd_buf_add_text(&body, ",\"creationTimestamp\":null");
+    if (initial_end)
+        vd_buf_add_text(&body, ",\"annotations\":{\"k8s.io/initial-events-end\":\"true\"}");
+    vd_buf_add_text(&body, "}}");
+    vd_table_write_one(w, out, scratch, vd_buf_slice(&body));
+    vd_buf_release(&body);
+}

@@ -1,0 +1,387 @@
+/*
+ * watch: a watcher in its loop's registry that writes what it is given to an
+ * exchange.
+ *
+ * Events of a commit come to all watches of a group at once. The first one asked
+ * makes the wire bytes - HTTP chunk and all - and the others send a reference to
+ * them. A watch whose backlog is full does not take them; when its socket has
+ * taken the backlog it reads on from the log, where it stood.
+ *
+ *   {"type":"ADDED","object":{...}}\n
+ *
+ * It ends by its timeout, with the server, when its right or its credential ends,
+ * or when its cursor has expired; that last one is told by an ERROR event.
+ */
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "kube/call.h"
+
+enum {
+    BACKLOG_MAX = 262144,    /* bytes that a watch may have waiting */
+    TURN_DELIVERIES = 4096,  /* what a turn gives to watchers that are behind */
+    LAST_BOOKMARK_MS = 2000, /* how long before its end a watch gets one more bookmark */
+};
+
+struct vd_watch {
+    struct vd_watcher watcher; /* first: the registry's callbacks are given it */
+    struct vd_kube_loop *l;
+    struct vd_exchange *x;
+    struct vd_user *user;
+    struct vd_kind_set *kinds; /* keeps `kind` alive */
+    const struct vd_kind *kind;
+    struct vd_timer bookmark;
+    struct vd_timer end;
+    struct vd_kube_output output;
+    struct vd_table_writer table;
+    bool bookmarks;
+    bool tell_initial_end;
+    bool ending; /* the last bookmark has been sent; the next ring ends it */
+    struct vd_watch *prev, *next;
+};
+
+/* ---- bytes ---- */
+
+/* An object in the form that was asked for. */
+static void add_object(struct vd_buf *out, struct vd_watch *w, struct vd_slice body)
+{
+    struct vd_arena scratch = {0};
+    if (w->output.form == VD_OUTPUT_TABLE) {
+        w->table.now_ms = vd_clock_wall_ms(w->l->kube->clock);
+        vd_table_write_one(&w->table, out, &scratch, body);
+    } else if (w->output.form == VD_OUTPUT_PARTIAL) {
+        vd_partial_write(out, w->output.version, body);
+    } else {
+        vd_buf_add_slice(out, body);
+    }
+    vd_arena_release(&scratch);
+}
+
+static void add_event(struct vd_buf *out, struct vd_watch *w, const struct vd_delivery *d)
+{
+    vd_buf_add_text(out, "{\"type\":\"");
+    vd_buf_add_text(out, vd_delivery_name(d->type));
+    vd_buf_add_text(out, "\",\"object\":");
+    if (d->body)
+        add_object(out, w, vd_body_slice(d->body));
+    else /* its bytes were lost to damage: all that is known of it */
+        vd_buf_addf(out,
+                    "{\"kind\":\"%.*s\",\"apiVersion\":\"%.*s\",\"metadata\":{\"name\":\"%.*s\","
+                    "\"namespace\":\"%.*s\",\"resourceVersion\":\"%llu\"}}",
+                    VD_FMT(w->kind->kind), VD_FMT(w->kind->api_version),
+                    VD_FMT(vd_entry_name(d->event->entry)), VD_FMT(vd_entry_space(d->event->entry)),
+                    (unsigned long long)d->event->revision);
+    vd_buf_add(out, "}\n", 2);
+}
+
+static struct vd_bytes *frame_of(struct vd_watch *w, const struct vd_deliveries *d)
+{
+    struct vd_buf *out = &w->l->frame;
+    vd_frame_begin(out);
+    for (size_t i = 0; i < d->list.n; i++)
+        add_event(out, w, &d->list.p[i]);
+    return vd_frame_end(out);
+}
+
+/* What a group shares: the frame of a commit. */
+struct shared_frame {
+    struct vd_shared shared;
+    struct vd_bytes *bytes;
+};
+
+static void shared_frame_free(struct vd_shared *shared)
+{
+    struct shared_frame *f = (struct shared_frame *)shared;
+    vd_bytes_unref(f->bytes);
+    free(f);
+}
+
+static struct vd_bytes *shared_bytes(struct vd_watch *w, const struct vd_deliveries *d,
+                                     struct vd_shared **shared)
+{
+    if (!*shared) {
+        struct shared_frame *f = VD_NEW(struct shared_frame);
+        vd_refcount_init(&f->shared.refs);
+        f->shared.free = shared_frame_free;
+        f->bytes = frame_of(w, d);
+        *shared = &f->shared;
+    }
+    return vd_bytes_ref(((struct shared_frame *)*shared)->bytes);
+}
+
+static void send_bookmark(struct vd_watch *w, uint64_t revision, bool initial_end)
+{
+    struct vd_buf *out = &w->l->frame;
+    struct vd_arena scratch = {0};
+    struct vd_buf object = {0};
+    vd_frame_begin(out);
+    vd_buf_add_text(out, "{\"type\":\"BOOKMARK\",\"object\":");
+    if (w->output.form == VD_OUTPUT_TABLE) {
+        vd_table_write_bookmark(&w->table, out, &scratch, revision, initial_end);
+    } else {
+        vd_buf_addf(&object,
+                    "{\"kind\":\"%.*s\",\"apiVersion\":\"%.*s\",\"metadata\":{"
+                    "\"resourceVersion\":\"%llu\",\"creationTimestamp\":null%s}}",
+                    VD_FMT(w->kind->kind), VD_FMT(w->kind->api_version),
+                    (unsigned long long)revision,
+                    initial_end ? ",\"annotations\":{\"k8s.io/initial-events-end\":\"true\"}" : "");
+        add_object(out, w, vd_buf_slice(&object));
+    }
+    vd_buf_add_text(out, "}\n");
+    vd_exchange_send(w->x, vd_frame_end(out));
+    vd_buf_release(&object);
+    vd_arena_release(&scratch);
+}
+
+static void send_error(struct vd_watch *w, const struct vd_status *status)
+{
+    struct vd_buf text = {0};
+    vd_status_write(&text, status);
+    vd_frame_begin(&w->l->frame);
+    vd_buf_addf(&w->l->frame, "{\"type\":\"ERROR\",\"object\":%s}\n", vd_buf_text(&text));
+    vd_exchange_send(w->x, vd_frame_end(&w->l->frame));
+    vd_buf_release(&text);
+}
+
+/* ---- the end ---- */
+
+/* For a watch that is no longer in the registry. */
+static void watch_free(struct vd_watch *w)
+{
+    vd_timer_stop(w->l->loop, &w->bookmark);
+    vd_timer_stop(w->l->loop, &w->end);
+    *(w->prev ? &w->prev->next : &w->l->watches) = w->next;
+    if (w->next)
+        w->next->prev = w->prev;
+    w->l->watches_n--;
+    vd_cursor_close(&w->watcher.cursor);
+    vd_kind_set_unref(w->kinds);
+    vd_user_unref(w->user);
+    free(w);
+}
+
+static void finish(struct vd_watch *w)
+{
+    vd_registry_remove(&w->watcher);
+    vd_exchange_end(w->x);
+    watch_free(w);
+}
+
+static void gone(struct vd_exchange *x)
+{
+    struct vd_watch *w = x->arg;
+    vd_registry_remove(&w->watcher);
+    watch_free(w);
+}
+
+static void on_end(struct vd_timer *timer)
+{
+    struct vd_watch *w = VD_HEAP_OWNER(timer, struct vd_watch, end);
+    uint64_t revision = w->bookmarks ? vd_watcher_bookmark(&w->watcher) : 0;
+    if (!w->ending && revision) {
+        w->ending = true;
+        send_bookmark(w, revision, false);
+        vd_timer_set(w->l->loop, &w->end, LAST_BOOKMARK_MS);
+        return;
+    }
+    finish(w);
+}
+
+static void ended(struct vd_watcher *watcher, const struct vd_error *error)
+{
+    struct vd_watch *w = (struct vd_watch *)watcher;
+    struct vd_arena arena = {0};
+    struct vd_status status = vd_status_of_error(&arena, NULL, (int)error->code, error);
+    send_error(w, &status);
+    vd_arena_release(&arena);
+    vd_exchange_end(w->x);
+    watch_free(w);
+}
+
+/* ---- delivering ---- */
+
+static enum vd_take deliver(struct vd_watcher *watcher, const struct vd_deliveries *d,
+                            struct vd_shared **shared)
+{
+    struct vd_watch *w = (struct vd_watch *)watcher;
+    bool full = vd_exchange_backlog(w->x) >= BACKLOG_MAX;
+    if (shared && full) {
+        vd_exchange_await_drain(w->x);
+        return VD_TAKE_NOT;
+    }
+    /* The first table of a stream has columns: it is nobody else's. */
+    bool own = !shared || w->output.form == VD_OUTPUT_TABLE;
+    if (d->list.n)
+        vd_exchange_send(w->x, own ? frame_of(w, d) : shared_bytes(w, d, shared));
+    if (d->snapshot_end && w->tell_initial_end) {
+        w->tell_initial_end = false;
+        send_bookmark(w, d->upto, true);
+    }
+    if (vd_exchange_backlog(w->x) < BACKLOG_MAX)
+        return VD_TAKE_MORE;
+    vd_exchange_await_drain(w->x);
+    return VD_TAKE_LAST;
+}
+
+static void drained(struct vd_exchange *x)
+{
+    struct vd_watch *w = x->arg;
+    vd_watcher_resume(&w->watcher);
+    vd_loop_wake(w->l->loop);
+}
+
+static const struct vd_watcher_ops watcher_ops = {deliver, ended};
+static const struct vd_exchange_ops exchange_ops = {drained, gone};
+
+/* ---- bookmarks ---- */
+
+static uint64_t jittered(uint64_t ms)
+{
+    uint32_t random;
+    vd_random_bytes(&random, sizeof random);
+    return ms - ms / 4 + (ms / 2 ? random % (ms / 2) : 0);
+}
+
+static void on_bookmark(struct vd_timer *timer)
+{
+    struct vd_watch *w = VD_HEAP_OWNER(timer, struct vd_watch, bookmark);
+    uint64_t revision = vd_watcher_bookmark(&w->watcher);
+    if (revision)
+        send_bookmark(w, revision, false);
+    vd_timer_set(w->l->loop, &w->bookmark, jittered(w->l->kube->options.bookmark_ms));
+}
+
+/* ---- the beginning ---- */
+
+static uint64_t life_ms(const struct vd_kube_options *o, const struct vd_list_options *options)
+{
+    if (options->timeout_s)
+        return options->timeout_s * 1000;
+    uint64_t spread_ms = (o->watch_max_s - o->watch_min_s) * 1000 + 1;
+    uint32_t random;
+    vd_random_bytes(&random, sizeof random);
+    return o->watch_min_s * 1000 + random % spread_ms;
+}
+
+/* Where the stream begins: at a revision, now, or with all there is. */
+static int open_cursor(struct vd_watch *w, struct vd_store *store, struct vd_filter *filter,
+                       const struct vd_list_options *o, struct vd_error *error)
+{
+    bool from_scratch = !o->has_version || o->version == 0;
+    bool initial = o->has_initial ? o->initial : from_scratch;
+    struct vd_cursor *cursor = &w->watcher.cursor;
+    if (initial) {
+        w->tell_initial_end = o->bookmarks;
+        int code = o->has_version && o->version ? vd_store_place(store, o->version, error) : VD_OK;
+        return code == VD_ERR_FUTURE ? code : vd_cursor_open_snapshot(cursor, store, filter, error);
+    }
+    if (from_scratch) {
+        vd_cursor_open_now(cursor, store, filter);
+        return VD_OK;
+    }
+    return vd_cursor_open_at(cursor, store, filter, o->version, error);
+}
+
+static struct vd_watch *watch_new(struct vd_call *call, const struct vd_list_options *o)
+{
+    struct vd_watch *w = VD_NEW(struct vd_watch);
+    w->watcher.ops = &watcher_ops;
+    w->l = call->l;
+    w->x = call->x;
+    w->user = vd_user_ref(call->user);
+    w->kinds = vd_kind_set_ref(call->kinds);
+    w->kind = call->kind;
+    w->output = call->output;
+    w->table = (struct vd_table_writer){.table = vd_tables_find(call->kube->tables, call->kind),
+                                        .version = call->output.version,
+                                        .object = call->output.object};
+    w->bookmarks = o->bookmarks;
+    w->bookmark.fire = on_bookmark;
+    w->end.fire = on_end;
+    w->next = w->l->watches;
+    if (w->next)
+        w->next->prev = w;
+    w->l->watches = w;
+    w->l->watches_n++;
+    return w;
+}
+
+static void start(struct vd_watch *w, const struct vd_list_options *o, int code,
+                  const struct vd_error *error)
+{
+    struct vd_exchange *x = w->x;
+    vd_exchange_stream(
+        x, &(struct vd_response){.status = 200, .content_type = VD_SLICE("application/json")});
+    vd_exchange_forget_request(x);
+    if (code) { /* an expired or unreachable version is told inside the stream */
+        ended(&w->watcher, error);
+        return;
+    }
+    x->ops = &exchange_ops;
+    x->arg = w;
+    uint64_t ms = life_ms(&w->l->kube->options, o);
+    vd_timer_set(w->l->loop, &w->end,
+                 w->bookmarks && ms > LAST_BOOKMARK_MS ? ms - LAST_BOOKMARK_MS : ms);
+    if (w->bookmarks)
+        vd_timer_set(w->l->loop, &w->bookmark, jittered(w->l->kube->options.bookmark_ms));
+    vd_registry_add(w->l->registry, &w->watcher);
+    vd_loop_wake(w->l->loop);
+}
+
+void vd_call_watch(struct vd_call *call)
+{
+    struct vd_list_options o;
+    struct vd_filter *filter = NULL;
+    struct vd_error error;
+    int code = vd_list_options_parse(&o, &call->query, true, &error);
+    if (code) {
+        vd_call_reply_options(call, code, &error);
+        return;
+    }
+    code = vd_call_filter(call, &o, &filter, &error);
+    if (code) {
+        vd_list_options_release(&o);
+        vd_call_reply_error(call, code, &error);
+        return;
+    }
+    struct vd_watch *w = watch_new(call, &o);
+    code = open_cursor(w, call->kube->store, filter, &o, &error);
+    vd_filter_unref(filter);
+    vd_call_free(call);
+    start(w, &o, code, &error);
+    vd_list_options_release(&o);
+}
+
+/* ---- the loop's part ---- */
+
+static bool turn(struct vd_turn_hook *hook)
+{
+    struct vd_kube_loop *l = (struct vd_kube_loop *)((char *)hook -
+                                                     offsetof(struct vd_kube_loop, hook));
+    return vd_registry_turn(l->registry, TURN_DELIVERIES);
+}
+
+static void wake(void *arg)
+{
+    vd_loop_wake(arg);
+}
+
+void vd_kube_loop_init(struct vd_kube_loop *l, struct vd_kube *kube, struct vd_loop *loop)
+{
+    *l = (struct vd_kube_loop){.kube = kube, .loop = loop, .hook = {.run = turn}};
+    l->registry = vd_registry_new(kube->store, wake, loop);
+    vd_loop_hook(loop, &l->hook);
+}
+
+void vd_kube_loop_release(struct vd_kube_loop *l)
+{
+    vd_registry_free(l->registry);
+    vd_buf_release(&l->frame);
+}
+
+void vd_kube_loop_drain(struct vd_kube_loop *l, uint64_t spread_ms)
+{
+    uint64_t n = 0;
+    for (struct vd_watch *w = l->watches; w; w = w->next)
+        vd_timer_set(l->loop, &w->end, spread_ms * n++ / (l->watches_n ? l->watches_n : 1));
+}

@@ -1,0 +1,121 @@
+/* See api.h. */
+#include "server/api.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "kinds/builtin.h"
+#include "server/bootstrap.h"
+
+int vd_api_open(struct vd_api *api, struct vd_store *store, const struct vd_config *config,
+                size_t loops_n, struct vd_loop *first, struct vd_error *error)
+{
+    const struct vd_clock *clock = vd_clock_system();
+    struct vd_kinds *kinds = vd_kinds_new_builtin();
+    struct vd_kind_set *set = vd_kinds_snapshot(kinds);
+    *api = (struct vd_api){
+        .kube = {.store = store,
+                 .kinds = kinds,
+                 .clock = clock,
+                 .options = {.bookmark_ms = config->watch_bookmark_period_ms,
+                             .watch_min_s = config->watch_timeout_min_ms / 1000,
+                             .watch_max_s = config->watch_timeout_max_ms / 1000,
+                             .git_version = config->kubernetes_version},
+                 .tables = vd_tables_new(set),
+                 .documents = vd_documents_new(vd_slice_of(config->kubernetes_version)),
+                 .allowed = vd_gatekeeper_allows,
+                 .rbac = vd_gatekeeper_rbac,
+                 .identify = vd_gatekeeper_identify_token},
+        .loops = vd_calloc(loops_n, sizeof *api->loops),
+        .n = loops_n,
+    };
+    vd_kind_set_unref(set);
+    int code = vd_bootstrap(store, kinds, clock, error);
+    if (!code)
+        code = vd_gatekeeper_new(
+            &api->gatekeeper,
+            &(struct vd_gatekeeper_options){
+                .store = store, .folder = config->data, .loop = first, .clock = clock},
+            error);
+    if (!code)
+        code = vd_gatekeeper_start(api->gatekeeper, error);
+    if (!code) {
+        api->kube.arg = api->gatekeeper;
+        api->kube.accounts = vd_gatekeeper_accounts(api->gatekeeper);
+    }
+    return code;
+}
+
+void vd_api_join(struct vd_api *api, size_t i, struct vd_loop *loop)
+{
+    vd_kube_loop_init(&api->loops[i], &api->kube, loop);
+}
+
+static void reply_unauthorized(struct vd_exchange *x, const char *why)
+{
+    struct vd_arena arena = {0};
+    struct vd_buf body = {0};
+    struct vd_status status = vd_status_unauthorized(&arena, vd_slice_of(why));
+    struct vd_http_field field = {VD_SLICE("WWW-Authenticate"), VD_SLICE("Bearer")};
+    vd_status_write(&body, &status);
+    vd_buf_add_char(&body, '\n');
+    vd_exchange_respond(x, &(struct vd_response){.status = 401,
+                                                 .content_type = VD_SLICE("application/json"),
+                                                 .fields = &field,
+                                                 .fields_n = 1,
+                                                 .body = vd_buf_slice(&body)});
+    vd_buf_release(&body);
+    vd_arena_release(&arena);
+}
+
+bool vd_api_knows(struct vd_api *api, struct vd_exchange *x)
+{
+    struct vd_user *user = NULL;
+    int code = vd_gatekeeper_identify(api->gatekeeper, x, &user, NULL);
+    vd_user_unref(user);
+    return !code;
+}
+
+/* Why a credential is no good is for the log, not for whoever tries some. */
+void vd_api_handle(struct vd_api *api, size_t i, struct vd_exchange *x)
+{
+    struct vd_user *user = NULL;
+    struct vd_error error;
+    int code = vd_gatekeeper_identify(api->gatekeeper, x, &user, &error);
+    if (code) {
+        reply_unauthorized(x, "");
+        return;
+    }
+    vd_kube_handle(&api->loops[i], x, user);
+    vd_user_unref(user);
+}
+
+void vd_api_drain(struct vd_api *api, size_t i, uint64_t spread_ms)
+{
+    vd_kube_loop_drain(&api->loops[i], spread_ms);
+}
+
+/* The store answers in order: when this one, which asks for what is not there, has
+ * been refused, all before it have been answered. */
+void vd_api_settle(struct vd_api *api)
+{
+    struct vd_outcome outcome;
+    struct vd_wish nothing = {
+        .action = VD_DELETE,
+        .key = {VD_SLICE("namespaces"), VD_SLICE(""), VD_SLICE("no such namespace")}};
+    if (api->kube.store && vd_store_commit(api->kube.store, &nothing, 1, &outcome))
+        return;
+}
+
+void vd_api_close(struct vd_api *api)
+{
+    for (size_t i = 0; api->loops && i < api->n; i++)
+        if (api->loops[i].registry)
+            vd_kube_loop_release(&api->loops[i]);
+    free(api->loops);
+    vd_gatekeeper_free(api->gatekeeper);
+    vd_tables_unref(api->kube.tables);
+    vd_documents_free(api->kube.documents);
+    vd_kinds_free(api->kube.kinds);
+    *api = (struct vd_api){0};
+}

@@ -1,0 +1,44 @@
+/*
+ * The API: the Kubernetes face with all that it stands on - kinds, rules of access,
+ * documents - and its part on every loop.
+ */
+#ifndef VD_SERVER_API_H
+#define VD_SERVER_API_H
+
+#include "kube/kube.h"
+#include "server/config.h"
+#include "server/gatekeeper.h"
+
+struct vd_api {
+    struct vd_kube kube;
+    struct vd_gatekeeper *gatekeeper;
+    struct vd_kube_loop *loops;
+    size_t n;
+};
+
+/* Opens on a store, and creates the objects that every store has. Before the loops
+ * start; loop 0 is where changes of roles are taken in. */
+int vd_api_open(struct vd_api *api, struct vd_store *store, const struct vd_config *config,
+                size_t loops_n, struct vd_loop *first, struct vd_error *error) VD_MUST_USE;
+
+/* The part on one loop; before its HTTP service is initialised, whose hook must come
+ * last. */
+void vd_api_join(struct vd_api *api, size_t i, struct vd_loop *loop);
+
+/* Whether the request comes with a credential that is good. */
+bool vd_api_knows(struct vd_api *api, struct vd_exchange *x);
+
+/* Answers a request of loop i. */
+void vd_api_handle(struct vd_api *api, size_t i, struct vd_exchange *x);
+
+/* On loop i: ends its watches, spread over a while. */
+void vd_api_drain(struct vd_api *api, size_t i, uint64_t spread_ms);
+
+/* When no request comes any more, before the loops stop: waits until the store has
+ * answered every write, so that no answer comes to a loop that is gone. */
+void vd_api_settle(struct vd_api *api);
+
+/* When the loops have stopped and all connections are closed. */
+void vd_api_close(struct vd_api *api);
+
+#endif

@@ -1,0 +1,12 @@
+/* What is in every store: the namespaces and roles that clients expect. */
+#ifndef VD_SERVER_BOOTSTRAP_H
+#define VD_SERVER_BOOTSTRAP_H
+
+#include "kinds/registry.h"
+#include "store/store.h"
+
+/* Creates what is missing; leaves what is there. */
+int vd_bootstrap(struct vd_store *store, struct vd_kinds *kinds, const struct vd_clock *clock,
+                 struct vd_error *error) VD_MUST_USE;
+
+#endif

@@ -1,0 +1,349 @@
+/*
+ * See gatekeeper.h. Roles and bindings come in as events: a listener notes on the
+ * writer's thread that there is something, and the loop's task reads on in the log
+ * from where it stood, so nothing is missed and bursts share one snapshot.
+ */
+#include "server/gatekeeper.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <strings.h>
+
+#include "auth/certificate.h"
+#include "auth/pki.h"
+#include "auth/token.h"
+#include "base/alloc.h"
+#include "base/log.h"
+#include "net/connection.h"
+#include "store/snapshot.h"
+#include "json/parse.h"
+
+enum { READ_EVENTS = 256, TOKEN_CHECK_MS = 1000 };
+
+/* The kinds that rules are made of, as they are stored. */
+static const struct {
+    struct vd_slice kind;
+    struct vd_slice storage_key;
+} sources[] = {
+    {{"ClusterRole", 11}, {"clusterroles.rbac.authorization.k8s.io", 38}},
+    {{"Role", 4}, {"roles.rbac.authorization.k8s.io", 31}},
+    {{"ClusterRoleBinding", 18}, {"clusterrolebindings.rbac.authorization.k8s.io", 45}},
+    {{"RoleBinding", 11}, {"rolebindings.rbac.authorization.k8s.io", 38}},
+};
+enum { SOURCES = sizeof sources / sizeof *sources };
+
+struct vd_gatekeeper {
+    struct vd_gatekeeper_options options;
+    char *folder;
+    struct vd_policy *policy; /* the loop's */
+    uint64_t revision;        /* the loop's: the policy has all up to here */
+    struct vd_service_accounts *accounts;
+    struct vd_listener listener;
+    struct vd_task catch_up;
+    _Atomic bool catch_up_posted;
+    pthread_mutex_t lock; /* guards the next three; held for a reference only */
+    struct vd_rbac *rbac;
+    struct vd_token_set *tokens;
+    int64_t tokens_checked_ms;
+};
+
+/* ---- rules ---- */
+
+static const struct vd_slice *source_kind(struct vd_slice storage_key)
+{
+    for (size_t i = 0; i < SOURCES; i++)
+        if (vd_slice_eq(sources[i].storage_key, storage_key))
+            return &sources[i].kind;
+    return NULL;
+}
+
+static void take_object(struct vd_gatekeeper *g, const struct vd_event *event)
+{
+    const struct vd_slice *kind = source_kind(vd_entry_kind(event->entry));
+    struct vd_slice space = vd_entry_space(event->entry), name = vd_entry_name(event->entry);
+    struct vd_arena arena = {0};
+    struct vd_json *object = NULL;
+    struct vd_error error;
+    if (!kind)
+        return;
+    if (!vd_event_is_live(event)) {
+        vd_policy_remove(g->policy, *kind, space, name);
+        return;
+    }
+    int code = vd_json_parse(&arena, vd_body_slice(event->body), NULL, &object, &error);
+    if (!code)
+        code = vd_policy_put(g->policy, object, &error);
+    if (code)
+        vd_log_warn("a role grants nothing because it cannot be read", VD_F_SLICE("kind", *kind),
+                    VD_F_SLICE("name", name), VD_F_STR("error", error.text));
+    vd_arena_release(&arena);
+}
+
+static void swap_rules(struct vd_gatekeeper *g)
+{
+    struct vd_rbac *fresh = vd_policy_snapshot(g->policy);
+    pthread_mutex_lock(&g->lock);
+    struct vd_rbac *old = g->rbac;
+    g->rbac = fresh;
+    pthread_mutex_unlock(&g->lock);
+    vd_rbac_unref(old);
+}
+
+/* Every object of the four kinds as of one revision. */
+static int load_rules(struct vd_gatekeeper *g, struct vd_error *error)
+{
+    g->revision = vd_store_revision(g->options.store);
+    for (size_t i = 0; i < SOURCES; i++) {
+        struct vd_snapshot s;
+        struct vd_event *events[READ_EVENTS];
+        size_t n;
+        int code = vd_snapshot_open(&s, g->options.store, sources[i].storage_key, VD_SLICE(""),
+                                    g->revision, VD_SLICE(""), error);
+        while (!code && !s.done) {
+            code = vd_snapshot_next(&s, events, READ_EVENTS, &n, error);
+            for (size_t k = 0; !code && k < n; k++) {
+                take_object(g, events[k]);
+                vd_event_unref(events[k]);
+            }
+        }
+        vd_snapshot_release(&s);
+        if (code)
+            return code;
+    }
+    swap_rules(g);
+    return VD_OK;
+}
+
+static void read_on(struct vd_task *task)
+{
+    struct vd_gatekeeper *g = (struct vd_gatekeeper *)((char *)task -
+                                                       offsetof(struct vd_gatekeeper, catch_up));
+    struct vd_stretch stretch = {0};
+    struct vd_error error;
+    atomic_store(&g->catch_up_posted, false);
+    while (g->revision < vd_store_revision(g->options.store)) {
+        int code = vd_store_read(g->options.store, VD_SLICE(""), g->revision, READ_EVENTS, &stretch,
+                                 &error);
+        if (code) { /* too far behind, or damage: start from the objects again */
+            vd_policy_free(g->policy);
+            g->policy = vd_policy_new();
+            if (load_rules(g, &error))
+                vd_log_error("the rules of access could not be read again",
+                             VD_F_STR("error", error.text));
+            break;
+        }
+        for (size_t i = 0; i < stretch.changes.n; i++)
+            take_object(g, stretch.changes.p[i].now);
+        g->revision = stretch.upto;
+    }
+    vd_stretch_release(&stretch);
+    swap_rules(g);
+}
+
+/* Writer thread. */
+static void heard(struct vd_listener *listener, struct vd_commit *commit)
+{
+    struct vd_gatekeeper *g = (struct vd_gatekeeper *)((char *)listener -
+                                                       offsetof(struct vd_gatekeeper, listener));
+    for (size_t i = 0; i < commit->n; i++)
+        if (source_kind(vd_entry_kind(commit->changes[i].now->entry))) {
+            if (!atomic_exchange(&g->catch_up_posted, true))
+                vd_loop_post(g->options.loop, &g->catch_up);
+            return;
+        }
+}
+
+/* ---- life cycle ---- */
+
+/* Whether the account, or what its token is bound to, is still that very object. */
+static bool exists(void *arg, const struct vd_bound_object *object)
+{
+    struct vd_gatekeeper *g = arg;
+    struct vd_key key = {object->resource, object->space, object->name};
+    struct vd_event *event = NULL;
+    if (vd_store_get(g->options.store, &key, 0, &event, NULL))
+        return false;
+    struct vd_buf uid = {0};
+    vd_buf_addf(&uid, "\"uid\":\"%.*s\"", VD_FMT(object->uid));
+    bool same = memmem(event->body->bytes, event->body->len, uid.p, uid.n) != NULL;
+    vd_buf_release(&uid);
+    vd_event_unref(event);
+    return same;
+}
+
+static int open_credentials(struct vd_gatekeeper *g, struct vd_error *error)
+{
+    struct vd_signing_key *key = NULL;
+    if (!g->folder)
+        return VD_OK;
+    int code = vd_token_set_load(&g->tokens, g->folder, error);
+    if (!code)
+        code = vd_pki_load_key(&key, g->folder, "sa.key", error);
+    if (!code)
+        code = vd_service_accounts_new(&g->accounts,
+                                       &(struct vd_service_accounts_options){
+                                           .keys = &key, .keys_n = 1, .exists = exists, .arg = g},
+                                       error);
+    vd_signing_key_unref(key);
+    return code;
+}
+
+int vd_gatekeeper_new(struct vd_gatekeeper **out, const struct vd_gatekeeper_options *options,
+                      struct vd_error *error)
+{
+    struct vd_gatekeeper *g = VD_NEW(struct vd_gatekeeper);
+    g->options = *options;
+    g->folder = options->folder ? vd_strdup(options->folder) : NULL;
+    g->policy = vd_policy_new();
+    g->rbac = vd_policy_snapshot(g->policy);
+    g->listener.committed = heard;
+    g->catch_up.run = read_on;
+    pthread_mutex_init(&g->lock, NULL);
+    int code = open_credentials(g, error);
+    if (code) {
+        vd_gatekeeper_free(g);
+        return code;
+    }
+    *out = g;
+    return VD_OK;
+}
+
+int vd_gatekeeper_start(struct vd_gatekeeper *g, struct vd_error *error)
+{
+    vd_store_listen(g->options.store, &g->listener);
+    return load_rules(g, error);
+}
+
+void vd_gatekeeper_free(struct vd_gatekeeper *g)
+{
+    if (!g)
+        return;
+    vd_store_unlisten(g->options.store, &g->listener);
+    vd_policy_free(g->policy);
+    vd_rbac_unref(g->rbac);
+    vd_token_set_unref(g->tokens);
+    vd_service_accounts_free(g->accounts);
+    pthread_mutex_destroy(&g->lock);
+    free(g->folder);
+    free(g);
+}
+
+const struct vd_service_accounts *vd_gatekeeper_accounts(const struct vd_gatekeeper *g)
+{
+    return g->accounts;
+}
+
+/* ---- who ---- */
+
+/* The tokens of this moment; the file is looked at about once a second. A file that
+ * cannot be read leaves the ones that were there. */
+static struct vd_token_set *tokens(struct vd_gatekeeper *g, int64_t now_ms)
+{
+    struct vd_error error;
+    pthread_mutex_lock(&g->lock);
+    struct vd_token_set *set = g->tokens ? vd_token_set_ref(g->tokens) : NULL;
+    bool look = set && now_ms - g->tokens_checked_ms >= TOKEN_CHECK_MS;
+    if (look)
+        g->tokens_checked_ms = now_ms;
+    pthread_mutex_unlock(&g->lock);
+    struct vd_token_set *fresh = NULL;
+    if (!look || vd_token_set_is_current(set, g->folder))
+        return set;
+    if (vd_token_set_load(&fresh, g->folder, &error)) {
+        vd_log_warn("the tokens could not be read again; the old ones stay",
+                    VD_F_STR("error", error.text));
+        return set;
+    }
+    pthread_mutex_lock(&g->lock);
+    struct vd_token_set *old = g->tokens;
+    g->tokens = vd_token_set_ref(fresh);
+    pthread_mutex_unlock(&g->lock);
+    vd_token_set_unref(old);
+    vd_token_set_unref(set);
+    return fresh;
+}
+
+static bool bearer(const struct vd_exchange *x, struct vd_slice *token)
+{
+    struct vd_slice value, scheme;
+    if (!vd_http_head_find(x->head, VD_SLICE("authorization"), &value))
+        return false;
+    *token = value;
+    return vd_slice_cut(token, ' ', &scheme) && scheme.n == 6 &&
+           strncasecmp(scheme.p, "bearer", 6) == 0;
+}
+
+int vd_gatekeeper_identify_token(void *arg, struct vd_slice token, struct vd_user **out,
+                                 struct vd_error *error)
+{
+    struct vd_gatekeeper *g = arg;
+    int64_t now_ms = vd_clock_wall_ms(g->options.clock);
+    struct vd_token_set *set = tokens(g, now_ms);
+    int code = VD_ERR_NOT_FOUND;
+    if (set)
+        code = vd_token_set_authenticate(set, token, now_ms, out, error);
+    vd_token_set_unref(set);
+    if (code == VD_ERR_NOT_FOUND && g->accounts)
+        code = vd_service_account_authenticate(g->accounts, token, NULL, 0, now_ms, out, error);
+    return code == VD_ERR_NOT_FOUND ? vd_error_set(error, VD_ERR_INVALID, "the token is not known")
+                                    : code;
+}
+
+int vd_gatekeeper_identify(struct vd_gatekeeper *g, struct vd_exchange *x, struct vd_user **out,
+                           struct vd_error *error)
+{
+    struct vd_slice token;
+    if (bearer(x, &token))
+        return vd_gatekeeper_identify_token(g, vd_slice_trim(token), out, error);
+    X509 *certificate = vd_connection_certificate(x->connection);
+    if (!certificate)
+        return vd_error_set(error, VD_ERR_NOT_FOUND, "there is no credential");
+    int code = vd_certificate_user(certificate, out, error);
+    X509_free(certificate);
+    return code;
+}
+
+/* ---- may they ---- */
+
+struct vd_rbac *vd_gatekeeper_rbac(void *arg)
+{
+    struct vd_gatekeeper *g = arg;
+    pthread_mutex_lock(&g->lock);
+    struct vd_rbac *rbac = vd_rbac_ref(g->rbac);
+    pthread_mutex_unlock(&g->lock);
+    return rbac;
+}
+
+/* The one name that a list or watch asks for, as rules with resourceNames see it. */
+static struct vd_slice asked_name(const struct vd_call *call)
+{
+    struct vd_slice text, name = VD_SLICE("");
+    struct vd_field_selector *fields = NULL;
+    if (call->target.name.n || !vd_url_query_find(&call->query, VD_SLICE("fieldSelector"), &text))
+        return call->target.name;
+    if (vd_field_selector_parse(&fields, text, NULL))
+        return name;
+    if (vd_field_selector_requires(fields, VD_SLICE("metadata.name"), &name))
+        name = vd_arena_copy((struct vd_arena *)(uintptr_t)&call->arena, name);
+    vd_field_selector_unref(fields);
+    return name;
+}
+
+bool vd_gatekeeper_allows(void *arg, const struct vd_call *call, struct vd_buf *reason)
+{
+    struct vd_rbac *rbac = vd_gatekeeper_rbac(arg);
+    bool resource = call->target.is_resource;
+    struct vd_access access = {
+        .user = call->user,
+        .verb = vd_call_verb(call),
+        .group = call->target.group,
+        .resource = resource ? call->target.resource : VD_SLICE(""),
+        .subresource = call->target.subresource,
+        .space = call->target.space,
+        .name = resource ? asked_name(call) : VD_SLICE(""),
+        .path = resource ? VD_SLICE("") : call->target.path,
+    };
+    bool allowed = vd_rbac_decide(rbac, &access, reason);
+    vd_rbac_unref(rbac);
+    return allowed;
+}

@@ -1,0 +1,48 @@
+/*
+ * The gatekeeper: who is asking, and whether they may.
+ *
+ * Who: a client certificate, a bearer token of DIR/tokens, or a ServiceAccount's
+ * token. May they: RBAC, from the roles and bindings that are in the store at the
+ * moment; a change to them is in force as soon as its commit is told.
+ *
+ * Snapshots of tokens and rules are swapped under a lock and asked without it.
+ */
+#ifndef VD_SERVER_GATEKEEPER_H
+#define VD_SERVER_GATEKEEPER_H
+
+#include "auth/rbac.h"
+#include "auth/service_account.h"
+#include "kube/call.h"
+
+struct vd_gatekeeper;
+
+struct vd_gatekeeper_options {
+    struct vd_store *store;
+    const char *folder;   /* with tokens and pki; NULL: no tokens of either sort */
+    struct vd_loop *loop; /* where changes of roles are taken in */
+    const struct vd_clock *clock;
+};
+
+int vd_gatekeeper_new(struct vd_gatekeeper **out, const struct vd_gatekeeper_options *options,
+                      struct vd_error *error) VD_MUST_USE;
+void vd_gatekeeper_free(struct vd_gatekeeper *gatekeeper); /* NULL allowed */
+
+/* Hears of changes from now on. After the roles that must exist do. */
+int vd_gatekeeper_start(struct vd_gatekeeper *gatekeeper, struct vd_error *error) VD_MUST_USE;
+
+/*
+ * The user behind a request: one reference in *out. VD_ERR_NOT_FOUND when it brings
+ * no credential at all; any other code is a credential that is no good. Any thread.
+ */
+int vd_gatekeeper_identify(struct vd_gatekeeper *gatekeeper, struct vd_exchange *x,
+                           struct vd_user **out, struct vd_error *error) VD_MUST_USE;
+
+/* For struct vd_kube: `arg` is the gatekeeper. */
+bool vd_gatekeeper_allows(void *arg, const struct vd_call *call, struct vd_buf *reason);
+struct vd_rbac *vd_gatekeeper_rbac(void *arg) VD_MUST_USE;
+int vd_gatekeeper_identify_token(void *arg, struct vd_slice token, struct vd_user **out,
+                                 struct vd_error *error) VD_MUST_USE;
+
+const struct vd_service_accounts *vd_gatekeeper_accounts(const struct vd_gatekeeper *gatekeeper);
+
+#endif

@@ -1,0 +1,120 @@
+/* See health.h. The checks and the paths are tables: which path asks which checks. */
+#include "server/health.h"
+
+#include "net/url.h"
+
+static bool check_ping(struct vd_health_desk *desk)
+{
+    (void)desk;
+    return true;
+}
+
+static bool check_store(struct vd_health_desk *desk)
+{
+    struct vd_health health;
+    vd_store_health(desk->store, &health);
+    return !health.read_only;
+}
+
+static bool check_shutdown(struct vd_health_desk *desk)
+{
+    return !atomic_load(&desk->stopping);
+}
+
+enum { LIVE = 1, READY = 2, HEALTHY = 4 };
+
+static const struct check {
+    const char *name;
+    unsigned paths;
+    bool (*passes)(struct vd_health_desk *desk);
+} checks[] = {
+    {"ping", LIVE | READY | HEALTHY, check_ping},
+    {"store", LIVE | READY | HEALTHY, check_store},
+    {"shutdown", READY, check_shutdown},
+};
+
+static const struct path {
+    struct vd_slice name;
+    unsigned bit;
+} paths[] = {
+    {VD_SLICE("/livez"), LIVE},
+    {VD_SLICE("/readyz"), READY},
+    {VD_SLICE("/healthz"), HEALTHY},
+};
+
+enum { CHECKS = sizeof checks / sizeof *checks, PATHS = sizeof paths / sizeof *paths };
+
+/* Splits "/readyz/store" into its path and its check, which is empty for all. */
+static const struct path *find_path(struct vd_slice text, struct vd_slice *only)
+{
+    for (size_t i = 0; i < PATHS; i++) {
+        struct vd_slice rest = vd_slice_from(text, paths[i].name.n);
+        if (!vd_slice_starts_with(text, paths[i].name) || (rest.n && rest.p[0] != '/'))
+            continue;
+        *only = vd_slice_from(rest, 1);
+        return &paths[i];
+    }
+    return NULL;
+}
+
+/* Runs the checks of a path, a line for each. Gives how many ran and how many
+ * failed. */
+static size_t run_checks(struct vd_health_desk *desk, const struct path *path, struct vd_slice only,
+                         struct vd_buf *lines, size_t *failed)
+{
+    size_t ran = 0;
+    *failed = 0;
+    for (size_t i = 0; i < CHECKS; i++) {
+        if (!(checks[i].paths & path->bit) || (only.n && !vd_slice_is(only, checks[i].name)))
+            continue;
+        bool passes = checks[i].passes(desk);
+        vd_buf_addf(lines, passes ? "[+]%s ok\n" : "[-]%s failed: reason withheld\n",
+                    checks[i].name);
+        *failed += !passes;
+        ran++;
+    }
+    return ran;
+}
+
+static bool is_verbose(struct vd_slice query)
+{
+    struct vd_slice part;
+    while (query.n && vd_slice_cut(&query, '&', &part))
+        if (vd_slice_is(part, "verbose") || vd_slice_starts_with(part, VD_SLICE("verbose=")))
+            return true;
+    return false;
+}
+
+bool vd_health_answer(struct vd_health_desk *desk, struct vd_exchange *x)
+{
+    static const struct vd_http_field headers[] = {
+        {VD_SLICE("Cache-Control"), VD_SLICE("no-cache, private")},
+        {VD_SLICE("X-Content-Type-Options"), VD_SLICE("nosniff")},
+    };
+    struct vd_slice target, query, only;
+    struct vd_buf lines = {0};
+    size_t failed;
+    vd_url_split(vd_http_head_target(x->head), &target, &query);
+    const struct path *path = find_path(target, &only);
+    if (!path || (x->head->method != VD_HTTP_GET && x->head->method != VD_HTTP_HEAD))
+        return false;
+    if (run_checks(desk, path, only, &lines, &failed) == 0) {
+        vd_buf_release(&lines);
+        return false;
+    }
+    struct vd_slice name = vd_slice_from(path->name, 1);
+    if (failed || is_verbose(query))
+        vd_buf_addf(&lines, "%.*s check %s\n", VD_FMT(name), failed ? "failed" : "passed");
+    else {
+        vd_buf_reset(&lines);
+        vd_buf_add_text(&lines, "ok");
+    }
+    vd_exchange_respond(x,
+                        &(struct vd_response){.status = failed ? 503 : 200,
+                                              .content_type = VD_SLICE("text/plain; charset=utf-8"),
+                                              .fields = headers,
+                                              .fields_n = sizeof headers / sizeof *headers,
+                                              .body = vd_buf_slice(&lines)});
+    vd_buf_release(&lines);
+    return true;
+}

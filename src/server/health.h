@@ -1,0 +1,29 @@
+/*
+ * Health: /livez, /readyz and /healthz, in the manner of Kubernetes.
+ *
+ *     GET /readyz            ok
+ *     GET /readyz?verbose    a line for each check, then "readyz check passed"
+ *     GET /readyz/store      one check alone
+ *
+ * 200, or 503 with the lines when a check fails. Alive is who can answer and can
+ * write; ready is who also wants more clients. The reasons are for the log.
+ */
+#ifndef VD_SERVER_HEALTH_H
+#define VD_SERVER_HEALTH_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "net/exchange.h"
+#include "store/store.h"
+
+/* Shared by all loops. */
+struct vd_health_desk {
+    struct vd_store *store;
+    atomic_bool stopping; /* no more clients are wanted */
+};
+
+/* Answers if the path is one of these, on the exchange's loop; else false. */
+bool vd_health_answer(struct vd_health_desk *desk, struct vd_exchange *x);
+
+#endif

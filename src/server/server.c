@@ -1,0 +1,430 @@
+/*
+ * See server.h. The main thread starts everything, then waits for signals; N
+ * loops serve. Loop 0 also has the doors, which deal connections out to all.
+ *
+ *   start   store (locks the folder), credentials, loops, doors, "ready"
+ *   SIGHUP  credentials again, and a new TLS context for connections to come;
+ *           the same once a day, so that a made certificate is renewed in time
+ *   stop    /readyz fails for shutdown-delay; the doors close; each loop drains
+ *           its connections, for drain-timeout at most; what is left is cut; the
+ *           store closes last
+ *
+ * What a request means is up to handle(), which every loop's service calls.
+ */
+#include "server/server.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+
+#include "base/log.h"
+#include "net/door.h"
+#include "net/url.h"
+#include "server/api.h"
+#include "server/credentials.h"
+#include "server/garbage.h"
+#include "server/health.h"
+#include "server/namespaces.h"
+#include "store/lock_file.h"
+
+enum {
+    RENEW_S = 86400,
+    DRAIN_SPREAD_MS = 1000, /* watches end over so long: their clients come back at once */
+};
+
+struct server;
+
+/* One loop and what belongs to it. */
+struct worker {
+    struct server *server;
+    struct vd_loop loop;
+    struct vd_task task;
+    struct vd_turn_hook drain_hook;
+    bool draining; /* its connections have been told; cleared when all are gone */
+};
+
+struct server {
+    const struct vd_config *config;
+    struct vd_store *store;
+    struct vd_lock_file lock; /* of the data folder, where the store takes none */
+    struct vd_health_desk health;
+    struct vd_api api;
+    struct vd_namespaces *namespaces;
+    struct vd_garbage *garbage;
+    struct worker *workers;
+    struct vd_http_service *services; /* of the loop of the same index */
+    size_t n;                         /* that were initialised */
+    struct vd_door plain, tls;
+    struct vd_door_tls tls_context;
+    sem_t done;    /* posted by each worker when it has done what the main thread asked */
+    sem_t drained; /* and when, after that, its last connection is gone */
+};
+
+/* ---- requests ---- */
+
+static void handle(struct vd_http_service *service, struct vd_exchange *x)
+{
+    struct server *server = service->arg;
+    bool may_ask = server->config->anonymous_health || vd_api_knows(&server->api, x);
+    if (may_ask && vd_health_answer(&server->health, x))
+        return;
+    vd_api_handle(&server->api, service->loop->index, x);
+}
+
+/* The query stays out of the log: it may hold what is nobody's business. */
+static void finished(struct vd_http_service *service, struct vd_exchange *x)
+{
+    struct vd_slice path = VD_SLICE(""), query, method = VD_SLICE("");
+    uint64_t now_ns = vd_clock_mono_ns(vd_clock_system());
+    (void)service;
+    if (x->head) {
+        vd_url_split(vd_http_head_target(x->head), &path, &query);
+        method = vd_http_head_method(x->head);
+    }
+    vd_log_info("request", VD_F_SLICE("method", method), VD_F_SLICE("path", path),
+                VD_F_U64("status", x->status),
+                VD_F_U64("duration_us", x->start_ns ? (now_ns - x->start_ns) / 1000 : 0));
+}
+
+/* ---- loops ---- */
+
+/* Runs at the end of each turn; closing the last connection causes one more. */
+static bool notice_drained(struct vd_turn_hook *hook)
+{
+    struct worker *w = VD_HEAP_OWNER(hook, struct worker, drain_hook);
+    if (w->draining && w->server->services[w->loop.index].count == 0) {
+        w->draining = false;
+        sem_post(&w->server->drained);
+    }
+    return false;
+}
+
+static size_t loops_wanted(const struct vd_config *config)
+{
+    cpu_set_t cpus;
+    if (config->threads)
+        return (size_t)config->threads;
+    return sched_getaffinity(0, sizeof cpus, &cpus) == 0 ? (size_t)CPU_COUNT(&cpus) : 1;
+}
+
+static int make_loops(struct server *s, struct vd_error *error)
+{
+    size_t n = loops_wanted(s->config);
+    int code = VD_OK;
+    s->workers = vd_calloc(n, sizeof *s->workers);
+    s->services = vd_calloc(n, sizeof *s->services);
+    for (size_t i = 0; !code && i < n; i++) {
+        struct worker *w = &s->workers[i];
+        w->server = s;
+        w->drain_hook.run = notice_drained;
+        code = vd_loop_init(&w->loop, i, error);
+        if (code)
+            break;
+        s->n++;
+        vd_loop_hook(&w->loop, &w->drain_hook);
+    }
+    if (!code)
+        code = vd_api_open(&s->api, s->store, s->config, s->n, &s->workers[0].loop, error);
+    for (size_t i = 0; !code && i < s->n; i++) {
+        vd_api_join(&s->api, i, &s->workers[i].loop);
+        struct vd_http_service *service = &s->services[i];
+        vd_http_service_init(service, &s->workers[i].loop); /* the last hook: it sends */
+        service->handle = handle;
+        service->finished = s->config->access_log ? finished : NULL;
+        service->arg = s;
+        service->body_len_max = VD_BODY_LEN_MAX;
+    }
+    return code;
+}
+
+static int start_loops(struct server *s, struct vd_error *error)
+{
+    int code = VD_OK;
+    for (size_t i = 0; !code && i < s->n; i++)
+        code = vd_loop_start(&s->workers[i].loop, error);
+    return code;
+}
+
+/* ---- starting ---- */
+
+/* A watcher is a descriptor: take as many as the system gives. */
+static void raise_descriptor_limit(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+        limit.rlim_cur = limit.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &limit);
+    }
+}
+
+static int open_store(struct server *s, struct vd_error *error)
+{
+    const struct vd_config *c = s->config;
+    bool in_memory = c->store == VD_CONFIG_STORE_MEMORY;
+    int code = in_memory ? vd_lock_file_open(&s->lock, c->data, error) : VD_OK;
+    if (code)
+        return code;
+    code = vd_store_open(&s->store,
+                         &(struct vd_store_options){.folder = in_memory ? NULL : c->data,
+                                                    .window_events_max = (size_t)c->window_events,
+                                                    .window_age_ms_max = (int64_t)c->window_age_ms,
+                                                    .tail_events_max = (size_t)c->tail_events,
+                                                    .tail_bytes_max = (size_t)c->tail_bytes},
+                         error);
+    s->health.store = s->store;
+    return code;
+}
+
+static int open_door(struct server *s, struct vd_door *door, const char *address,
+                     struct vd_door_tls *tls, struct vd_error *error)
+{
+    if (!address)
+        return VD_OK;
+    int code = vd_door_bind(door, address, error);
+    if (code)
+        return code;
+    door->loop = &s->workers[0].loop;
+    door->services = s->services;
+    door->services_n = s->n;
+    door->tls = tls;
+    return vd_door_open(door, error);
+}
+
+static int open_doors(struct server *s, struct vd_error *error)
+{
+    const struct vd_config *c = s->config;
+    int code = VD_OK;
+    if (c->tls_listen)
+        code = vd_credentials_load(c, &s->tls_context.context, error);
+    if (!code)
+        code = open_door(s, &s->tls, c->tls_listen, &s->tls_context, error);
+    if (!code && c->tls_listen)
+        code = vd_credentials_write_kubeconfig(c, s->tls.address, error);
+    return code ? code : open_door(s, &s->plain, c->listen, NULL, error);
+}
+
+static void announce(const struct server *s)
+{
+    struct vd_buf line = {0};
+    vd_buf_add_text(&line, "ready");
+    if (s->tls.fd >= 0)
+        vd_buf_addf(&line, " https://%s", s->tls.address);
+    if (s->plain.fd >= 0)
+        vd_buf_addf(&line, " http://%s", s->plain.address);
+    printf("%s\n", vd_buf_text(&line));
+    if (s->tls.fd >= 0)
+        printf("kubeconfig %s/admin.kubeconfig\n", s->config->data);
+    fflush(stdout);
+    vd_log_info("ready", VD_F_SLICE("urls", vd_slice_from(vd_buf_slice(&line), sizeof "ready")),
+                VD_F_U64("loops", s->n), VD_F_U64("revision", vd_store_revision(s->store)));
+    vd_buf_release(&line);
+}
+
+/* The controllers that every server runs; when the loops do. */
+static void start_agents(struct server *s, struct vd_slice ca_pem)
+{
+    struct vd_agent_options options = {s->store, s->api.kube.kinds, vd_clock_system(),
+                                       &s->workers[0].loop};
+    s->namespaces = vd_namespaces_start(&options, ca_pem);
+    s->garbage = vd_garbage_start(&options);
+}
+
+static int start(struct server *s, struct vd_error *error)
+{
+    struct vd_buf ca_pem = {0};
+    raise_descriptor_limit();
+    int code = open_store(s, error);
+    if (!code)
+        code = vd_credentials_prepare(s->config, error);
+    if (!code)
+        code = vd_credentials_read_ca(s->config, &ca_pem, error);
+    if (!code)
+        code = make_loops(s, error);
+    if (!code)
+        code = open_doors(s, error);
+    if (!code)
+        code = start_loops(s, error);
+    if (!code)
+        start_agents(s, vd_buf_slice(&ca_pem));
+    vd_buf_release(&ca_pem);
+    return code;
+}
+
+/* ---- running ---- */
+
+static void reload(struct server *s)
+{
+    struct vd_error error;
+    SSL_CTX *context = NULL;
+    int code = vd_credentials_prepare(s->config, &error);
+    if (!code && s->config->tls_listen)
+        code = vd_credentials_load(s->config, &context, &error);
+    if (context)
+        vd_door_tls_set(&s->tls_context, context);
+    if (!code && s->config->tls_listen)
+        code = vd_credentials_write_kubeconfig(s->config, s->tls.address, &error);
+    if (code)
+        vd_log_error("could not load the certificates again; the old ones stay",
+                     VD_F_ERROR(&error));
+    else
+        vd_log_info("certificates loaded");
+}
+
+static sigset_t signal_set(bool with_reload)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGINT);
+    if (with_reload)
+        sigaddset(&set, SIGHUP);
+    return set;
+}
+
+static void run_until_told(struct server *s)
+{
+    sigset_t signals = signal_set(true);
+    for (;;) {
+        int signal = sigtimedwait(&signals, NULL, &(struct timespec){.tv_sec = RENEW_S});
+        if (signal == SIGTERM || signal == SIGINT) {
+            vd_log_info("stopping", VD_F_STR("signal", signal == SIGTERM ? "SIGTERM" : "SIGINT"));
+            return;
+        }
+        if (signal == SIGHUP || errno == EAGAIN)
+            reload(s);
+    }
+}
+
+/* ---- stopping ---- */
+
+static void close_doors(struct vd_task *task)
+{
+    struct worker *w = VD_HEAP_OWNER(task, struct worker, task);
+    vd_door_close(&w->server->plain);
+    vd_door_close(&w->server->tls);
+    sem_post(&w->server->done);
+}
+
+static void drain(struct vd_task *task)
+{
+    struct worker *w = VD_HEAP_OWNER(task, struct worker, task);
+    vd_http_service_drain(&w->server->services[w->loop.index]);
+    vd_api_drain(&w->server->api, w->loop.index, DRAIN_SPREAD_MS);
+    w->draining = true;
+    sem_post(&w->server->done);
+}
+
+static void nothing(struct vd_task *task)
+{
+    sem_post(&VD_HEAP_OWNER(task, struct worker, task)->server->done);
+}
+
+static void cut(struct vd_task *task)
+{
+    struct worker *w = VD_HEAP_OWNER(task, struct worker, task);
+    w->draining = false;
+    vd_http_service_close_all(&w->server->services[w->loop.index]);
+    sem_post(&w->server->done);
+}
+
+/* Has the first n loops run a task that posts `done`, and waits until they have. */
+static void ask(struct server *s, size_t n, void (*run)(struct vd_task *task))
+{
+    for (size_t i = 0; i < n; i++) {
+        s->workers[i].task.run = run;
+        vd_loop_post(&s->workers[i].loop, &s->workers[i].task);
+    }
+    while (n)
+        if (sem_wait(&s->done) == 0)
+            n--;
+}
+
+/* Waits until all loops are without connections. False when the time is up first. */
+static bool wait_until_drained(struct server *s, int64_t wall_ms)
+{
+    struct timespec until = {.tv_sec = wall_ms / 1000, .tv_nsec = wall_ms % 1000 * 1000000};
+    for (size_t n = s->n; n;) {
+        if (sem_timedwait(&s->drained, &until) == 0)
+            n--;
+        else if (errno == ETIMEDOUT)
+            return false;
+    }
+    return true;
+}
+
+/* Connections that were accepted before the doors closed are in their loops'
+ * inboxes before these tasks, so nobody is forgotten. */
+static void drain_connections(struct server *s)
+{
+    const struct vd_config *c = s->config;
+    sigset_t signals = signal_set(false);
+    atomic_store(&s->health.stopping, true);
+    if (c->shutdown_delay_ms)
+        sigtimedwait(&signals, NULL,
+                     &(struct timespec){.tv_sec = (time_t)(c->shutdown_delay_ms / 1000),
+                                        .tv_nsec = (long)(c->shutdown_delay_ms % 1000 * 1000000)});
+    /* From here a second signal ends the process at once; the store is made for it. */
+    pthread_sigmask(SIG_UNBLOCK, &signals, NULL);
+    ask(s, 1, close_doors);
+    int64_t deadline_ms = vd_clock_wall_ms(vd_clock_system()) + (int64_t)c->drain_timeout_ms;
+    ask(s, s->n, drain);
+    if (!wait_until_drained(s, deadline_ms))
+        vd_log_warn("requests were cut off: drain-timeout has passed",
+                    VD_F_U64("drain_timeout_ms", c->drain_timeout_ms));
+    ask(s, s->n, cut);
+    vd_api_settle(&s->api);
+    vd_garbage_stop(s->garbage);
+    vd_namespaces_stop(s->namespaces);
+    ask(s, s->n, nothing); /* the answers that came meanwhile are behind them now */
+}
+
+static void release(struct server *s)
+{
+    if (s->n && !s->workers[0].loop.started) { /* never ran: nobody else can close them */
+        vd_door_close(&s->plain);
+        vd_door_close(&s->tls);
+    }
+    for (size_t i = 0; i < s->n; i++)
+        vd_loop_stop(&s->workers[i].loop);
+    vd_api_close(&s->api);
+    for (size_t i = 0; i < s->n; i++)
+        vd_loop_release(&s->workers[i].loop);
+    free(s->workers);
+    free(s->services);
+    SSL_CTX_free(s->tls_context.context);
+    vd_store_close(s->store);
+    vd_lock_file_close(&s->lock);
+    pthread_mutex_destroy(&s->tls_context.lock);
+    sem_destroy(&s->done);
+    sem_destroy(&s->drained);
+}
+
+int vd_server_run(const struct vd_config *config, struct vd_error *error)
+{
+    struct server s = {.config = config, .lock = {-1}};
+    sigset_t signals = signal_set(true);
+    s.plain.fd = s.tls.fd = -1;
+    sem_init(&s.done, 0, 0);
+    sem_init(&s.drained, 0, 0);
+    pthread_mutex_init(&s.tls_context.lock, NULL);
+    pthread_sigmask(SIG_BLOCK, &signals, NULL); /* in every thread to come */
+    vd_log_start(&(struct vd_log_options){.level = (enum vd_log_level)config->log_level,
+                                          .format = (enum vd_log_format)config->log_format});
+    for (size_t i = 0; i < config->warnings.n; i++)
+        vd_log_warn("configuration", VD_F_STR("warning", config->warnings.p[i]));
+    int code = start(&s, error);
+    if (!code) {
+        announce(&s);
+        run_until_told(&s);
+        drain_connections(&s);
+    }
+    release(&s);
+    if (!code)
+        vd_log_info("stopped");
+    vd_log_stop();
+    return code;
+}

@@ -1,0 +1,85 @@
+/*
+ * The table of settings. Everything that is said of a setting - flags, help,
+ * the YAML file, the environment, `vedette config print` - comes from here;
+ * docs/man/vedette.yaml.5 is checked against it. The order is that of the
+ * printed file: what one needs first comes first.
+ */
+#include "base/log_line.h"
+#include "server/config.h"
+
+#define FIELD(name) offsetof(struct vd_config, name)
+
+enum { SECOND = 1000, MINUTE = 60 * SECOND, HOUR = 60 * MINUTE };
+
+#define DAYS(n) (UINT64_C(24) * HOUR * (n))
+#define MIB     (UINT64_C(1) << 20)
+
+static const struct vd_setting_choice stores[] = {
+    {"sqlite", VD_CONFIG_STORE_SQLITE},
+    {"memory", VD_CONFIG_STORE_MEMORY},
+    {0},
+};
+
+static const struct vd_setting_choice levels[] = {
+    {"debug", VD_LOG_DEBUG},
+    {"info", VD_LOG_INFO},
+    {"warn", VD_LOG_WARN},
+    {"error", VD_LOG_ERROR},
+    {0},
+};
+
+static const struct vd_setting_choice formats[] = {
+    {"logfmt", VD_LOG_LOGFMT},
+    {"json", VD_LOG_JSON},
+    {0},
+};
+
+const struct vd_setting vd_settings[VD_SETTINGS_N] = {
+    {"data", "DIR", VD_SETTING_TEXT, "vedette-data", 0, 0, NULL, FIELD(data),
+     "the folder of the log, keys and tokens; made when missing"},
+    {"store", "ENGINE", VD_SETTING_CHOICE, "sqlite", 0, 0, stores, FIELD(store),
+     "what keeps the log: sqlite, or memory, which forgets"},
+    {"listen", "HOST:PORT", VD_SETTING_ADDRESS, "127.0.0.1:8080", 0, 0, NULL, FIELD(listen),
+     "plain HTTP, on a loopback address only; port 0 picks one"},
+    {"tls-listen", "HOST:PORT", VD_SETTING_ADDRESS, "127.0.0.1:6443", 0, 0, NULL, FIELD(tls_listen),
+     "HTTPS; port 0 picks one"},
+    {"tls-cert", "FILE", VD_SETTING_TEXT, "", 0, 0, NULL, FIELD(tls_cert),
+     "the HTTPS certificate with its chain; none: made and renewed in DIR/pki"},
+    {"tls-key", "FILE", VD_SETTING_TEXT, "", 0, 0, NULL, FIELD(tls_key), "the key of tls-cert"},
+    {"tls-ca", "FILE", VD_SETTING_TEXT, "", 0, 0, NULL, FIELD(tls_ca),
+     "the CA of tls-cert, for admin.kubeconfig; none: the client's system knows it"},
+    {"tls-hosts", "LIST", VD_SETTING_LIST, "", 0, 0, NULL, FIELD(tls_hosts),
+     "more names and addresses that the made certificate is good for"},
+    {"client-ca", "FILE", VD_SETTING_TEXT, "", 0, 0, NULL, FIELD(client_ca),
+     "a CA whose client certificates are taken, besides the server's own"},
+    {"anonymous-health", "on|off", VD_SETTING_SWITCH, "on", 0, 0, NULL, FIELD(anonymous_health),
+     "answer /livez, /readyz, /healthz and /version to anybody"},
+    {"threads", "N", VD_SETTING_COUNT, "0", 0, 256, NULL, FIELD(threads),
+     "event loops; 0: as many as there are CPUs"},
+    {"window.events", "N", VD_SETTING_COUNT, "1000000", 1, 1000000000, NULL, FIELD(window_events),
+     "events that a watch can be resumed from"},
+    {"window.age", "TIME", VD_SETTING_DURATION, "24h", MINUTE, DAYS(3650), NULL,
+     FIELD(window_age_ms), "how far back a watch can be resumed from"},
+    {"tail.events", "N", VD_SETTING_COUNT, "100000", 1, 100000000, NULL, FIELD(tail_events),
+     "newest events of the window that are kept in memory"},
+    {"tail.bytes", "SIZE", VD_SETTING_SIZE, "64MiB", MIB, MIB << 20, NULL, FIELD(tail_bytes),
+     "bytes of superseded bodies that are kept in memory for them"},
+    {"watch.bookmark-period", "TIME", VD_SETTING_DURATION, "60s", SECOND, HOUR, NULL,
+     FIELD(watch_bookmark_period_ms), "time between the bookmarks of a watch"},
+    {"watch.timeout-min", "TIME", VD_SETTING_DURATION, "30m", SECOND, DAYS(365), NULL,
+     FIELD(watch_timeout_min_ms), "the least time that a watch without its own timeout lasts"},
+    {"watch.timeout-max", "TIME", VD_SETTING_DURATION, "60m", SECOND, DAYS(365), NULL,
+     FIELD(watch_timeout_max_ms), "the most; each watch gets a time between the two"},
+    {"kubernetes-version", "VERSION", VD_SETTING_VERSION, "v1.32.4", 0, 0, NULL,
+     FIELD(kubernetes_version), "the version of Kubernetes that /version tells clients"},
+    {"log.level", "LEVEL", VD_SETTING_CHOICE, "info", 0, 0, levels, FIELD(log_level),
+     "the least that is logged: debug, info, warn or error"},
+    {"log.format", "FORMAT", VD_SETTING_CHOICE, "logfmt", 0, 0, formats, FIELD(log_format),
+     "logfmt or json"},
+    {"access-log", "on|off", VD_SETTING_SWITCH, "on", 0, 0, NULL, FIELD(access_log),
+     "log each request"},
+    {"shutdown-delay", "TIME", VD_SETTING_DURATION, "0s", 0, HOUR, NULL, FIELD(shutdown_delay_ms),
+     "how long to serve on, with /readyz failing, when told to stop"},
+    {"drain-timeout", "TIME", VD_SETTING_DURATION, "20s", 0, HOUR, NULL, FIELD(drain_timeout_ms),
+     "how long requests may then take to finish"},
+};
