@@ -149,15 +149,21 @@ static void test_thousands_come_and_go_and_nothing_stays(void **state)
     server_init(&server, 2, NULL);
     server_start(&server);
     come_and_go(2000);
-    size_t descriptors = open_descriptors();
-    size_t memory = mallinfo2().uordblks;
-    come_and_go(4000);
+    size_t descriptors = open_descriptors(), grown = 0;
+    /* What allocator caches hold counts as used, and varies with who came when; what
+     * leaks grows every time. 0 under a sanitizer, which looks itself. */
+    for (int tries = 0; tries < 5; tries++) {
+        size_t memory = mallinfo2().uordblks;
+        come_and_go(2000);
+        size_t now = mallinfo2().uordblks;
+        grown = now > memory ? now - memory : 0;
+        if (grown <= 2000 * 75)
+            break;
+    }
     assert_int_equal(open_descriptors(), descriptors);
-    /* What allocator caches hold counts as used. 0 under a sanitizer, which looks itself. */
-    size_t now = mallinfo2().uordblks;
     server_stop(&server);
-    if (now > memory + 4000 * 75)
-        fail_msg("%zu bytes more than before", now - memory);
+    if (grown > 2000 * 75)
+        fail_msg("%zu bytes more, every time", grown);
 }
 
 /* A server with few descriptors, in a child as its limits are its own. It writes
