@@ -18,7 +18,9 @@ counts() {
     awk -v name="$1" 'substr($0, 1, length(name) + 1) == name " " { print $NF }' metrics
 }
 more_than() { [ "$(counts "$1")" -gt "$2" ]; }
-resource() { echo "verb=\"$1\",group=\"\",version=\"v1\",resource=\"configmaps\",subresource=\"\""; }
+resource() {
+    echo "verb=\"$1\",group=\"\",version=\"v1\",resource=\"configmaps\",subresource=\"\""
+}
 
 tap "a server starts" start --log-level info
 

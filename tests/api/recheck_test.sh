@@ -64,12 +64,11 @@ tap "the administrator watches" until_true grep -q '"ADDED"' admin.events
 admin $rbac/namespaces/default/rolebindings/ann -X DELETE >/dev/null
 tap "a binding goes: 403 ends the watch" ended ann.events "$ann_stream" 403 5
 tap "in Kubernetes' words" grep -q -F \
-    'configmaps is forbidden: User \"ann\" cannot watch resource \"configmaps\" in API group \"\" in the namespace \"default\"' \
-    ann.events
+    'configmaps is forbidden: User \"ann\" cannot watch resource \"configmaps\"' ann.events
 
 # ---- the credential ----
 
-"$vedette" token revoke --data data --id "$(id_of bob)"
+"$vedette" token revoke --data data --id "$(id_of bob)" >/dev/null
 tap "a token is revoked: 401 ends the watch" ended bob.events "$bob_stream" 401 5
 tap "the others stay" is_open "$cid_stream"
 tap "and get what comes" configmap b
