@@ -32,10 +32,16 @@ static inline size_t vd_histogram_bucket(uint64_t value)
 /* The greatest value of a bucket. */
 uint64_t vd_histogram_bucket_max(size_t bucket);
 
+/* The same value n times. */
+static inline void vd_histogram_add_n(struct vd_histogram *h, uint64_t value, uint64_t n)
+{
+    atomic_fetch_add_explicit(&h->buckets[vd_histogram_bucket(value)], n, memory_order_relaxed);
+    atomic_fetch_add_explicit(&h->sum, value * n, memory_order_relaxed);
+}
+
 static inline void vd_histogram_add(struct vd_histogram *h, uint64_t value)
 {
-    atomic_fetch_add_explicit(&h->buckets[vd_histogram_bucket(value)], 1, memory_order_relaxed);
-    atomic_fetch_add_explicit(&h->sum, value, memory_order_relaxed);
+    vd_histogram_add_n(h, value, 1);
 }
 
 /* The number of values so far. */

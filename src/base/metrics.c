@@ -257,6 +257,11 @@ void vd_gauge_add(struct vd_metric *gauge, int64_t n)
 
 void vd_histogram_observe(struct vd_metric *histogram, uint64_t value)
 {
+    vd_histogram_observe_n(histogram, value, 1);
+}
+
+void vd_histogram_observe_n(struct vd_metric *histogram, uint64_t value, uint64_t n)
+{
     const struct vd_metric_family *f = histogram->family;
     assert(f->kind == VD_METRIC_HISTOGRAM);
     size_t low = 0, high = f->bound_count; /* the first bound that is not less */
@@ -267,8 +272,8 @@ void vd_histogram_observe(struct vd_metric *histogram, uint64_t value)
         else
             high = middle;
     }
-    atomic_fetch_add_explicit(&histogram->up_to[low], 1, memory_order_relaxed);
-    vd_histogram_add(histogram->histogram, value);
+    atomic_fetch_add_explicit(&histogram->up_to[low], n, memory_order_relaxed);
+    vd_histogram_add_n(histogram->histogram, value, n);
 }
 
 int64_t vd_metric_value(const struct vd_metric *metric)

@@ -102,6 +102,7 @@ void vd_counter_add(struct vd_metric *counter, uint64_t n);
 void vd_gauge_set(struct vd_metric *gauge, int64_t value);
 void vd_gauge_add(struct vd_metric *gauge, int64_t n);
 void vd_histogram_observe(struct vd_metric *histogram, uint64_t value);
+void vd_histogram_observe_n(struct vd_metric *histogram, uint64_t value, uint64_t n); /* n times */
 
 /* The value of a counter or gauge, or the number of values of a histogram. */
 int64_t vd_metric_value(const struct vd_metric *metric);

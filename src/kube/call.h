@@ -55,6 +55,10 @@ struct vd_status_target vd_call_about(const struct vd_call *call);
 /* The object that the target names. */
 struct vd_key vd_call_key(const struct vd_call *call);
 
+/* 403 for what was asked for; in the arena. */
+struct vd_status vd_access_status(struct vd_arena *arena, const struct vd_access *access,
+                                  struct vd_slice why);
+
 /* "get", "deletecollection"; of a path that is no resource, the method. */
 struct vd_slice vd_call_verb(const struct vd_call *call);
 

@@ -1,6 +1,6 @@
 /*
- * Requests for documents: discovery, OpenAPI and /version. They are made once for a
- * set of kinds and then only sent.
+ * Requests for documents: discovery, OpenAPI and /version, which are made once for a
+ * set of kinds and then only sent, and /metrics, which are made anew.
  */
 #include "kube/call.h"
 #include "kube/documents.h"
@@ -51,6 +51,15 @@ static void reply_document(struct vd_call *call, const struct vd_document *d)
     vd_call_free(call);
 }
 
+static void reply_metrics(struct vd_call *call)
+{
+    struct vd_buf text = {0};
+    call->kube->metrics(call->kube->metrics_arg, &text);
+    vd_call_reply(call, 200, VD_SLICE("text/plain; version=0.0.4; charset=utf-8"),
+                  vd_buf_slice(&text));
+    vd_buf_release(&text);
+}
+
 bool vd_call_document(struct vd_call *call)
 {
     struct vd_accept accept;
@@ -59,6 +68,10 @@ bool vd_call_document(struct vd_call *call)
     size_t at = 0;
     if (vd_slice_is(path, "/version") || vd_slice_is(path, "/version/")) {
         reply_version(call);
+        return true;
+    }
+    if (vd_slice_is(path, "/metrics") && call->kube->metrics) {
+        reply_metrics(call);
         return true;
     }
     if (!vd_document_is_path(path))

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "kube/call.h"
+#include "kube/record.h"
 #include "kube/review.h"
 
 static bool query_is(const struct vd_url_query *query, const char *key, const char *value)
@@ -94,26 +95,31 @@ static void reply_no_such_path(struct vd_call *call)
                   VD_SLICE("404 page not found\n"));
 }
 
-static bool is_allowed(struct vd_call *call)
+struct vd_status vd_access_status(struct vd_arena *arena, const struct vd_access *access,
+                                  struct vd_slice why)
+{
+    struct vd_status_access refused = {
+        .user = access->user->is.name,
+        .verb = access->verb,
+        .path = access->path,
+        .target = {.group = access->group, .plural = access->resource, .name = access->name},
+        .subresource = access->subresource,
+        .space = access->space,
+    };
+    return vd_status_access_denied(arena, &refused, why);
+}
+
+static bool is_allowed(struct vd_call *call, const struct vd_access *access)
 {
     struct vd_buf reason = {0};
-    if (call->kube->allowed(call->kube->arg, call, &reason)) {
-        vd_buf_release(&reason);
-        return true;
+    bool allowed = call->kube->allowed(call->kube->arg, access, &reason);
+    if (!allowed) {
+        struct vd_slice why = vd_arena_copy(&call->arena, vd_buf_slice(&reason));
+        struct vd_status status = vd_access_status(&call->arena, access, why);
+        vd_call_reply_status(call, &status);
     }
-    struct vd_status_access access = {
-        .user = call->user->is.name,
-        .verb = vd_call_verb(call),
-        .path = call->target.is_resource ? VD_SLICE("") : call->target.path,
-        .target = vd_call_about(call),
-        .subresource = call->target.subresource,
-        .space = call->target.space,
-    };
-    struct vd_status status = vd_status_access_denied(
-        &call->arena, &access, vd_arena_copy(&call->arena, vd_buf_slice(&reason)));
     vd_buf_release(&reason);
-    vd_call_reply_status(call, &status);
-    return false;
+    return allowed;
 }
 
 struct vd_slice vd_call_verb(const struct vd_call *call)
@@ -176,13 +182,14 @@ void vd_kube_handle(struct vd_kube_loop *l, struct vd_exchange *x, struct vd_use
     call->x = x;
     call->user = vd_user_ref(user);
     int code = parse(call, &error);
+    find_kind(call);
+    struct vd_record *record = vd_record_attach(call);
     if (code) {
         struct vd_status status = vd_status_bad_request(&call->arena, vd_slice_of(error.text));
         vd_call_reply_status(call, &status);
         return;
     }
-    find_kind(call);
-    if ((call->kind && !negotiate(call)) || !is_allowed(call))
+    if ((call->kind && !negotiate(call)) || !is_allowed(call, &record->access))
         return;
     if (call->kind)
         serve(call);

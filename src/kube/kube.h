@@ -8,11 +8,13 @@
 #ifndef VD_KUBE_KUBE_H
 #define VD_KUBE_KUBE_H
 
+#include "auth/access.h"
 #include "auth/rbac.h"
 #include "auth/service_account.h"
 #include "auth/user.h"
 #include "kinds/registry.h"
 #include "kube/documents.h"
+#include "kube/meter.h"
 #include "kube/table.h"
 #include "net/exchange.h"
 #include "store/store.h"
@@ -34,12 +36,20 @@ struct vd_kube {
     const struct vd_clock *clock;
     struct vd_kube_options options;
     /* May the user do this? Fills *reason (for people) when not. */
-    bool (*allowed)(void *arg, const struct vd_call *call, struct vd_buf *reason);
+    bool (*allowed)(void *arg, const struct vd_access *access, struct vd_buf *reason);
+    /* A number, never 0, that changes when an answer of `allowed` or `stands` may have
+     * changed for another reason than time. */
+    uint64_t (*rights_version)(void *arg);
+    /* Whether the credential that the user came with is still good. */
+    bool (*stands)(void *arg, const struct vd_user *user);
     /* The rules of this moment, with a reference: for reviews. */
     struct vd_rbac *(*rbac)(void *arg);
     /* Whose token this is; a reference in *out. */
     int (*identify)(void *arg, struct vd_slice token, struct vd_user **out, struct vd_error *error);
-    void *arg;                                  /* of the three above */
+    void *arg; /* of the functions above */
+    /* Adds what /metrics shows, with its own argument; NULL: there is none. */
+    void (*metrics)(void *arg, struct vd_buf *out);
+    void *metrics_arg;
     struct vd_tables *tables;                   /* of the built-in kinds */
     struct vd_documents *documents;             /* discovery and OpenAPI */
     const struct vd_service_accounts *accounts; /* issues tokens; NULL: none are */
@@ -54,12 +64,24 @@ struct vd_kube_loop {
     struct vd_buf frame; /* scratch for frames */
     struct vd_watch *watches;
     size_t watches_n;
+    struct vd_meters *meters;
+    struct vd_turn_hook after; /* tells the meters what has left */
+    struct vd_timer recheck;   /* set while there are watches */
+    struct vd_watch *recheck_at;
+    uint64_t recheck_version;
 };
 
 /* On the loop, or before it starts. The hook must come before the one that
  * flushes connections, so that a turn's events leave with it. */
 void vd_kube_loop_init(struct vd_kube_loop *l, struct vd_kube *kube, struct vd_loop *loop);
 void vd_kube_loop_release(struct vd_kube_loop *l);
+
+/* After the hook that flushes connections was added. */
+void vd_kube_loop_follow(struct vd_kube_loop *l);
+
+/* For the service's `finished`: counts the request, logs it if that is wanted, and
+ * lets go of its record. */
+void vd_kube_finished(struct vd_kube_loop *l, struct vd_exchange *x, bool log);
 
 /* Answers a request, now or later. A reference to the user is taken. */
 void vd_kube_handle(struct vd_kube_loop *l, struct vd_exchange *x, struct vd_user *user);

@@ -10,16 +10,23 @@
  *   {"type":"ADDED","object":{...}}\n
  *
  * It ends by its timeout, with the server, when its right or its credential ends,
- * or when its cursor has expired; that last one is told by an ERROR event.
+ * or when its cursor has expired; the last three are told by an ERROR event.
+ *
+ * Whether rights and credentials still hold is looked at about once a second, by one
+ * timer for all watches of the loop, some at a time: a watch is only asked about in
+ * earnest when rules or credentials have changed since the last time.
  */
 #include <stdlib.h>
 
 #include "base/alloc.h"
 #include "kube/call.h"
+#include "kube/record.h"
 
 enum {
     BACKLOG_MAX = 262144,    /* bytes that a watch may have waiting */
     TURN_DELIVERIES = 4096,  /* what a turn gives to watchers that are behind */
+    RECHECK_MS = 1000,       /* between two looks at a watch's rights */
+    RECHECK_STEP = 512,      /* watches that are looked at in one turn */
     LAST_BOOKMARK_MS = 2000, /* how long before its end a watch gets one more bookmark */
 };
 
@@ -36,7 +43,9 @@ struct vd_watch {
     struct vd_table_writer table;
     bool bookmarks;
     bool tell_initial_end;
-    bool ending; /* the last bookmark has been sent; the next ring ends it */
+    struct vd_meter *meter;
+    uint64_t rights_version; /* at which its rights were last found good; 0: not yet */
+    bool ending;             /* the last bookmark has been sent; the next ring ends it */
     struct vd_watch *prev, *next;
 };
 
@@ -146,8 +155,11 @@ static void send_error(struct vd_watch *w, const struct vd_status *status)
 /* ---- the end ---- */
 
 /* For a watch that is no longer in the registry. */
-static void watch_free(struct vd_watch *w)
+static void watch_free(struct vd_watch *w, enum vd_watch_end why)
 {
+    vd_meter_watch_ended(w->meter, why);
+    if (w->l->recheck_at == w)
+        w->l->recheck_at = w->next;
     vd_timer_stop(w->l->loop, &w->bookmark);
     vd_timer_stop(w->l->loop, &w->end);
     *(w->prev ? &w->prev->next : &w->l->watches) = w->next;
@@ -160,18 +172,18 @@ static void watch_free(struct vd_watch *w)
     free(w);
 }
 
-static void finish(struct vd_watch *w)
+static void finish(struct vd_watch *w, enum vd_watch_end why)
 {
     vd_registry_remove(&w->watcher);
     vd_exchange_end(w->x);
-    watch_free(w);
+    watch_free(w, why);
 }
 
 static void gone(struct vd_exchange *x)
 {
     struct vd_watch *w = x->arg;
     vd_registry_remove(&w->watcher);
-    watch_free(w);
+    watch_free(w, VD_WATCH_END_GONE);
 }
 
 static void on_end(struct vd_timer *timer)
@@ -184,7 +196,7 @@ static void on_end(struct vd_timer *timer)
         vd_timer_set(w->l->loop, &w->end, LAST_BOOKMARK_MS);
         return;
     }
-    finish(w);
+    finish(w, VD_WATCH_END_TIMEOUT);
 }
 
 static void ended(struct vd_watcher *watcher, const struct vd_error *error)
@@ -195,7 +207,55 @@ static void ended(struct vd_watcher *watcher, const struct vd_error *error)
     send_error(w, &status);
     vd_arena_release(&arena);
     vd_exchange_end(w->x);
-    watch_free(w);
+    watch_free(w, error->code == VD_ERR_EXPIRED ? VD_WATCH_END_EXPIRED : VD_WATCH_END_ERROR);
+}
+
+/* ---- rights ---- */
+
+static void end_with_status(struct vd_watch *w, const struct vd_status *status,
+                            enum vd_watch_end why)
+{
+    send_error(w, status);
+    finish(w, why);
+}
+
+/* Ends the watch if its user may not have it any more. */
+static void recheck(struct vd_watch *w, uint64_t version, int64_t now_ms)
+{
+    const struct vd_kube *kube = w->l->kube;
+    const struct vd_access *access = &vd_record_of(w->x)->access;
+    struct vd_arena arena = {0};
+    struct vd_buf reason = {0};
+    bool changed = w->rights_version != version;
+    w->rights_version = version;
+    if (vd_user_has_expired(w->user, now_ms) || (changed && !kube->stands(kube->arg, w->user))) {
+        struct vd_status status = vd_status_unauthorized(&arena, VD_SLICE(""));
+        end_with_status(w, &status, VD_WATCH_END_CREDENTIAL);
+    } else if (changed && !kube->allowed(kube->arg, access, &reason)) {
+        struct vd_status status = vd_access_status(&arena, access, vd_buf_slice(&reason));
+        end_with_status(w, &status, VD_WATCH_END_FORBIDDEN);
+    }
+    vd_buf_release(&reason);
+    vd_arena_release(&arena);
+}
+
+/* One step of a round over the loop's watches. Who comes during a round stands before
+ * its place in the list and is met in the next. */
+static void on_recheck(struct vd_timer *timer)
+{
+    struct vd_kube_loop *l = VD_HEAP_OWNER(timer, struct vd_kube_loop, recheck);
+    int64_t now_ms = vd_clock_wall_ms(l->kube->clock);
+    if (!l->recheck_at) {
+        l->recheck_at = l->watches;
+        l->recheck_version = l->kube->rights_version(l->kube->arg);
+    }
+    for (size_t n = 0; l->recheck_at && n < RECHECK_STEP; n++) {
+        struct vd_watch *w = l->recheck_at;
+        l->recheck_at = w->next;
+        recheck(w, l->recheck_version, now_ms);
+    }
+    if (l->watches)
+        vd_timer_set(l->loop, &l->recheck, l->recheck_at ? 1 : RECHECK_MS);
 }
 
 /* ---- delivering ---- */
@@ -211,8 +271,10 @@ static enum vd_take deliver(struct vd_watcher *watcher, const struct vd_deliveri
     }
     /* The first table of a stream has columns: it is nobody else's. */
     bool own = !shared || w->output.form == VD_OUTPUT_TABLE;
-    if (d->list.n)
+    if (d->list.n) {
+        vd_meter_delivered(w->meter, d->list.n, shared != NULL);
         vd_exchange_send(w->x, own ? frame_of(w, d) : shared_bytes(w, d, shared));
+    }
     if (d->snapshot_end && w->tell_initial_end) {
         w->tell_initial_end = false;
         send_bookmark(w, d->upto, true);
@@ -279,7 +341,11 @@ static int open_cursor(struct vd_watch *w, struct vd_store *store, struct vd_fil
         vd_cursor_open_now(cursor, store, filter);
         return VD_OK;
     }
-    return vd_cursor_open_at(cursor, store, filter, o->version, error);
+    bool future = o->version > vd_store_revision(store);
+    int code = vd_cursor_open_at(cursor, store, filter, o->version, error);
+    if (!code || code == VD_ERR_EXPIRED)
+        vd_meter_resumed(code ? VD_RESUME_EXPIRED : future ? VD_RESUME_FUTURE : VD_RESUME_OK);
+    return code;
 }
 
 static struct vd_watch *watch_new(struct vd_call *call, const struct vd_list_options *o)
@@ -296,6 +362,8 @@ static struct vd_watch *watch_new(struct vd_call *call, const struct vd_list_opt
                                         .version = call->output.version,
                                         .object = call->output.object};
     w->bookmarks = o->bookmarks;
+    w->meter = vd_record_of(call->x)->meter;
+    vd_meter_watch_begun(w->meter);
     w->bookmark.fire = on_bookmark;
     w->end.fire = on_end;
     w->next = w->l->watches;
@@ -324,6 +392,8 @@ static void start(struct vd_watch *w, const struct vd_list_options *o, int code,
                  w->bookmarks && ms > LAST_BOOKMARK_MS ? ms - LAST_BOOKMARK_MS : ms);
     if (w->bookmarks)
         vd_timer_set(w->l->loop, &w->bookmark, jittered(w->l->kube->options.bookmark_ms));
+    if (!vd_timer_is_set(&w->l->recheck))
+        vd_timer_set(w->l->loop, &w->l->recheck, RECHECK_MS);
     vd_registry_add(w->l->registry, &w->watcher);
     vd_loop_wake(w->l->loop);
 }
@@ -361,6 +431,15 @@ static bool turn(struct vd_turn_hook *hook)
     return vd_registry_turn(l->registry, TURN_DELIVERIES);
 }
 
+static bool after_turn(struct vd_turn_hook *hook)
+{
+    struct vd_kube_loop *l = VD_HEAP_OWNER(hook, struct vd_kube_loop, after);
+    struct vd_registry_stats stats;
+    vd_registry_stats(l->registry, &stats);
+    vd_meters_turn(l->meters, &stats, stats.commit_ns ? vd_clock_mono_ns(l->kube->clock) : 0);
+    return false;
+}
+
 static void wake(void *arg)
 {
     vd_loop_wake(arg);
@@ -369,13 +448,22 @@ static void wake(void *arg)
 void vd_kube_loop_init(struct vd_kube_loop *l, struct vd_kube *kube, struct vd_loop *loop)
 {
     *l = (struct vd_kube_loop){.kube = kube, .loop = loop, .hook = {.run = turn}};
+    l->after.run = after_turn;
+    l->recheck.fire = on_recheck;
+    l->meters = vd_meters_new(loop->index);
     l->registry = vd_registry_new(kube->store, wake, loop);
     vd_loop_hook(loop, &l->hook);
+}
+
+void vd_kube_loop_follow(struct vd_kube_loop *l)
+{
+    vd_loop_hook(l->loop, &l->after);
 }
 
 void vd_kube_loop_release(struct vd_kube_loop *l)
 {
     vd_registry_free(l->registry);
+    vd_meters_free(l->meters);
     vd_buf_release(&l->frame);
 }
 

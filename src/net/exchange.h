@@ -38,6 +38,7 @@ struct vd_exchange {
     struct vd_slice body;            /* likewise */
     const struct vd_exchange_ops *ops;
     void *arg;
+    void *record;      /* the handler's, until the service's `finished`, which lets go of it */
     uint64_t start_ns; /* when the request was complete */
     /* For logs and metrics: */
     unsigned status;

@@ -24,12 +24,20 @@ int vd_api_open(struct vd_api *api, struct vd_store *store, const struct vd_conf
                  .tables = vd_tables_new(set),
                  .documents = vd_documents_new(vd_slice_of(config->kubernetes_version)),
                  .allowed = vd_gatekeeper_allows,
+                 .rights_version = vd_gatekeeper_version,
+                 .stands = vd_gatekeeper_stands,
                  .rbac = vd_gatekeeper_rbac,
                  .identify = vd_gatekeeper_identify_token},
         .loops = vd_calloc(loops_n, sizeof *api->loops),
         .n = loops_n,
     };
     vd_kind_set_unref(set);
+    vd_metrics_desk_init(&api->metrics);
+    api->metrics.store = store;
+    api->metrics.folder = config->store == VD_CONFIG_STORE_MEMORY ? NULL : config->data;
+    api->metrics.loops_n = loops_n;
+    api->kube.metrics = vd_metrics_desk_write;
+    api->kube.metrics_arg = &api->metrics;
     int code = vd_bootstrap(store, kinds, clock, error);
     if (!code)
         code = vd_gatekeeper_new(
@@ -49,6 +57,16 @@ int vd_api_open(struct vd_api *api, struct vd_store *store, const struct vd_conf
 void vd_api_join(struct vd_api *api, size_t i, struct vd_loop *loop)
 {
     vd_kube_loop_init(&api->loops[i], &api->kube, loop);
+}
+
+void vd_api_follow(struct vd_api *api, size_t i)
+{
+    vd_kube_loop_follow(&api->loops[i]);
+}
+
+void vd_api_finished(struct vd_api *api, size_t i, struct vd_exchange *x, bool log)
+{
+    vd_kube_finished(&api->loops[i], x, log);
 }
 
 static void reply_unauthorized(struct vd_exchange *x, const char *why)
@@ -114,6 +132,8 @@ void vd_api_close(struct vd_api *api)
             vd_kube_loop_release(&api->loops[i]);
     free(api->loops);
     vd_gatekeeper_free(api->gatekeeper);
+    if (api->kube.metrics)
+        vd_metrics_desk_release(&api->metrics);
     vd_tables_unref(api->kube.tables);
     vd_documents_free(api->kube.documents);
     vd_kinds_free(api->kube.kinds);

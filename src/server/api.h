@@ -8,10 +8,12 @@
 #include "kube/kube.h"
 #include "server/config.h"
 #include "server/gatekeeper.h"
+#include "server/metrics.h"
 
 struct vd_api {
     struct vd_kube kube;
     struct vd_gatekeeper *gatekeeper;
+    struct vd_metrics_desk metrics;
     struct vd_kube_loop *loops;
     size_t n;
 };
@@ -24,6 +26,12 @@ int vd_api_open(struct vd_api *api, struct vd_store *store, const struct vd_conf
 /* The part on one loop; before its HTTP service is initialised, whose hook must come
  * last. */
 void vd_api_join(struct vd_api *api, size_t i, struct vd_loop *loop);
+
+/* The rest of it; after the HTTP service is initialised. */
+void vd_api_follow(struct vd_api *api, size_t i);
+
+/* A request of loop i is over: for the service's `finished`. */
+void vd_api_finished(struct vd_api *api, size_t i, struct vd_exchange *x, bool log);
 
 /* Whether the request comes with a credential that is good. */
 bool vd_api_knows(struct vd_api *api, struct vd_exchange *x);

@@ -45,6 +45,7 @@ struct vd_gatekeeper {
     struct vd_rbac *rbac;
     struct vd_token_set *tokens;
     int64_t tokens_checked_ms;
+    _Atomic uint64_t version; /* grows after rules, tokens or accounts have changed */
 };
 
 /* ---- rules ---- */
@@ -86,6 +87,7 @@ static void swap_rules(struct vd_gatekeeper *g)
     struct vd_rbac *old = g->rbac;
     g->rbac = fresh;
     pthread_mutex_unlock(&g->lock);
+    atomic_fetch_add(&g->version, 1);
     vd_rbac_unref(old);
 }
 
@@ -145,12 +147,14 @@ static void heard(struct vd_listener *listener, struct vd_commit *commit)
 {
     struct vd_gatekeeper *g = (struct vd_gatekeeper *)((char *)listener -
                                                        offsetof(struct vd_gatekeeper, listener));
-    for (size_t i = 0; i < commit->n; i++)
-        if (source_kind(vd_entry_kind(commit->changes[i].now->entry))) {
-            if (!atomic_exchange(&g->catch_up_posted, true))
-                vd_loop_post(g->options.loop, &g->catch_up);
-            return;
-        }
+    for (size_t i = 0; i < commit->n; i++) {
+        const struct vd_event *now = commit->changes[i].now;
+        struct vd_slice kind = vd_entry_kind(now->entry);
+        if (!vd_event_is_live(now) && vd_slice_is(kind, "serviceaccounts"))
+            atomic_fetch_add(&g->version, 1);
+        if (source_kind(kind) && !atomic_exchange(&g->catch_up_posted, true))
+            vd_loop_post(g->options.loop, &g->catch_up);
+    }
 }
 
 /* ---- life cycle ---- */
@@ -198,6 +202,7 @@ int vd_gatekeeper_new(struct vd_gatekeeper **out, const struct vd_gatekeeper_opt
     g->rbac = vd_policy_snapshot(g->policy);
     g->listener.committed = heard;
     g->catch_up.run = read_on;
+    atomic_init(&g->version, 1);
     pthread_mutex_init(&g->lock, NULL);
     int code = open_credentials(g, error);
     if (code) {
@@ -258,6 +263,7 @@ static struct vd_token_set *tokens(struct vd_gatekeeper *g, int64_t now_ms)
     struct vd_token_set *old = g->tokens;
     g->tokens = vd_token_set_ref(fresh);
     pthread_mutex_unlock(&g->lock);
+    atomic_fetch_add(&g->version, 1);
     vd_token_set_unref(old);
     vd_token_set_unref(set);
     return fresh;
@@ -314,36 +320,50 @@ struct vd_rbac *vd_gatekeeper_rbac(void *arg)
     return rbac;
 }
 
-/* The one name that a list or watch asks for, as rules with resourceNames see it. */
-static struct vd_slice asked_name(const struct vd_call *call)
-{
-    struct vd_slice text, name = VD_SLICE("");
-    struct vd_field_selector *fields = NULL;
-    if (call->target.name.n || !vd_url_query_find(&call->query, VD_SLICE("fieldSelector"), &text))
-        return call->target.name;
-    if (vd_field_selector_parse(&fields, text, NULL))
-        return name;
-    if (vd_field_selector_requires(fields, VD_SLICE("metadata.name"), &name))
-        name = vd_arena_copy((struct vd_arena *)(uintptr_t)&call->arena, name);
-    vd_field_selector_unref(fields);
-    return name;
-}
-
-bool vd_gatekeeper_allows(void *arg, const struct vd_call *call, struct vd_buf *reason)
+bool vd_gatekeeper_allows(void *arg, const struct vd_access *access, struct vd_buf *reason)
 {
     struct vd_rbac *rbac = vd_gatekeeper_rbac(arg);
-    bool resource = call->target.is_resource;
-    struct vd_access access = {
-        .user = call->user,
-        .verb = vd_call_verb(call),
-        .group = call->target.group,
-        .resource = resource ? call->target.resource : VD_SLICE(""),
-        .subresource = call->target.subresource,
-        .space = call->target.space,
-        .name = resource ? asked_name(call) : VD_SLICE(""),
-        .path = resource ? VD_SLICE("") : call->target.path,
-    };
-    bool allowed = vd_rbac_decide(rbac, &access, reason);
+    bool allowed = vd_rbac_decide(rbac, access, reason);
     vd_rbac_unref(rbac);
     return allowed;
+}
+
+/* ---- still ---- */
+
+uint64_t vd_gatekeeper_version(void *arg)
+{
+    struct vd_gatekeeper *g = arg;
+    vd_token_set_unref(tokens(g, vd_clock_wall_ms(g->options.clock)));
+    return atomic_load(&g->version);
+}
+
+/* Whether the account of "system:serviceaccount:SPACE:NAME" is still the same. */
+static bool account_stands(struct vd_gatekeeper *g, const struct vd_user *user)
+{
+    struct vd_slice name = vd_slice_from(user->is.name, sizeof "system:serviceaccount:" - 1), space;
+    return vd_slice_cut(&name, ':', &space) &&
+           exists(g, &(struct vd_bound_object){.resource = VD_SLICE("serviceaccounts"),
+                                               .space = space,
+                                               .name = name,
+                                               .uid = user->is.uid});
+}
+
+static bool token_stands(struct vd_gatekeeper *g, const struct vd_user *user, int64_t now_ms)
+{
+    struct vd_token_set *set = tokens(g, now_ms);
+    struct vd_slice id = vd_slice_from(user->is.credential_id, sizeof "TOKEN=" - 1);
+    bool stands = set && vd_token_set_find(set, id);
+    vd_token_set_unref(set);
+    return stands;
+}
+
+bool vd_gatekeeper_stands(void *arg, const struct vd_user *user)
+{
+    struct vd_gatekeeper *g = arg;
+    int64_t now_ms = vd_clock_wall_ms(g->options.clock);
+    if (vd_user_has_expired(user, now_ms))
+        return false;
+    if (user->is.method == VD_AUTH_TOKEN)
+        return token_stands(g, user, now_ms);
+    return user->is.method != VD_AUTH_SERVICE_ACCOUNT || account_stands(g, user);
 }

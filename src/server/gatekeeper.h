@@ -38,7 +38,9 @@ int vd_gatekeeper_identify(struct vd_gatekeeper *gatekeeper, struct vd_exchange 
                            struct vd_user **out, struct vd_error *error) VD_MUST_USE;
 
 /* For struct vd_kube: `arg` is the gatekeeper. */
-bool vd_gatekeeper_allows(void *arg, const struct vd_call *call, struct vd_buf *reason);
+bool vd_gatekeeper_allows(void *arg, const struct vd_access *access, struct vd_buf *reason);
+uint64_t vd_gatekeeper_version(void *arg);
+bool vd_gatekeeper_stands(void *arg, const struct vd_user *user);
 struct vd_rbac *vd_gatekeeper_rbac(void *arg) VD_MUST_USE;
 int vd_gatekeeper_identify_token(void *arg, struct vd_slice token, struct vd_user **out,
                                  struct vd_error *error) VD_MUST_USE;

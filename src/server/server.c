@@ -23,7 +23,6 @@
 
 #include "base/log.h"
 #include "net/door.h"
-#include "net/url.h"
 #include "server/api.h"
 #include "server/credentials.h"
 #include "server/garbage.h"
@@ -75,19 +74,10 @@ static void handle(struct vd_http_service *service, struct vd_exchange *x)
     vd_api_handle(&server->api, service->loop->index, x);
 }
 
-/* The query stays out of the log: it may hold what is nobody's business. */
 static void finished(struct vd_http_service *service, struct vd_exchange *x)
 {
-    struct vd_slice path = VD_SLICE(""), query, method = VD_SLICE("");
-    uint64_t now_ns = vd_clock_mono_ns(vd_clock_system());
-    (void)service;
-    if (x->head) {
-        vd_url_split(vd_http_head_target(x->head), &path, &query);
-        method = vd_http_head_method(x->head);
-    }
-    vd_log_info("request", VD_F_SLICE("method", method), VD_F_SLICE("path", path),
-                VD_F_U64("status", x->status),
-                VD_F_U64("duration_us", x->start_ns ? (now_ns - x->start_ns) / 1000 : 0));
+    struct server *server = service->arg;
+    vd_api_finished(&server->api, service->loop->index, x, server->config->access_log);
 }
 
 /* ---- loops ---- */
@@ -132,9 +122,10 @@ static int make_loops(struct server *s, struct vd_error *error)
     for (size_t i = 0; !code && i < s->n; i++) {
         vd_api_join(&s->api, i, &s->workers[i].loop);
         struct vd_http_service *service = &s->services[i];
-        vd_http_service_init(service, &s->workers[i].loop); /* the last hook: it sends */
+        vd_http_service_init(service, &s->workers[i].loop); /* its hook sends */
+        vd_api_follow(&s->api, i);
         service->handle = handle;
-        service->finished = s->config->access_log ? finished : NULL;
+        service->finished = finished;
         service->arg = s;
         service->body_len_max = VD_BODY_LEN_MAX;
     }

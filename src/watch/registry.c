@@ -235,6 +235,7 @@ static void serve_inbox(struct vd_registry *r)
     uint64_t dropped = inbox_take(r);
     if (dropped > r->revision)
         overrun(r, dropped);
+    r->commit_ns = r->taken.n ? r->taken.p[0]->mono_ns : 0;
     for (size_t i = 0; i < r->taken.n; i++) {
         struct vd_commit *commit = r->taken.p[i];
         for (size_t k = 0; k < commit->n && commit->revision > r->passed; k++)
@@ -364,5 +365,6 @@ void vd_registry_stats(const struct vd_registry *r, struct vd_registry_stats *ou
         .ahead = vd_heap_count(&r->ahead),
         .revision = r->revision,
         .overruns = r->overruns,
+        .commit_ns = r->commit_ns,
     };
 }

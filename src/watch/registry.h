@@ -93,8 +93,9 @@ struct vd_watcher {
 struct vd_registry_stats {
     size_t watchers, groups;
     size_t synced, unsynced, parked, ahead;
-    uint64_t revision; /* that the synced ones have passed */
-    uint64_t overruns; /* times that the inbox was dropped */
+    uint64_t revision;  /* that the synced ones have passed */
+    uint64_t overruns;  /* times that the inbox was dropped */
+    uint64_t commit_ns; /* when the oldest commit of the last turn became visible; 0: it had none */
 };
 
 /* `wake` is called from the writer thread when the inbox was empty and no longer

@@ -1,0 +1,140 @@
+/* See record.h. */
+#include "kube/record.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/log.h"
+
+/* ---- making ---- */
+
+/* The one name that a list or watch asks for, as rules with resourceNames see it. */
+static struct vd_slice asked_name(struct vd_call *call)
+{
+    struct vd_slice text, name = VD_SLICE("");
+    struct vd_field_selector *fields = NULL;
+    if (call->target.name.n || !vd_url_query_find(&call->query, VD_SLICE("fieldSelector"), &text))
+        return call->target.name;
+    if (vd_field_selector_parse(&fields, text, NULL))
+        return name;
+    if (vd_field_selector_requires(fields, VD_SLICE("metadata.name"), &name))
+        name = vd_arena_copy(&call->arena, name);
+    vd_field_selector_unref(fields);
+    return name;
+}
+
+/* Verbs as the metrics of Kubernetes have them: mostly methods. */
+static struct vd_slice metric_verb(enum vd_http_method method, enum vd_verb verb)
+{
+    static const char *const methods[] = {
+        [VD_HTTP_GET] = "GET",         [VD_HTTP_HEAD] = "HEAD",   [VD_HTTP_POST] = "POST",
+        [VD_HTTP_PUT] = "PUT",         [VD_HTTP_PATCH] = "PATCH", [VD_HTTP_DELETE] = "DELETE",
+        [VD_HTTP_OPTIONS] = "OPTIONS", [VD_HTTP_TRACE] = "TRACE"};
+    return verb == VD_VERB_WATCH              ? VD_SLICE("WATCH")
+           : verb == VD_VERB_LIST             ? VD_SLICE("LIST")
+           : verb == VD_VERB_DELETECOLLECTION ? VD_SLICE("DELETECOLLECTION")
+                                              : vd_slice_of(method ? methods[method] : "");
+}
+
+static struct vd_meter *meter_of(struct vd_call *call)
+{
+    const struct vd_target *t = &call->target;
+    struct vd_meter_sort sort = {
+        .verb = metric_verb(call->x->head->method, call->kind ? t->verb : (enum vd_verb)0)};
+    if (call->kind) {
+        bool known = vd_slice_is(t->subresource, "status") || vd_slice_is(t->subresource, "token");
+        sort.group = t->group;
+        sort.version = t->version;
+        sort.resource = t->resource;
+        sort.subresource = known ? t->subresource : VD_SLICE("");
+    }
+    return vd_meters_find(call->l->meters, &sort);
+}
+
+struct vd_record *vd_record_attach(struct vd_call *call)
+{
+    const struct vd_target *t = &call->target;
+    bool resource = t->is_resource;
+    struct vd_access access = {
+        .user = vd_user_ref(call->user),
+        .verb = vd_call_verb(call), /* a constant */
+        .group = t->group,
+        .resource = resource ? t->resource : VD_SLICE(""),
+        .subresource = t->subresource,
+        .space = t->space,
+        .name = resource ? asked_name(call) : VD_SLICE(""),
+        .path = resource ? VD_SLICE("") : t->path,
+    };
+    struct vd_slice *parts[] = {&access.group, &access.resource, &access.subresource,
+                                &access.space, &access.name,     &access.path};
+    enum { PARTS = sizeof parts / sizeof *parts };
+    size_t len = 0;
+    for (size_t i = 0; i < PARTS; i++)
+        len += parts[i]->n;
+    struct vd_record *r = vd_malloc(sizeof *r + len);
+    char *to = r->text;
+    for (size_t i = 0; i < PARTS; i++) {
+        if (parts[i]->n)
+            memcpy(to, parts[i]->p, parts[i]->n);
+        *parts[i] = vd_slice(to, parts[i]->n);
+        to += parts[i]->n;
+    }
+    r->access = access;
+    r->meter = meter_of(call);
+    call->x->record = r;
+    return r;
+}
+
+/* ---- the end of a request ---- */
+
+/* Fields that are empty stay out of the line, and so does the query: it may hold
+ * what is nobody's business. */
+static void log_request(const struct vd_record *r, const struct vd_exchange *x,
+                        uint64_t duration_ns)
+{
+    struct vd_log_field fields[16];
+    size_t n = 0;
+    struct vd_slice path = VD_SLICE(""), query;
+    if (!r && x->head)
+        vd_url_split(vd_http_head_target(x->head), &path, &query);
+    const struct {
+        const char *name;
+        struct vd_slice value;
+    } texts[] = {
+        {"method", !r && x->head ? vd_http_head_method(x->head) : VD_SLICE("")},
+        {"user", r ? r->access.user->is.name : VD_SLICE("")},
+        {"verb", r ? r->access.verb : VD_SLICE("")},
+        {"group", r ? r->access.group : VD_SLICE("")},
+        {"resource", r ? r->access.resource : VD_SLICE("")},
+        {"subresource", r ? r->access.subresource : VD_SLICE("")},
+        {"namespace", r ? r->access.space : VD_SLICE("")},
+        {"name", r ? r->access.name : VD_SLICE("")},
+        {"path", r ? r->access.path : path},
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (texts[i].value.n)
+            fields[n++] = VD_F_SLICE(texts[i].name, texts[i].value);
+    fields[n++] = VD_F_U64("status", x->status);
+    fields[n++] = VD_F_U64("duration_us", duration_ns / 1000);
+    fields[n++] = VD_F_U64("bytes", x->sent_len);
+    fields[n] = VD_F_END;
+    if (vd_log_enabled(VD_LOG_INFO))
+        vd_log_event(VD_LOG_INFO, "request", fields);
+}
+
+void vd_kube_finished(struct vd_kube_loop *l, struct vd_exchange *x, bool log)
+{
+    struct vd_record *r = x->record;
+    uint64_t now_ns = vd_clock_mono_ns(l->kube->clock);
+    uint64_t duration_ns = x->start_ns && now_ns > x->start_ns ? now_ns - x->start_ns : 0;
+    struct vd_meter_sort plain = {.verb = x->head ? metric_verb(x->head->method, (enum vd_verb)0)
+                                                  : VD_SLICE("")};
+    vd_meter_answered(r ? r->meter : vd_meters_find(l->meters, &plain), x->status, duration_ns);
+    if (log)
+        log_request(r, x, duration_ns);
+    x->record = NULL;
+    if (r)
+        vd_user_unref((struct vd_user *)(uintptr_t)r->access.user);
+    free(r);
+}

@@ -1,0 +1,31 @@
+/*
+ * A record: what a request was about and who sent it.
+ *
+ * It hangs on the exchange (`record`) from the moment that the request is understood
+ * until its answer is complete or broken off. The access log and the metrics are
+ * written from it, and a watch is re-authorised by it. Answers that the face did not
+ * give - health, 401, malformed requests - have none.
+ */
+#ifndef VD_KUBE_RECORD_H
+#define VD_KUBE_RECORD_H
+
+#include "auth/access.h"
+#include "kube/call.h"
+#include "kube/meter.h"
+
+struct vd_record {
+    struct vd_access access; /* holds a reference to its user */
+    struct vd_meter *meter;
+    char text[]; /* what the access's slices point at */
+};
+
+/* Hangs a record on the call's exchange. */
+struct vd_record *vd_record_attach(struct vd_call *call);
+
+/* That of an exchange, or NULL. */
+static inline struct vd_record *vd_record_of(const struct vd_exchange *x)
+{
+    return x->record;
+}
+
+#endif

@@ -1,0 +1,158 @@
+/*
+ * See metrics.h. What the store tells is a table: a family for each number. The store
+ * counts by itself, so its counters are set from what it says, not added to here.
+ */
+#include "server/metrics.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/metrics.h"
+#include "kube/meter.h"
+#include "server/release.h"
+
+/* What a scrape finds. */
+struct look {
+    struct vd_store_stats stats;
+    uint64_t read_only, full, damaged;
+    uint64_t file_bytes;
+    uint64_t resident_bytes;
+};
+
+/* clang-format off */
+#define GAUGE(name, help)   VD_GAUGE_FAMILY(name, help)
+#define COUNTER(name, help) VD_COUNTER_FAMILY(name, help)
+#define AT(field)           offsetof(struct look, field)
+static struct {
+    struct vd_metric_family family;
+    size_t at; /* of the number in struct look */
+} numbers[] = {
+    {GAUGE("store_revision",
+      "Newest revision."),
+     AT(stats.revision)},
+    {GAUGE("store_floor_revision",
+      "Cursors at or below it are expired."),
+     AT(stats.floor)},
+    {GAUGE("store_window_events",
+      "Events that a watch can be resumed from."),
+     AT(stats.window_events)},
+    {GAUGE("store_tail_events",
+      "Of those, the ones in memory."),
+     AT(stats.tail_events)},
+    {GAUGE("store_tail_bytes",
+      "Bytes of bodies that only those in memory still need."),
+     AT(stats.tail_bytes)},
+    {GAUGE("store_objects",
+      "Objects that exist."),
+     AT(stats.objects)},
+    {GAUGE("store_kinds",
+      "Kinds that have or had objects."),
+     AT(stats.kinds)},
+    {COUNTER("store_commits_total",
+      "Changes committed since the start."),
+     AT(stats.commits)},
+    {COUNTER("store_groups_total",
+      "Group commits: each is one sync of the disk."),
+     AT(stats.groups)},
+    {COUNTER("store_refused_total",
+      "Proposals refused since the start."),
+     AT(stats.refused)},
+    {COUNTER("store_compacted_rows_total",
+      "Rows taken out of the log since the start."),
+     AT(stats.compacted_rows)},
+    {GAUGE("store_read_only",
+      "1: a write failed, and none is accepted until a restart."),
+     AT(read_only)},
+    {GAUGE("store_full",
+      "1: the last write found no room on the disk."),
+     AT(full)},
+    {GAUGE("store_damaged_versions",
+      "Versions whose bytes were damaged when the store was opened."),
+     AT(damaged)},
+    {GAUGE("store_file_bytes",
+      "Bytes of the log on disk, write-ahead log included."),
+     AT(file_bytes)},
+    {GAUGE("process_resident_memory_bytes",
+      "Resident memory."),
+     AT(resident_bytes)},
+};
+/* clang-format on */
+enum { NUMBERS = sizeof numbers / sizeof *numbers };
+
+static struct vd_metric_family build_info = VD_GAUGE_FAMILY(
+    "vedette_build_info", "Always 1; the labels say what runs.", "version", "compiler");
+
+static uint64_t file_bytes(const char *folder)
+{
+    static const char *const names[] = {"log.db", "log.db-wal"};
+    uint64_t sum = 0;
+    struct stat st;
+    int dir = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    for (size_t i = 0; dir >= 0 && i < sizeof names / sizeof *names; i++)
+        if (fstatat(dir, names[i], &st, 0) == 0)
+            sum += (uint64_t)st.st_size;
+    if (dir >= 0)
+        close(dir);
+    return sum;
+}
+
+/* 0 where /proc does not say. */
+static uint64_t resident_bytes(void)
+{
+    unsigned long long size, resident = 0;
+    FILE *f = fopen("/proc/self/statm", "re");
+    if (f && fscanf(f, "%llu %llu", &size, &resident) != 2)
+        resident = 0;
+    if (f)
+        fclose(f);
+    return (uint64_t)resident * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+static void look_at(struct look *look, const struct vd_metrics_desk *desk)
+{
+    struct vd_health health;
+    *look = (struct look){0};
+    vd_store_stats(desk->store, &look->stats);
+    vd_store_health(desk->store, &health);
+    look->read_only = health.read_only;
+    look->full = health.full;
+    look->damaged = health.damaged;
+    look->file_bytes = file_bytes(desk->folder);
+    look->resident_bytes = resident_bytes();
+}
+
+void vd_metrics_desk_init(struct vd_metrics_desk *desk)
+{
+    *desk = (struct vd_metrics_desk){0};
+    pthread_mutex_init(&desk->lock, NULL);
+    vd_meters_register();
+    for (size_t i = 0; i < NUMBERS; i++)
+        vd_metric_register(&numbers[i].family);
+    vd_gauge_set(VD_METRIC(&build_info, VD_RELEASE, __VERSION__), 1);
+}
+
+void vd_metrics_desk_release(struct vd_metrics_desk *desk)
+{
+    pthread_mutex_destroy(&desk->lock);
+}
+
+void vd_metrics_desk_write(void *arg, struct vd_buf *out)
+{
+    struct vd_metrics_desk *desk = arg;
+    struct look look;
+    pthread_mutex_lock(&desk->lock);
+    look_at(&look, desk);
+    for (size_t i = 0; i < NUMBERS; i++) {
+        struct vd_metric *metric = vd_metric_only(&numbers[i].family);
+        uint64_t value = *(const uint64_t *)(const void *)((const char *)&look + numbers[i].at);
+        if (numbers[i].family.kind == VD_METRIC_GAUGE)
+            vd_gauge_set(metric, (int64_t)value);
+        else
+            vd_counter_add(metric, value - (uint64_t)vd_metric_value(metric));
+    }
+    vd_meters_set_lag(desk->loops_n, look.stats.revision);
+    vd_metrics_write(out);
+    pthread_mutex_unlock(&desk->lock);
+}
