@@ -8,6 +8,7 @@
  */
 #include "kube/discovery.h"
 
+#include <assert.h>
 #include <openssl/sha.h>
 
 #include "base/base64.h"
@@ -136,6 +137,7 @@ static void add_group(struct vd_buf *out, struct run group)
             preferred = first_of(&version);
         add_group_version(out, first_of(&version));
     }
+    assert(preferred); /* a group has a listed kind, or it was passed over */
     vd_buf_add_text(out, "],\"preferredVersion\":");
     add_group_version(out, preferred);
 }
