@@ -174,6 +174,7 @@ host() {
     [ -n "$server" ] && return 0
     command -v kubectl >/dev/null || return 1
     ln -s "$top/examples" examples
+    : >server.out
     VEDETTE_LISTEN=off VEDETTE_TLS_LISTEN=127.0.0.1:0 "$build/vedette" serve --data vedette-data \
         >server.out 2>server.err &
     server=$!
