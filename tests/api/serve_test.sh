@@ -88,8 +88,10 @@ tap "/readyz, check by check" fetches 200 "[+]ping ok
 [+]shutdown ok
 readyz check passed" "$http/readyz?verbose"
 tap "one check alone" fetches 200 ok "$http/readyz/store"
-tap "no such check" fetches 401 'Unauthorized' "$http/readyz/nothing"
-tap "anything else" fetches 401 'Unauthorized' "$https/nothing"
+refusal='{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure",'
+refusal=$refusal'"message":"Unauthorized","reason":"Unauthorized","code":401}'
+tap "no such check" fetches 401 "$refusal" "$http/readyz/nothing"
+tap "anything else" fetches 401 "$refusal" "$https/nothing"
 untrusted() {
     curl -sS "$https/livez"
     [ $? -eq 60 ]
@@ -253,7 +255,7 @@ tap "and warns" grep -q 'level=warn msg=configuration warning=.*store is memory'
 stop TERM >/dev/null
 tap "health can be closed" start --data data --anonymous-health off --access-log off \
     --log-format json
-tap "it is not answered" fetches 401 'Unauthorized' "$http/livez"
+tap "it is not answered" fetches 401 "$refusal" "$http/livez"
 no_access() { ! grep -q request err && grep -q '"msg":"ready"' err; }
 tap "the log is as wished" no_access
 stop TERM >/dev/null
