@@ -95,5 +95,6 @@ void vd_call_create(struct vd_call *call);
 void vd_call_update(struct vd_call *call);
 void vd_call_patch(struct vd_call *call);
 void vd_call_delete(struct vd_call *call);
+void vd_call_delete_collection(struct vd_call *call);
 
 #endif

@@ -3,6 +3,7 @@
  * waiting until the last of them is taken off.
  */
 #include "kube/decode.h"
+#include "kube/deletion.h"
 #include "kube/object_meta.h"
 #include "kube/uid.h"
 #include "kube/write.h"
@@ -29,36 +30,33 @@ static bool check_preconditions(struct vd_call *call, const struct vd_json *opti
     return false;
 }
 
-/* How dependents are treated is a finalizer for the garbage collector. */
-static void add_propagation(struct vd_call *call, const struct vd_json *options,
-                            struct vd_json *object)
+bool vd_call_delete_options(struct vd_call *call, struct vd_json **out)
+{
+    struct vd_json *options = NULL;
+    if (!vd_call_decode(call, true, &options))
+        return false;
+    VD_JSON_EACH (item, vd_json_get(options, VD_SLICE("dryRun")))
+        call->dry_run |= vd_slice_is(vd_json_text(item), "All");
+    *out = options;
+    return true;
+}
+
+struct vd_slice vd_call_propagation(const struct vd_call *call, const struct vd_json *options)
 {
     struct vd_slice policy = vd_json_text(vd_json_get(options, VD_SLICE("propagationPolicy")));
     struct vd_slice given;
     if (!policy.n && vd_url_query_find(&call->query, VD_SLICE("propagationPolicy"), &given))
         policy = given;
-    if (vd_slice_is(policy, "Foreground"))
-        vd_meta_add_finalizer(&call->arena, object, VD_SLICE("foregroundDeletion"));
-    else if (vd_slice_is(policy, "Orphan"))
-        vd_meta_add_finalizer(&call->arena, object, VD_SLICE("orphan"));
+    if (!policy.n && vd_json_truth(vd_json_get(options, VD_SLICE("orphanDependents"))))
+        policy = VD_SLICE("Orphan");
+    return policy;
 }
 
-static bool has_finalizers(const struct vd_json *object)
-{
-    return vd_json_count(vd_meta_finalizers(object)) > 0 ||
-           vd_json_count(vd_json_dig(object, "spec", "finalizers", NULL)) > 0;
-}
-
-/* Marks the object as being deleted; once only. */
 static void mark(struct vd_call *call, struct vd_json *object)
 {
-    struct vd_arena *a = &call->arena;
     struct vd_error error;
-    if (!vd_meta_is_deleting(object))
-        vd_meta_set_deletion(a, object, vd_clock_wall_ms(call->kube->clock), 0);
-    struct vd_json *status = vd_json_get(object, VD_SLICE("status"));
-    if (vd_slice_is(call->kind->storage_key, "namespaces") && status)
-        vd_json_set(a, status, VD_SLICE("phase"), vd_json_string_ref(a, VD_SLICE("Terminating")));
+    vd_deletion_mark(&call->arena, object, call->kind->storage_key,
+                     vd_clock_wall_ms(call->kube->clock));
     call->success = 200;
     int code = vd_call_put(call, object, &error);
     if (code)
@@ -71,11 +69,11 @@ void vd_call_delete(struct vd_call *call)
 {
     struct vd_json *options = NULL, *object = NULL;
     call->write = vd_call_delete;
-    if (!vd_call_decode(call, true, &options) || !vd_call_read_current(call, &object) ||
+    if (!vd_call_delete_options(call, &options) || !vd_call_read_current(call, &object) ||
         !check_preconditions(call, options))
         return;
-    add_propagation(call, options, object);
-    if (has_finalizers(object)) {
+    vd_deletion_propagate(&call->arena, object, vd_call_propagation(call, options));
+    if (vd_deletion_waits(object, call->kind->storage_key)) {
         mark(call, object);
         return;
     }

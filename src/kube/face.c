@@ -160,6 +160,8 @@ static void serve(struct vd_call *call)
         vd_call_patch(call);
     } else if (verb == VD_VERB_DELETE) {
         vd_call_delete(call);
+    } else if (verb == VD_VERB_DELETECOLLECTION) {
+        vd_call_delete_collection(call);
     } else {
         reply_no_such_path(call);
     }

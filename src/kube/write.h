@@ -18,4 +18,13 @@ int vd_call_put(struct vd_call *call, const struct vd_json *object,
  * somebody else was faster. */
 void vd_call_propose(struct vd_call *call);
 
+/* ---- deletion ---- */
+
+/* The request's DeleteOptions, NULL if there are none; sets call->dry_run if they say
+ * so. False: the call has been answered. */
+bool vd_call_delete_options(struct vd_call *call, struct vd_json **out) VD_MUST_USE;
+
+/* How dependents are to be treated, for vd_deletion_propagate(); borrowed. */
+struct vd_slice vd_call_propagation(const struct vd_call *call, const struct vd_json *options);
+
 #endif

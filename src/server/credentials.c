@@ -105,3 +105,13 @@ int vd_credentials_write_kubeconfig(const struct vd_config *config, const char *
     vd_buf_release(&ca);
     return code;
 }
+
+int vd_credentials_read_ca(const struct vd_config *config, struct vd_buf *out,
+                           struct vd_error *error)
+{
+    struct vd_buf path = {0};
+    const char *file = config->tls_ca ? config->tls_ca : vd_pki_path(&path, config->data, "ca.crt");
+    int code = vd_private_file_read(out, file, VD_PEM_LEN_MAX, error);
+    vd_buf_release(&path);
+    return code;
+}

@@ -7,6 +7,7 @@
 
 #include <openssl/ssl.h>
 
+#include "base/buf.h"
 #include "base/error.h"
 #include "server/config.h"
 
@@ -23,5 +24,9 @@ int vd_credentials_load(const struct vd_config *config, SSL_CTX **out,
 /* Writes DIR/admin.kubeconfig for the TLS door at this address, as bound. */
 int vd_credentials_write_kubeconfig(const struct vd_config *config, const char *address,
                                     struct vd_error *error) VD_MUST_USE;
+
+/* The CA that clients should trust, as PEM, added to *out. */
+int vd_credentials_read_ca(const struct vd_config *config, struct vd_buf *out,
+                           struct vd_error *error) VD_MUST_USE;
 
 #endif

@@ -27,7 +27,9 @@
 #include "net/url.h"
 #include "server/api.h"
 #include "server/credentials.h"
+#include "server/garbage.h"
 #include "server/health.h"
+#include "server/namespaces.h"
 #include "store/lock_file.h"
 
 enum {
@@ -52,6 +54,8 @@ struct server {
     struct vd_lock_file lock; /* of the data folder, where the store takes none */
     struct vd_health_desk health;
     struct vd_api api;
+    struct vd_namespaces *namespaces;
+    struct vd_garbage *garbage;
     struct worker *workers;
     struct vd_http_service *services; /* of the loop of the same index */
     size_t n;                         /* that were initialised */
@@ -260,18 +264,33 @@ static void announce(const struct server *s)
     vd_buf_release(&line);
 }
 
+/* The controllers that every server runs; when the loops do. */
+static void start_agents(struct server *s, struct vd_slice ca_pem)
+{
+    struct vd_agent_options options = {s->store, s->api.kube.kinds, vd_clock_system(),
+                                       &s->workers[0].loop};
+    s->namespaces = vd_namespaces_start(&options, ca_pem);
+    s->garbage = vd_garbage_start(&options);
+}
+
 static int start(struct server *s, struct vd_error *error)
 {
+    struct vd_buf ca_pem = {0};
     raise_descriptor_limit();
     int code = open_store(s, error);
     if (!code)
         code = vd_credentials_prepare(s->config, error);
+    if (!code)
+        code = vd_credentials_read_ca(s->config, &ca_pem, error);
     if (!code)
         code = make_loops(s, error);
     if (!code)
         code = open_doors(s, error);
     if (!code)
         code = start_loops(s, error);
+    if (!code)
+        start_agents(s, vd_buf_slice(&ca_pem));
+    vd_buf_release(&ca_pem);
     return code;
 }
 
@@ -398,6 +417,8 @@ static void drain_connections(struct server *s)
                     VD_F_U64("drain_timeout_ms", c->drain_timeout_ms));
     ask(s, s->n, cut);
     vd_api_settle(&s->api);
+    vd_garbage_stop(s->garbage);
+    vd_namespaces_stop(s->namespaces);
     ask(s, s->n, nothing); /* the answers that came meanwhile are behind them now */
 }
 

@@ -66,6 +66,9 @@ says() {
 }
 
 # fetches STATUS BODY ARGUMENT...: what curl gets.
+unauthorized='{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure",'
+unauthorized=$unauthorized'"message":"Unauthorized","reason":"Unauthorized","code":401}'
+
 fetches() {
     fetches_want="$1 $2"
     shift 2
@@ -88,10 +91,8 @@ tap "/readyz, check by check" fetches 200 "[+]ping ok
 [+]shutdown ok
 readyz check passed" "$http/readyz?verbose"
 tap "one check alone" fetches 200 ok "$http/readyz/store"
-refusal='{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure",'
-refusal=$refusal'"message":"Unauthorized","reason":"Unauthorized","code":401}'
-tap "no such check" fetches 401 "$refusal" "$http/readyz/nothing"
-tap "anything else" fetches 401 "$refusal" "$https/nothing"
+tap "no such check" fetches 401 "$unauthorized" "$http/readyz/nothing"
+tap "anything else" fetches 401 "$unauthorized" "$https/nothing"
 untrusted() {
     curl -sS "$https/livez"
     [ $? -eq 60 ]
@@ -255,7 +256,7 @@ tap "and warns" grep -q 'level=warn msg=configuration warning=.*store is memory'
 stop TERM >/dev/null
 tap "health can be closed" start --data data --anonymous-health off --access-log off \
     --log-format json
-tap "it is not answered" fetches 401 "$refusal" "$http/livez"
+tap "it is not answered" fetches 401 "$unauthorized" "$http/livez"
 no_access() { ! grep -q request err && grep -q '"msg":"ready"' err; }
 tap "the log is as wished" no_access
 stop TERM >/dev/null

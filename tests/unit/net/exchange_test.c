@@ -116,6 +116,11 @@ static void ask_for_drained(struct server *s, void *arg)
     vd_exchange_await_drain(s->held[0]);
 }
 
+static void get_events(struct server *s, void *arg)
+{
+    *(int *)arg = s->services[0].connections->events;
+}
+
 static void test_a_client_that_does_not_read_has_a_backlog(void **state)
 {
     enum { LEN = 1000000, N = 20 };
@@ -139,6 +144,10 @@ static void test_a_client_that_does_not_read_has_a_backlog(void **state)
     wait_for(&server.drained, 2);
     on_loop(&server, get_backlog, &backlog);
     assert_int_equal(backlog, 0);
+    /* With nothing to send, waiting for a socket that takes bytes would never end. */
+    int events = 0;
+    on_loop(&server, get_events, &events);
+    assert_int_equal(events, UV_READABLE);
     client_close(&c);
     vd_buf_release(&payload);
 }

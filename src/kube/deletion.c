@@ -1,0 +1,29 @@
+/* See deletion.h. */
+#include "kube/deletion.h"
+
+#include "kube/object_meta.h"
+
+void vd_deletion_propagate(struct vd_arena *a, struct vd_json *object, struct vd_slice policy)
+{
+    if (vd_slice_is(policy, "Foreground"))
+        vd_meta_add_finalizer(a, object, VD_FINALIZER_FOREGROUND);
+    else if (vd_slice_is(policy, "Orphan"))
+        vd_meta_add_finalizer(a, object, VD_FINALIZER_ORPHAN);
+}
+
+bool vd_deletion_waits(const struct vd_json *object, struct vd_slice storage_key)
+{
+    return vd_json_count(vd_meta_finalizers(object)) > 0 ||
+           (vd_slice_is(storage_key, "namespaces") &&
+            vd_json_count(vd_json_dig(object, "spec", "finalizers", NULL)) > 0);
+}
+
+void vd_deletion_mark(struct vd_arena *a, struct vd_json *object, struct vd_slice storage_key,
+                      int64_t now_ms)
+{
+    if (!vd_meta_is_deleting(object))
+        vd_meta_set_deletion(a, object, now_ms, 0);
+    struct vd_json *status = vd_json_get(object, VD_SLICE("status"));
+    if (vd_slice_is(storage_key, "namespaces") && vd_json_is(status, VD_JSON_OBJECT))
+        vd_json_set(a, status, VD_SLICE("phase"), vd_json_string_ref(a, VD_SLICE("Terminating")));
+}

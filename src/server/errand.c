@@ -1,0 +1,163 @@
+/*
+ * Errands: what an agent's job asks of the store; see agent.h.
+ *
+ * An errand owns all that its wishes point to. It belongs to the store from when it
+ * is sent until it is answered on the writer's thread, which posts it to the loop.
+ */
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/log.h"
+#include "kube/deletion.h"
+#include "kube/object_meta.h"
+#include "kube/uid.h"
+#include "server/agent_internal.h"
+#include "json/revision_hole.h"
+#include "json/write.h"
+
+struct vd_errand {
+    struct vd_agent *agent;
+    struct vd_job *job;
+    struct vd_arena arena;
+    VD_VEC(struct vd_wish) wishes;
+    struct vd_proposal proposal;
+    struct vd_task answered;
+    enum vd_code code;
+};
+
+struct vd_errand *vd_errand_new(struct vd_agent *agent, struct vd_job *job)
+{
+    struct vd_errand *e = VD_NEW(struct vd_errand);
+    e->agent = agent;
+    e->job = job;
+    return e;
+}
+
+static void errand_free(struct vd_errand *e)
+{
+    VD_VEC_RELEASE(&e->wishes);
+    vd_arena_release(&e->arena);
+    free(e);
+}
+
+struct vd_arena *vd_errand_arena(struct vd_errand *e)
+{
+    return &e->arena;
+}
+
+size_t vd_errand_count(const struct vd_errand *e)
+{
+    return e->wishes.n;
+}
+
+/* The object's bytes, in the arena. False when it is no object that can be stored,
+ * which nothing that was stored is. */
+static bool write_body(struct vd_errand *e, const struct vd_json *object, struct vd_wish *wish)
+{
+    struct vd_buf json = {0}, body = {0};
+    struct vd_error error;
+    size_t hole = 0;
+    vd_json_write(&json, object);
+    int code = vd_revision_hole_make(&body, vd_buf_slice(&json), &hole, &error);
+    if (!code)
+        wish->body = (struct vd_template){vd_arena_copy(&e->arena, vd_buf_slice(&body)),
+                                          (uint32_t)hole};
+    else
+        vd_log_error("an object cannot be written back", VD_F_SLICE("kind", wish->key.kind),
+                     VD_F_SLICE("name", wish->key.name), VD_F_STR("error", error.text));
+    vd_buf_release(&json);
+    vd_buf_release(&body);
+    return code == VD_OK;
+}
+
+void vd_errand_create(struct vd_errand *e, struct vd_slice storage_key, struct vd_json *object)
+{
+    struct vd_arena *a = &e->arena;
+    struct vd_wish wish = {
+        .action = VD_PUT,
+        .when = VD_WHEN_ABSENT,
+        .uid = vd_uid_generate(),
+        .key = {vd_arena_copy(a, storage_key), vd_arena_copy(a, vd_meta_namespace(object)),
+                vd_arena_copy(a, vd_meta_name(object))},
+    };
+    vd_meta_set_uid(a, object, wish.uid);
+    vd_meta_set_creation_timestamp(a, object, vd_clock_wall_ms(e->agent->options.clock));
+    if (write_body(e, object, &wish))
+        *VD_VEC_PUSH(&e->wishes) = wish;
+}
+
+/* A wish about this very version; its names are copied, for the event may go. */
+static struct vd_wish wish_for(struct vd_errand *e, const struct vd_event *event)
+{
+    struct vd_arena *a = &e->arena;
+    return (struct vd_wish){
+        .when = VD_WHEN_REVISION,
+        .revision = event->revision,
+        .expect_uid = event->uid,
+        .uid = event->uid,
+        .key = {vd_arena_copy(a, vd_entry_kind(event->entry)),
+                vd_arena_copy(a, vd_entry_space(event->entry)),
+                vd_arena_copy(a, vd_entry_name(event->entry))},
+    };
+}
+
+void vd_errand_replace(struct vd_errand *e, const struct vd_event *event,
+                       const struct vd_json *object)
+{
+    struct vd_wish wish = wish_for(e, event);
+    bool finished = vd_meta_is_deleting(object) && !vd_deletion_waits(object, wish.key.kind);
+    wish.action = finished ? VD_DELETE : VD_PUT;
+    if (finished || write_body(e, object, &wish))
+        *VD_VEC_PUSH(&e->wishes) = wish;
+}
+
+void vd_errand_delete(struct vd_errand *e, const struct vd_event *event, struct vd_json *object,
+                      struct vd_slice policy)
+{
+    struct vd_wish wish = wish_for(e, event);
+    if (vd_meta_is_deleting(object))
+        return;
+    vd_deletion_propagate(&e->arena, object, policy);
+    wish.action = VD_DELETE;
+    if (vd_deletion_waits(object, wish.key.kind)) {
+        vd_deletion_mark(&e->arena, object, wish.key.kind,
+                         vd_clock_wall_ms(e->agent->options.clock));
+        wish.action = VD_PUT;
+        if (!write_body(e, object, &wish))
+            return;
+    }
+    *VD_VEC_PUSH(&e->wishes) = wish;
+}
+
+static void on_answered(struct vd_task *task)
+{
+    struct vd_errand *e = (struct vd_errand *)((char *)task - offsetof(struct vd_errand, answered));
+    struct vd_agent *agent = e->agent;
+    struct vd_job *job = e->job;
+    enum vd_code code = e->code;
+    errand_free(e);
+    vd_agent_job_answered(agent, job, code);
+}
+
+/* Writer thread. */
+static void proposal_done(struct vd_proposal *p, const struct vd_outcome *outcome)
+{
+    struct vd_errand *e = p->arg;
+    e->code = outcome->code;
+    vd_loop_post(e->agent->options.loop, &e->answered);
+}
+
+void vd_errand_send(struct vd_errand *e)
+{
+    if (e->wishes.n == 0) {
+        errand_free(e);
+        return;
+    }
+    assert(e->job->state == VD_JOB_IDLE);
+    e->job->state = VD_JOB_BUSY;
+    e->agent->busy++;
+    e->answered.run = on_answered;
+    e->proposal = (struct vd_proposal){e->wishes.p, e->wishes.n, proposal_done, e, NULL};
+    vd_store_propose(e->agent->options.store, &e->proposal);
+}

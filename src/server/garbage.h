@@ -1,0 +1,28 @@
+/*
+ * The garbage collector: what is owned goes with its owners.
+ *
+ *   background  an object whose owners are all gone is deleted
+ *   foreground  an owner with the finalizer foregroundDeletion waits until its
+ *               dependents with blockOwnerDeletion are gone
+ *   orphan      with the finalizer orphan, its dependents forget it first
+ *
+ * An owner is looked for where its reference says: by kind and name in the
+ * dependent's namespace, or cluster-wide, and it must have that uid. One that is not
+ * there is gone, also if it never existed. A reference that cannot be judged - to an
+ * unknown kind, or from a cluster-scoped object to a kind in namespaces - keeps its
+ * object, as in Kubernetes.
+ */
+#ifndef VD_SERVER_GARBAGE_H
+#define VD_SERVER_GARBAGE_H
+
+#include "server/agent.h"
+
+struct vd_garbage;
+
+/* See vd_agent_start(). */
+struct vd_garbage *vd_garbage_start(const struct vd_agent_options *options) VD_MUST_USE;
+
+/* See vd_agent_stop(). Frees it. NULL allowed. */
+void vd_garbage_stop(struct vd_garbage *garbage);
+
+#endif

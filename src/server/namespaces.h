@@ -1,0 +1,23 @@
+/*
+ * The life cycle of namespaces.
+ *
+ * A live namespace has its ServiceAccount `default` and, if the server has a CA, the
+ * ConfigMap `kube-root-ca.crt`; they come back when they are deleted, the ConfigMap
+ * also when it is changed. One that is being deleted is emptied, and goes when
+ * nothing is left in it and no finalizer keeps it.
+ */
+#ifndef VD_SERVER_NAMESPACES_H
+#define VD_SERVER_NAMESPACES_H
+
+#include "server/agent.h"
+
+struct vd_namespaces;
+
+/* See vd_agent_start(). `ca_pem` is copied; empty: there is no such ConfigMap. */
+struct vd_namespaces *vd_namespaces_start(const struct vd_agent_options *options,
+                                          struct vd_slice ca_pem) VD_MUST_USE;
+
+/* See vd_agent_stop(). Frees it. NULL allowed. */
+void vd_namespaces_stop(struct vd_namespaces *namespaces);
+
+#endif

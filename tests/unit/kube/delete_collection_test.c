@@ -1,0 +1,224 @@
+/* deletecollection over HTTP, on a store in memory. */
+#include "check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "fixture.h"
+#include "kinds/builtin.h"
+#include "kube/call.h"
+#include "kube/uid.h"
+#include "net_client.h"
+
+static struct {
+    struct server server;
+    struct vd_store *store;
+    struct vd_kube kube;
+    struct vd_kube_loop loop;
+    struct vd_user *user;
+} face;
+
+static bool allow(void *arg, const struct vd_call *call, struct vd_buf *reason)
+{
+    (void)arg, (void)call, (void)reason;
+    return true;
+}
+
+static void handle(struct vd_http_service *service, struct vd_exchange *x)
+{
+    (void)service;
+    vd_kube_handle(&face.loop, x, face.user);
+}
+
+static int open_face(void **state)
+{
+    struct vd_error error;
+    (void)state;
+    assert_ok(vd_store_open(&face.store, &(struct vd_store_options){0}, &error), &error);
+    face.kube = (struct vd_kube){.store = face.store,
+                                 .kinds = vd_kinds_new_builtin(),
+                                 .clock = vd_clock_system(),
+                                 .allowed = allow};
+    face.user = vd_user_new(&(struct vd_identity){.name = VD_SLICE("tester")});
+    server_init(&face.server, 1, NULL);
+    vd_kube_loop_init(&face.loop, &face.kube, &face.server.loops[0]);
+    face.server.services[0].handle = handle;
+    face.server.services[0].body_len_max = VD_BODY_LEN_MAX;
+    server_start(&face.server);
+    return 0;
+}
+
+static int close_face(void **state)
+{
+    (void)state;
+    server_stop(&face.server);
+    vd_kube_loop_release(&face.loop);
+    vd_user_unref(face.user);
+    vd_kinds_free(face.kube.kinds);
+    vd_store_close(face.store);
+    return 0;
+}
+
+static void put_config(const char *space, const char *name, const char *label,
+                       const char *finalizers)
+{
+    char text[512], uid[VD_UID_TEXT_MAX];
+    struct vd_wish wish = {.key = test_key("configmaps", space, name), .uid = vd_uid_generate()};
+    struct vd_outcome outcome;
+    snprintf(text, sizeof text,
+             "{\"kind\":\"ConfigMap\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"%s\","
+             "\"namespace\":\"%s\",\"uid\":\"%.*s\",\"labels\":{\"app\":\"%s\"},\"finalizers\":[%s]"
+             ",\"resourceVersion\":\"\"}}",
+             name, space, VD_FMT(vd_uid_format(wish.uid, uid)), label, finalizers);
+    wish.body = (struct vd_template){vd_slice_of(text), (uint32_t)(strlen(text) - 3)};
+    assert_ok(vd_store_commit(face.store, &wish, 1, &outcome), &outcome.error);
+}
+
+/* Sends the request and gives the answer's body, which is the caller's. */
+static char *ask(const char *target, const char *body, unsigned status)
+{
+    struct client c;
+    struct answer a = {0};
+    char request[1024];
+    client_open(&c, &face.server);
+    snprintf(request, sizeof request,
+             "DELETE %s HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+             "Content-Length: %zu\r\n\r\n%s",
+             target, strlen(body), body);
+    client_send(&c, request);
+    client_answer(&c, &a, false);
+    if (a.status != status)
+        fail_msg("%u: %s", a.status, vd_buf_text(&a.body));
+    char *text = vd_strdup(vd_buf_text(&a.body));
+    answer_release(&a);
+    client_close(&c);
+    return text;
+}
+
+static size_t configs(void)
+{
+    return vd_store_count(face.store, VD_SLICE("configmaps"));
+}
+
+static size_t items(const char *list)
+{
+    size_t n = 0;
+    for (const char *p = list; (p = strstr(p, "\"kind\":\"ConfigMap\"")); p++)
+        n++;
+    assert_non_null(strstr(list, "\"kind\":\"ConfigMapList\""));
+    return n;
+}
+
+static bool shows(const char *space, const char *name, const char *part)
+{
+    struct vd_key key = test_key("configmaps", space, name);
+    struct vd_event *event = NULL;
+    if (vd_store_get(face.store, &key, 0, &event, NULL))
+        return false;
+    bool found = memmem(event->body->bytes, event->body->len, part, strlen(part)) != NULL;
+    vd_event_unref(event);
+    return found;
+}
+
+/* More than one piece, in one namespace of two. */
+static void fill(void)
+{
+    char name[32];
+    for (int i = 0; i < 150; i++) {
+        snprintf(name, sizeof name, "c-%03d", i);
+        put_config("a", name, i % 3 ? "web" : "db", "");
+    }
+    put_config("b", "other", "web", "");
+}
+
+static void everything_in_a_namespace_goes(void **state)
+{
+    (void)state;
+    fill();
+    char *list = ask("/api/v1/namespaces/a/configmaps", "", 200);
+    assert_int_equal(items(list), 150);
+    assert_int_equal(configs(), 1);
+    free(list);
+}
+
+static void selectors_and_limits_are_obeyed(void **state)
+{
+    static const struct {
+        const char *target;
+        size_t deleted;
+        bool more;
+    } cases[] = {
+        {"/api/v1/namespaces/a/configmaps?labelSelector=app%3Ddb", 50, false},
+        {"/api/v1/namespaces/a/configmaps?fieldSelector=metadata.name%3Dc-007", 1, false},
+        {"/api/v1/namespaces/a/configmaps?labelSelector=app%3Dnone", 0, false},
+        {"/api/v1/namespaces/a/configmaps?limit=10", 10, true},
+        {"/api/v1/configmaps", 151, false},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        fill();
+        char *list = ask(cases[i].target, "", 200);
+        assert_int_equal(items(list), cases[i].deleted);
+        assert_int_equal(configs(), 151 - cases[i].deleted);
+        assert_int_equal(strstr(list, "\"continue\":\"") != NULL, cases[i].more);
+        free(list);
+    }
+}
+
+static void a_dry_run_changes_nothing(void **state)
+{
+    (void)state;
+    fill();
+    uint64_t before = vd_store_revision(face.store);
+    char *list = ask("/api/v1/namespaces/a/configmaps?dryRun=All", "", 200);
+    assert_int_equal(items(list), 150);
+    free(list);
+    list = ask("/api/v1/namespaces/a/configmaps",
+               "{\"kind\":\"DeleteOptions\",\"apiVersion\":\"v1\",\"dryRun\":[\"All\"]}", 200);
+    assert_int_equal(items(list), 150);
+    free(list);
+    free(ask("/api/v1/namespaces/b/configmaps/other", "{\"dryRun\":[\"All\"]}", 200));
+    assert_int_equal(vd_store_revision(face.store), before);
+}
+
+static void finalizers_and_propagation_only_mark(void **state)
+{
+    (void)state;
+    put_config("a", "held", "web", "\"example.com/hold\"");
+    put_config("a", "loose", "web", "");
+    char *list = ask("/api/v1/namespaces/a/configmaps", "", 200);
+    assert_int_equal(items(list), 2);
+    free(list);
+    assert_int_equal(configs(), 1);
+    assert_true(shows("a", "held", "deletionTimestamp"));
+    uint64_t before = vd_store_revision(face.store);
+    free(ask("/api/v1/namespaces/a/configmaps", "", 200)); /* once is enough */
+    assert_int_equal(vd_store_revision(face.store), before);
+    put_config("b", "owner", "web", "");
+    free(ask("/api/v1/namespaces/b/configmaps", "{\"propagationPolicy\":\"Foreground\"}", 200));
+    assert_true(shows("b", "owner", "foregroundDeletion"));
+}
+
+static void what_makes_no_sense_is_refused(void **state)
+{
+    (void)state;
+    fill();
+    free(ask("/api/v1/namespaces/a/configmaps", "{\"preconditions\":{\"uid\":\"x\"}}", 400));
+    free(ask("/api/v1/namespaces/a/configmaps?fieldSelector=data.x%3Dy", "", 400));
+    free(ask("/api/v1/namespaces/a/configmaps?labelSelector=%21%21", "", 400));
+    free(ask("/api/v1/namespaces/a/configmaps", "{", 400));
+    assert_int_equal(configs(), 151);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(everything_in_a_namespace_goes, open_face, close_face),
+        cmocka_unit_test_setup_teardown(selectors_and_limits_are_obeyed, open_face, close_face),
+        cmocka_unit_test_setup_teardown(a_dry_run_changes_nothing, open_face, close_face),
+        cmocka_unit_test_setup_teardown(finalizers_and_propagation_only_mark, open_face,
+                                        close_face),
+        cmocka_unit_test_setup_teardown(what_makes_no_sense_is_refused, open_face, close_face),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
