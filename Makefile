@@ -25,10 +25,8 @@ build: ## build build/vedette, the release binary
 	@tools/configure.sh $(BUILD) $(release) -Dstrip=true
 	@ninja -C $(BUILD) --quiet
 
-run: build ## show what build/vedette can do; the server is not part of it yet
-	@echo 'The server comes next. This is what the program does today:'
-	@echo
-	@$(BUILD)/vedette --help
+run: build ## build, and start the server on the folder vedette-data; Ctrl-C stops it
+	@exec $(BUILD)/vedette serve --data vedette-data
 
 # Builds with tests in them: build-test is the plain one, the others are named for what they add.
 build-test:

@@ -19,24 +19,32 @@
 /* clang-format off */
 static const char LIST_META[] =
     "{\"description\":\"What every list has.\",\"type\":\"object\",\"properties\":{"
-    "\"resourceVersion\":{\"description\":\"The revision of the list. Watch from here.\",\"type\":\"string\"},"
-    "\"continue\":{\"description\":\"Not empty: there is more. Send it back to get the next part.\",\"type\":\"string\"},"
-    "\"remainingItemCount\":{\"description\":\"How many objects follow this part, where that is known.\",\"type\":\"integer\",\"format\":\"int64\"},"
+    "\"resourceVersion\":{\"description\":\"The revision of the list. Watch from here.\","
+    "\"type\":\"string\"},"
+    "\"continue\":{\"description\":\"Not empty: there is more. Send it back to get the next "
+    "part.\",\"type\":\"string\"},"
+    "\"remainingItemCount\":{\"description\":"
+    "\"How many objects follow this part, where that is known.\",\"type\":\"integer\","
+    "\"format\":\"int64\"},"
     "\"selfLink\":{\"description\":\"No longer used.\",\"type\":\"string\"}}}";
 
 static const char STATUS[] =
-    "{\"description\":\"The answer of a request that failed, or that has no object to answer with.\",\"type\":\"object\",\"properties\":{"
+    "{\"description\":\"The answer of a request that failed, or that has no object to answer "
+    "with.\",\"type\":\"object\",\"properties\":{"
     "\"status\":{\"description\":\"Success or Failure.\",\"type\":\"string\"},"
     "\"message\":{\"description\":\"A sentence for people.\",\"type\":\"string\"},"
     "\"reason\":{\"description\":\"A word for programs.\",\"type\":\"string\"},"
     "\"code\":{\"description\":\"The HTTP status.\",\"type\":\"integer\",\"format\":\"int32\"},"
-    "\"details\":{\"description\":\"What the reason is about.\",\"type\":\"object\",\"properties\":{"
+    "\"details\":{\"description\":\"What the reason is about.\",\"type\":\"object\","
+    "\"properties\":{"
       "\"name\":{\"description\":\"The object's name.\",\"type\":\"string\"},"
       "\"group\":{\"description\":\"The object's group.\",\"type\":\"string\"},"
       "\"kind\":{\"description\":\"The object's kind or resource.\",\"type\":\"string\"},"
       "\"uid\":{\"description\":\"The object's uid.\",\"type\":\"string\"},"
-      "\"retryAfterSeconds\":{\"description\":\"Try again after so many seconds.\",\"type\":\"integer\",\"format\":\"int32\"},"
-      "\"causes\":{\"description\":\"Each thing that is wrong.\",\"type\":\"array\",\"x-kubernetes-list-type\":\"atomic\",\"items\":{\"type\":\"object\",\"properties\":{"
+      "\"retryAfterSeconds\":{\"description\":\"Try again after so many seconds.\",\"type\":"
+      "\"integer\",\"format\":\"int32\"},"
+      "\"causes\":{\"description\":\"Each thing that is wrong.\",\"type\":\"array\","
+      "\"x-kubernetes-list-type\":\"atomic\",\"items\":{\"type\":\"object\",\"properties\":{"
         "\"reason\":{\"description\":\"A word for programs.\",\"type\":\"string\"},"
         "\"message\":{\"description\":\"A sentence for people.\",\"type\":\"string\"},"
         "\"field\":{\"description\":\"The field.\",\"type\":\"string\"}}}}}}}}";
@@ -45,21 +53,30 @@ static const char DELETE_OPTIONS[] =
     "{\"description\":\"How to delete.\",\"type\":\"object\",\"properties\":{"
     "\"apiVersion\":{\"description\":\"The version of this schema.\",\"type\":\"string\"},"
     "\"kind\":{\"description\":\"DeleteOptions.\",\"type\":\"string\"},"
-    "\"dryRun\":{\"description\":\"All: check everything and change nothing.\",\"type\":\"array\",\"x-kubernetes-list-type\":\"atomic\",\"items\":{\"type\":\"string\"}},"
-    "\"gracePeriodSeconds\":{\"description\":\"Seconds the object gets to end gracefully.\",\"type\":\"integer\",\"format\":\"int64\"},"
+    "\"dryRun\":{\"description\":\"All: check everything and change nothing.\",\"type\":"
+    "\"array\",\"x-kubernetes-list-type\":\"atomic\",\"items\":{\"type\":\"string\"}},"
+    "\"gracePeriodSeconds\":{\"description\":\"Seconds the object gets to end gracefully.\","
+    "\"type\":\"integer\",\"format\":\"int64\"},"
     "\"orphanDependents\":{\"description\":\"Use propagationPolicy.\",\"type\":\"boolean\"},"
-    "\"propagationPolicy\":{\"description\":\"What happens to dependents: Orphan, Background or Foreground.\",\"type\":\"string\"},"
-    "\"preconditions\":{\"description\":\"Delete only what is still this.\",\"type\":\"object\",\"properties\":{"
+    "\"propagationPolicy\":{\"description\":\"What happens to dependents: Orphan, Background or "
+    "Foreground.\",\"type\":\"string\"},"
+    "\"preconditions\":{\"description\":\"Delete only what is still this.\",\"type\":"
+    "\"object\",\"properties\":{"
       "\"uid\":{\"description\":\"The uid it must have.\",\"type\":\"string\"},"
       "\"resourceVersion\":{\"description\":\"The version it must have.\",\"type\":\"string\"}}}}}";
 
 static const char SCALE[] =
-    "{\"description\":\"How many replicas are wanted and how many there are.\",\"type\":\"object\",\"properties\":{"
+    "{\"description\":\"How many replicas are wanted and how many there are.\",\"type\":"
+    "\"object\",\"properties\":{"
     "\"spec\":{\"description\":\"What is wanted.\",\"type\":\"object\",\"properties\":{"
-      "\"replicas\":{\"description\":\"How many are wanted.\",\"type\":\"integer\",\"format\":\"int32\"}}},"
-    "\"status\":{\"description\":\"What is there.\",\"type\":\"object\",\"required\":[\"replicas\"],\"properties\":{"
-      "\"replicas\":{\"description\":\"How many there are.\",\"type\":\"integer\",\"format\":\"int32\"},"
-      "\"selector\":{\"description\":\"The label selector of the replicas.\",\"type\":\"string\"}}}}}";
+      "\"replicas\":{\"description\":\"How many are wanted.\",\"type\":\"integer\",\"format\":"
+      "\"int32\"}}},"
+    "\"status\":{\"description\":\"What is there.\",\"type\":\"object\","
+    "\"required\":[\"replicas\"],\"properties\":{"
+      "\"replicas\":{\"description\":\"How many there are.\",\"type\":\"integer\",\"format\":"
+      "\"int32\"},"
+      "\"selector\":{\"description\":\"The label selector of the replicas.\",\"type\":"
+      "\"string\"}}}}}";
 
 static const char PATCH[] =
     "{\"description\":\"A patch, in the form that the Content-Type names.\",\"type\":\"object\"}";

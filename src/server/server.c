@@ -20,6 +20,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "net/door.h"
@@ -198,6 +199,40 @@ static int open_doors(struct server *s, struct vd_error *error)
     return code ? code : open_door(s, &s->plain, c->listen, NULL, error);
 }
 
+/* A path in the shell's words, from the root: whoever pastes it may be elsewhere. */
+static void add_shell_path(struct vd_buf *out, const char *path)
+{
+    char *whole = realpath(path, NULL);
+    vd_buf_add_text(out, "'");
+    for (const char *p = whole ? whole : path; *p; p++) {
+        if (*p == '\'')
+            vd_buf_add_text(out, "'\\'"); /* out of the quotes, one quote, and in again */
+        vd_buf_add(out, p, 1);
+    }
+    vd_buf_add_text(out, "'");
+    free(whole);
+}
+
+/* For people: what to do with a server that is up. */
+static void suggest(const char *kubeconfig)
+{
+    static const char example[] = "examples/configmap.yaml";
+    struct vd_buf text = {0};
+    vd_buf_add_text(&text, "\nTo try it, paste into another terminal:\n\n"
+                           "  export KUBECONFIG=");
+    add_shell_path(&text, kubeconfig);
+    vd_buf_add_text(&text, "\n  kubectl create configmap hello --from-literal=greeting=hi\n");
+    if (access(example, R_OK) == 0) { /* started in the source tree */
+        vd_buf_add_text(&text, "  kubectl apply -f ");
+        add_shell_path(&text, example);
+        vd_buf_add_text(&text, "\n");
+    }
+    vd_buf_add_text(&text, "  kubectl get cm -w\n\n");
+    printf("%s", vd_buf_text(&text));
+    vd_buf_release(&text);
+}
+
+/* The first two lines are for programs as well: "ready URL..." and "kubeconfig FILE". */
 static void announce(const struct server *s)
 {
     struct vd_buf line = {0};
@@ -207,8 +242,13 @@ static void announce(const struct server *s)
     if (s->plain.fd >= 0)
         vd_buf_addf(&line, " http://%s", s->plain.address);
     printf("%s\n", vd_buf_text(&line));
-    if (s->tls.fd >= 0)
-        printf("kubeconfig %s/admin.kubeconfig\n", s->config->data);
+    if (s->tls.fd >= 0) {
+        struct vd_buf kubeconfig = {0};
+        vd_buf_addf(&kubeconfig, "%s/admin.kubeconfig", s->config->data);
+        printf("kubeconfig %s\n", vd_buf_text(&kubeconfig));
+        suggest(vd_buf_text(&kubeconfig));
+        vd_buf_release(&kubeconfig);
+    }
     fflush(stdout);
     vd_log_info("ready", VD_F_SLICE("urls", vd_slice_from(vd_buf_slice(&line), sizeof "ready")),
                 VD_F_U64("loops", s->n), VD_F_U64("revision", vd_store_revision(s->store)));

@@ -261,6 +261,29 @@ no_access() { ! grep -q request err && grep -q '"msg":"ready"' err; }
 tap "the log is as wished" no_access
 stop TERM >/dev/null
 
+# ---- what it says to people ----
+
+# The line is pasted into a shell that stands elsewhere.
+pasted() {
+    grep '^  export KUBECONFIG=' out >paste && (
+        cd / && . "$scratch/paste" && [ "$KUBECONFIG" = "$scratch/it's here/admin.kubeconfig" ] &&
+            [ -r "$KUBECONFIG" ]
+    )
+}
+first_line() { sed -n 1p out | grep -q '^ready https://[^ ]* http://[^ ]*$'; }
+second_line() { [ "$(sed -n 2p out)" = "kubeconfig it's here/admin.kubeconfig" ]; }
+tap "a folder with a quote and a space" start --data "it's here"
+tap "the first line is for programs" first_line
+tap "so is the second" second_line
+tap "what can be pasted finds the kubeconfig from anywhere" pasted
+tap "a command to try" grep -q -x '  kubectl get cm -w' out
+tap "none with an example that is not there" test -z "$(grep examples out)"
+stop TERM >/dev/null
+mkdir examples && cp "$top/examples/configmap.yaml" examples/
+tap "in the source tree" start --data data
+tap "an example to try" grep -q -F -x "  kubectl apply -f '$scratch/examples/configmap.yaml'" out
+stop TERM >/dev/null
+
 # ---- what is refused ----
 
 tap "an unknown option" says 2 "unknown option '--lisen' (did you mean '--listen'?)" \
