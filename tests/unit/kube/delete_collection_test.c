@@ -18,9 +18,9 @@ static struct {
     struct vd_user *user;
 } face;
 
-static bool allow(void *arg, const struct vd_call *call, struct vd_buf *reason)
+static bool allow(void *arg, const struct vd_access *access, struct vd_buf *reason)
 {
-    (void)arg, (void)call, (void)reason;
+    (void)arg, (void)access, (void)reason;
     return true;
 }
 
