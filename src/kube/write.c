@@ -107,6 +107,7 @@ static bool check_valid(struct vd_call *call, const struct vd_json *object,
             };
         }
         struct vd_status_target about = vd_call_about(call);
+        about.plural = call->kind->kind;
         about.name = vd_meta_name(object);
         struct vd_status status = vd_status_invalid(&call->arena, &about, causes, n);
         vd_call_reply_status(call, &status);
