@@ -25,10 +25,10 @@ object() {
 put() { call PUT "$configmaps/$1" "$(object "$1" "$2")" >/dev/null; }
 post() { call POST "$configmaps" "$(object "$1" "$2")" >/dev/null; }
 
-# list_version: the resourceVersion of now.
+# list_version: the resourceVersion of now; the list's own comes before those of its items.
 list_version() {
-    call GET "$configmaps?limit=1" |
-        sed 's/.*"metadata":{\("continue":"[^"]*",\)*"resourceVersion":"\([0-9]*\)".*/\2/'
+    call GET "$configmaps?limit=1" | grep -o '"resourceVersion": *"[0-9]*"' | head -n 1 |
+        tr -d -c 0-9
 }
 
 # watch FILE VERSION [QUERY]: a stream into the file, its process in $watcher.
