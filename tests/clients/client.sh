@@ -95,3 +95,17 @@ refuses() {
     cat refuses.out
     return 1
 }
+
+# serve_client PID: waits for a client that makes the file `killed` when it wants the server killed
+# and started again, after which there is `restarted`; returns the client's status.
+serve_client() {
+    serve_deadline=$(($(date +%s) + 120))
+    until [ -e killed ] || ! kill -0 "$1" 2>/dev/null || [ "$(date +%s)" -ge "$serve_deadline" ]; do
+        sleep 0.05
+    done
+    if [ -e killed ]; then
+        kill_server
+        start_server && : >restarted
+    fi
+    wait "$1"
+}

@@ -19,12 +19,4 @@ install() {
 install || skip_all "npm could not install @kubernetes/client-node"
 start_server || exit 1
 timeout 240 node "$here/informer.mjs" "$cache/node" &
-client=$!
-asks_or_ends() { [ -e killed ] || ! kill -0 "$client" 2>/dev/null; }
-deadline=$(($(date +%s) + 120))
-until asks_or_ends || [ "$(date +%s)" -ge "$deadline" ]; do sleep 0.05; done
-if [ -e killed ]; then
-    kill_server
-    start_server && : >restarted
-fi
-wait "$client"
+serve_client $!
