@@ -234,8 +234,8 @@ static void check_new_finalizers(const struct vd_json *metadata, const struct vd
     VD_VEC_RELEASE(&before.list);
 }
 
-void vd_metadata_check_update(const struct vd_kind *kind, const struct vd_json *object,
-                              const struct vd_json *old, struct vd_violations *out)
+void vd_metadata_check_update(const struct vd_json *object, const struct vd_json *old,
+                              struct vd_violations *out)
 {
     static const char *const fixed[] = {"name",
                                         "namespace",
@@ -245,12 +245,8 @@ void vd_metadata_check_update(const struct vd_kind *kind, const struct vd_json *
                                         "deletionGracePeriodSeconds"};
     const struct vd_json *metadata = vd_json_get(object, VD_SLICE("metadata"));
     const struct vd_json *before = vd_json_get(old, VD_SLICE("metadata"));
-    struct vd_field_path version = vd_field_member(&root, VD_SLICE("resourceVersion"));
     if (vd_json_get(before, VD_SLICE("deletionTimestamp")))
         check_new_finalizers(metadata, before, out);
-    if (!kind->unconditional_update && text_at(metadata, "resourceVersion").n == 0)
-        vd_violations_add(out, VD_VIOLATION_INVALID, &version, VD_SLICE("0x0"), "%s",
-                          "must be specified for an update");
     for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++) {
         const struct vd_json *now = vd_json_get(metadata, vd_slice_of(fixed[i]));
         const struct vd_json *was = vd_json_get(before, vd_slice_of(fixed[i]));

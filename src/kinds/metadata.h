@@ -20,10 +20,9 @@ void vd_metadata_check(const struct vd_kind *kind, const struct vd_json *object,
 
 /* Everything that may not differ from the stored object, or not so: name, uid and
  * the like; no new finalizers while it is being deleted. Whether a
- * resourceVersion has to be there and matches is the store's business, but for its
- * presence where the kind demands it. */
-void vd_metadata_check_update(const struct vd_kind *kind, const struct vd_json *object,
-                              const struct vd_json *old, struct vd_violations *out);
+ * resourceVersion has to be there and matches is for the caller to see to. */
+void vd_metadata_check_update(const struct vd_json *object, const struct vd_json *old,
+                              struct vd_violations *out);
 
 /*
  * What an update takes over from the stored object, before it is checked: the uid

@@ -20,7 +20,7 @@ bool vd_object_validate(const struct vd_kind *kind, const struct vd_json *object
     if (kind->stored) {
         vd_metadata_check(kind, object, out);
         if (old)
-            vd_metadata_check_update(kind, object, old, out);
+            vd_metadata_check_update(object, old, out);
     }
     vd_schema_validate(kind->schema, object, out);
     vd_rules_check(kind, object, old, out);

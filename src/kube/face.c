@@ -3,6 +3,7 @@
  * answers it.
  */
 #include <stdlib.h>
+#include <strings.h>
 
 #include "base/alloc.h"
 #include "kube/call.h"
@@ -15,13 +16,14 @@ static bool query_is(const struct vd_url_query *query, const char *key, const ch
     return vd_url_query_find(query, vd_slice_of(key), &given) && vd_slice_is(given, value);
 }
 
-/* watch=true, watch=1 or watch alone. */
+/* Any word but these two, as Kubernetes has it: the Python client says watch=True. */
 static bool wants_watch(const struct vd_url_query *query)
 {
     struct vd_slice value;
     if (!vd_url_query_find(query, VD_SLICE("watch"), &value))
         return false;
-    return value.n == 0 || vd_slice_is(value, "1") || vd_slice_is(value, "true");
+    return !vd_slice_is(value, "0") &&
+           !(value.n == 5 && strncasecmp(value.p, "false", value.n) == 0);
 }
 
 static int parse(struct vd_call *call, struct vd_error *error)

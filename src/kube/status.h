@@ -94,13 +94,14 @@ struct vd_status vd_status_version_precondition(struct vd_arena *a,
 struct vd_status vd_status_apply_conflict(struct vd_arena *a, struct vd_slice message,
                                           const struct vd_status_cause *causes, size_t n);
 
-/* 422 `widgets.example.com "w1" is invalid: <field>: <message>`; several causes
- * are "[.., ..]" and equal ones said once. The causes are borrowed; those beyond
- * VD_STATUS_CAUSES_MAX are not named. */
+/* 422 `Widget.example.com "w1" is invalid: <field>: <message>`, for which the target
+ * has the Kind in the place of the plural; several causes are "[.., ..]" and equal ones said once.
+ * The causes are borrowed; those beyond VD_STATUS_CAUSES_MAX are not named. */
 struct vd_status vd_status_invalid(struct vd_arena *a, const struct vd_status_target *target,
                                    const struct vd_status_cause *causes, size_t n);
 
-/* 422 for an update of a kind that does not allow one without resourceVersion. */
+/* 422 for an update of a kind that does not allow one without resourceVersion; the
+ * target has the Kind, too. */
 struct vd_status vd_status_version_required(struct vd_arena *a,
                                             const struct vd_status_target *target);
 

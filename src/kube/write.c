@@ -29,11 +29,23 @@ enum { ATTEMPTS_MAX = 8 };
 
 /* ---- checks ---- */
 
-/* False: the call has been answered. */
-static bool check_kind(struct vd_call *call, const struct vd_json *object)
+/* The text of a top-level member, which is filled in where it is not said: typed clients
+ * leave apiVersion and kind out, since the URL has them. */
+static struct vd_slice text_or(struct vd_call *call, struct vd_json *object, struct vd_slice key,
+                               struct vd_slice text)
 {
-    struct vd_slice api_version = vd_json_text(vd_json_get(object, VD_SLICE("apiVersion")));
-    struct vd_slice kind = vd_json_text(vd_json_get(object, VD_SLICE("kind")));
+    if (object->type == VD_JSON_OBJECT && !vd_json_get(object, key))
+        vd_json_set(&call->arena, object, key, vd_json_string(&call->arena, text));
+    return vd_json_text(vd_json_get(object, key));
+}
+
+/* False: the call has been answered. */
+static bool check_kind(struct vd_call *call, struct vd_json *object)
+{
+    const struct vd_kind *expected = call->kind;
+    struct vd_slice api_version = text_or(call, object, VD_SLICE("apiVersion"),
+                                          expected->api_version);
+    struct vd_slice kind = text_or(call, object, VD_SLICE("kind"), expected->kind);
     struct vd_status status;
     struct vd_error error;
     if (vd_meta_check(object, &error)) {
@@ -107,6 +119,7 @@ static bool check_valid(struct vd_call *call, const struct vd_json *object,
             };
         }
         struct vd_status_target about = vd_call_about(call);
+        about.plural = call->kind->kind;
         about.name = vd_meta_name(object);
         struct vd_status status = vd_status_invalid(&call->arena, &about, causes, n);
         vd_call_reply_status(call, &status);
@@ -411,6 +424,7 @@ static bool check_preconditions(struct vd_call *call, const struct vd_json *obje
     } else if (version.n && revision && revision != call->wish.revision) {
         status = vd_status_modified(&call->arena, &about);
     } else if (is_put && !revision && !call->kind->unconditional_update) {
+        about.plural = call->kind->kind;
         status = vd_status_version_required(&call->arena, &about);
     } else {
         if (revision)
