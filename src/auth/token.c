@@ -101,6 +101,7 @@ static int read_line(struct vd_token_set *set, struct vd_slice text, const char 
     struct vd_token_entry *e = vd_arena_alloc(&set->arena, sizeof *e);
     struct vd_json_options strict = {.duplicates = VD_JSON_DUPLICATES_REJECT};
     struct vd_json *line;
+    atomic_init(&e->known, NULL);
     /* The parser's own sentence could show the file's bytes; this one does not. */
     if (vd_json_parse_copy(&set->arena, text, &strict, &line, NULL) ||
         !read_entry(&set->arena, line, e))
@@ -167,6 +168,8 @@ void vd_token_set_unref(struct vd_token_set *set)
 {
     if (!set || !vd_unref(&set->count))
         return;
+    for (size_t i = 0; i < set->entries.n; i++)
+        vd_user_unref(atomic_load(&set->entries.p[i]->known));
     vd_hash_map_release(&set->by_hash);
     vd_hash_map_release(&set->by_id);
     VD_VEC_RELEASE(&set->entries);
@@ -231,6 +234,20 @@ static struct vd_user *user_of(const struct vd_token *token)
     return user;
 }
 
+/* The token's user is made by the first request that brings it, and shared by all later
+ * ones and their streams: thousands of watches with one token have one user. */
+static struct vd_user *known_user(struct vd_token_entry *e)
+{
+    struct vd_user *user = atomic_load(&e->known), *other = NULL;
+    if (user)
+        return vd_user_ref(user);
+    user = user_of(&e->token);
+    if (atomic_compare_exchange_strong(&e->known, &other, user))
+        return vd_user_ref(user);
+    vd_user_unref(user); /* another thread was first */
+    return vd_user_ref(other);
+}
+
 int vd_token_set_authenticate(const struct vd_token_set *set, struct vd_slice token, int64_t now_ms,
                               struct vd_user **out, struct vd_error *error)
 {
@@ -238,13 +255,13 @@ int vd_token_set_authenticate(const struct vd_token_set *set, struct vd_slice to
     if (token.n != VD_TOKEN_LEN || !vd_slice_starts_with(token, VD_SLICE(VD_TOKEN_PREFIX)))
         return vd_error_set(error, VD_ERR_NOT_FOUND, "the bearer token is not one of this server");
     vd_token_hash(token, hash);
-    const struct vd_token_entry *e = vd_hash_map_get(&set->by_hash,
-                                                     vd_slice(hash, VD_TOKEN_HASH_LEN / 2));
+    struct vd_token_entry *e = vd_hash_map_get(&set->by_hash,
+                                               vd_slice(hash, VD_TOKEN_HASH_LEN / 2));
     if (!e || CRYPTO_memcmp(e->hash, hash, sizeof hash) != 0)
         return vd_error_set(error, VD_ERR_NOT_FOUND, "the bearer token is unknown, or was revoked");
     if (e->token.expires_ms && now_ms >= e->token.expires_ms)
         return vd_error_set(error, VD_ERR_EXPIRED, "the bearer token %.*s has expired",
                             VD_FMT(e->token.id));
-    *out = user_of(&e->token);
+    *out = known_user(e);
     return VD_OK;
 }

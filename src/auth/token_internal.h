@@ -2,6 +2,8 @@
 #ifndef VD_AUTH_TOKEN_INTERNAL_H
 #define VD_AUTH_TOKEN_INTERNAL_H
 
+#include <stdatomic.h>
+
 #include "auth/token.h"
 
 enum {
@@ -13,6 +15,7 @@ enum {
 struct vd_token_entry {
     struct vd_token token;
     unsigned char hash[VD_TOKEN_HASH_LEN];
+    _Atomic(struct vd_user *) known; /* whom it stands for, once somebody has asked */
 };
 
 const struct vd_token_entry *vd_token_set_entry(const struct vd_token_set *set, size_t i);

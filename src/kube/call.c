@@ -8,7 +8,7 @@
 #include "base/alloc.h"
 #include "base/utf8.h"
 
-enum { WARNING_LEN_MAX = 256, WARNINGS_MAX = 32 };
+enum { WARNING_LEN_MAX = 256, WARNINGS_MAX = 32, SPARE_LEN_MAX = 65536 };
 
 struct vd_status_target vd_call_about(const struct vd_call *call)
 {
@@ -23,6 +23,17 @@ struct vd_key vd_call_key(const struct vd_call *call)
                            call->target.name};
 }
 
+/* One arena is kept for the next call. What a watch leaves behind would otherwise lie
+ * between the holes of arenas that were freed. */
+static void arena_keep(struct vd_kube_loop *l, struct vd_arena *arena)
+{
+    vd_arena_reset(arena);
+    if (l->spare.chunks || arena->total > SPARE_LEN_MAX)
+        vd_arena_release(arena);
+    else
+        l->spare = *arena;
+}
+
 void vd_call_free(struct vd_call *call)
 {
     VD_VEC_RELEASE(&call->warnings);
@@ -30,7 +41,7 @@ void vd_call_free(struct vd_call *call)
     vd_buf_release(&call->body);
     vd_kind_set_unref(call->kinds);
     vd_user_unref(call->user);
-    vd_arena_release(&call->arena);
+    arena_keep(call->l, &call->arena);
     free(call);
 }
 

@@ -183,6 +183,8 @@ void vd_kube_handle(struct vd_kube_loop *l, struct vd_exchange *x, struct vd_use
     call->l = l;
     call->x = x;
     call->user = vd_user_ref(user);
+    call->arena = l->spare;
+    l->spare = (struct vd_arena){0};
     int code = parse(call, &error);
     find_kind(call);
     struct vd_record *record = vd_record_attach(call);

@@ -61,7 +61,8 @@ struct vd_kube_loop {
     struct vd_loop *loop;
     struct vd_registry *registry;
     struct vd_turn_hook hook;
-    struct vd_buf frame; /* scratch for frames */
+    struct vd_buf frame;   /* scratch for frames */
+    struct vd_arena spare; /* for the next call */
     struct vd_watch *watches;
     size_t watches_n;
     struct vd_meters *meters;

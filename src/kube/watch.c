@@ -465,6 +465,7 @@ void vd_kube_loop_release(struct vd_kube_loop *l)
     vd_registry_free(l->registry);
     vd_meters_free(l->meters);
     vd_buf_release(&l->frame);
+    vd_arena_release(&l->spare);
 }
 
 void vd_kube_loop_drain(struct vd_kube_loop *l, uint64_t spread_ms)

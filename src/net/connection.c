@@ -29,6 +29,7 @@
 enum {
     READS_PER_EVENT = 4,
     FLUSH_ROUNDS = 2,
+    SPARE_CAP_MAX = 16384,
     KEEPALIVE_INTERVAL_S = 15,
     KEEPALIVE_PROBES = 4,
 };
@@ -45,12 +46,20 @@ static void free_connection(uv_handle_t *handle)
     free(c);
 }
 
+/* One intake is kept for the next request: freed each time, its place would be cut up
+ * by what outlives the request, and thousands of streams would leave as many holes. */
 static void intake_free(struct vd_connection *c)
 {
-    if (c->intake)
-        vd_buf_release(&c->intake->bytes);
-    free(c->intake);
+    struct vd_http_service *s = c->service;
+    struct vd_intake *in = c->intake;
     c->intake = NULL;
+    if (in && !s->spare && in->bytes.cap <= SPARE_CAP_MAX) {
+        vd_buf_reset(&in->bytes);
+        s->spare = in;
+    } else if (in) {
+        vd_buf_release(&in->bytes);
+        free(in);
+    }
 }
 
 static void unlink_connection(struct vd_connection *c)
@@ -61,6 +70,11 @@ static void unlink_connection(struct vd_connection *c)
         c->next->prev = c->prev;
     s->count--;
     vd_output_unmark(c);
+    if (s->count == 0 && s->spare) {
+        vd_buf_release(&s->spare->bytes);
+        free(s->spare);
+        s->spare = NULL;
+    }
 }
 
 void vd_connection_close(struct vd_connection *c)
@@ -76,8 +90,8 @@ void vd_connection_close(struct vd_connection *c)
     if (answering && x->ops)
         x->ops->gone(x);
     vd_timer_stop(c->loop, &c->deadline);
-    unlink_connection(c);
     intake_free(c);
+    unlink_connection(c);
     /* In this order: once closed, the descriptor's number may be another thread's. */
     uv_close((uv_handle_t *)&c->poll, free_connection);
     vd_transport_close(&c->transport);
@@ -213,8 +227,12 @@ static bool flush_dirty(struct vd_turn_hook *hook)
 static struct vd_intake *intake_ensure(struct vd_connection *c)
 {
     if (!c->intake) {
-        c->intake = vd_malloc(sizeof *c->intake);
-        c->intake->bytes = (struct vd_buf){0};
+        c->intake = c->service->spare;
+        c->service->spare = NULL;
+        if (!c->intake) {
+            c->intake = vd_malloc(sizeof *c->intake);
+            c->intake->bytes = (struct vd_buf){0};
+        }
         vd_http_head_init(&c->intake->head);
         c->intake->body_end = c->intake->next_at = 0;
     }

@@ -104,6 +104,7 @@ struct vd_http_service {
     size_t dirty_n;
     struct vd_connection *connections;
     size_t count;
+    struct vd_intake *spare; /* for the next request; none when there are no connections */
 };
 
 /* Sets everything to its default and adds the hook that sends to the loop; the

@@ -60,7 +60,7 @@ static void forget_sent(struct vd_connection *c, size_t sent)
     if (c->output_first < c->output.n)
         return;
     c->output.n = c->output_first = 0;
-    if (c->output.cap > CAP_KEPT) /* a burst has passed; an idle stream keeps little */
+    if (c->output.cap > CAP_KEPT || c->streaming) /* an idle stream keeps nothing */
         VD_VEC_RELEASE(&c->output);
 }
 

@@ -320,11 +320,23 @@ void vd_registry_free(struct vd_registry *r)
     free(r);
 }
 
+/* The group's filter says the same: thousands of equal watches need one. A snapshot
+ * may still read from its own. */
+static void share_filter(struct vd_watcher *w)
+{
+    struct vd_filter *own = w->cursor.filter;
+    if (w->cursor.snapshot)
+        return;
+    w->cursor.filter = vd_filter_ref(w->group->filter);
+    vd_filter_unref(own);
+}
+
 void vd_registry_add(struct vd_registry *r, struct vd_watcher *w)
 {
     assert(w->state == VD_WATCHER_OUT);
     w->registry = r;
     w->group = vd_watch_group_join(r, w->cursor.filter);
+    share_filter(w);
     r->watchers++;
     place(w);
 }

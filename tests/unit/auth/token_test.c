@@ -50,6 +50,10 @@ static void a_token_is_its_user(void **state)
     assert_int_equal(user->is.method, VD_AUTH_TOKEN);
     assert_int_equal(user->is.expires_ms, NOW + 3600000);
     assert_slice(vd_slice_from(user->is.credential_id, 6), vd_buf_text(&id));
+    struct vd_user *again = NULL; /* every watch with this token keeps one: it must be the same */
+    assert_ok(vd_token_set_authenticate(set, vd_buf_slice(&token), NOW, &again, &error), &error);
+    assert_ptr_equal(again, user);
+    vd_user_unref(again);
     vd_user_unref(user);
 
     assert_code(vd_token_set_authenticate(set, vd_buf_slice(&token), NOW + 3600000, &user, &error),

@@ -1,0 +1,151 @@
+/*
+ * What the parts of the load generator share. load.c is the program; each other
+ * part is one noun: a link (a connection), a reply, the crowd of watchers, the
+ * writers, latencies. What cannot go on ends the program with a sentence.
+ */
+#ifndef VD_BENCH_LOAD_H
+#define VD_BENCH_LOAD_H
+
+#include <openssl/ssl.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+
+struct load_options {
+    char host[64]; /* an IPv4 address */
+    uint16_t port;
+    bool tls;
+    const char *token, *cert, *key;
+    const char *path;       /* of the collection that is written and listed */
+    const char *watch_path; /* of the one that is watched, when it is another */
+    const char *kind, *api_version;
+    unsigned watchers, writers, clients, objects, size, events, check_every;
+    int pid; /* the server's, 0: unknown */
+    double seconds;
+};
+
+extern struct load_options load;
+
+uint64_t load_now_ns(void);
+void load_sleep_ms(unsigned ms);
+_Noreturn void load_die(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* ---- latency ---- */
+
+enum { LATENCY_BUCKETS = 64 * 16 };
+
+/* Counts by size: 16 buckets to each doubling of the microseconds. */
+struct latency {
+    uint64_t n, longest_ns;
+    uint64_t counts[LATENCY_BUCKETS];
+};
+
+void latency_add(struct latency *l, uint64_t ns);
+void latency_merge(struct latency *into, const struct latency *from);
+double latency_ms(const struct latency *l, double quantile);
+
+/* ---- reply ---- */
+
+enum reply_phase {
+    REPLY_HEAD,
+    REPLY_CHUNK_SIZE,
+    REPLY_CHUNK,
+    REPLY_CHUNK_END,
+    REPLY_WHOLE,
+    REPLY_DONE
+};
+
+/* Reads one HTTP/1.1 response as its bytes come in; {0} is ready for one. */
+struct reply {
+    enum reply_phase phase;
+    unsigned status;
+    bool chunked;
+    uint64_t left; /* of the body or of the chunk */
+    char line[120];
+    unsigned line_n;
+};
+
+typedef void (*reply_sink)(void *arg, struct vd_slice part);
+
+/* Bytes after the response's end are left unread. */
+void reply_feed(struct reply *r, struct vd_slice bytes, reply_sink sink, void *arg);
+
+/* ---- link ---- */
+
+struct link {
+    int fd;
+    SSL *ssl;
+};
+
+enum { LINK_AGAIN = -2, LINK_BROKEN = -1 };
+
+void link_setup(void); /* once, before the first */
+void link_open(struct link *l);
+void link_close(struct link *l);
+void link_set_nonblocking(struct link *l);
+bool link_send(struct link *l, struct vd_slice bytes);
+
+/* Bytes read, 0 at the end, or one of the two above. */
+ssize_t link_receive(struct link *l, char *room, size_t n);
+
+/* Puts a request together; without a body, content_type is NULL. */
+void link_request_text(struct vd_buf *out, const char *method, const char *path,
+                       const char *content_type, struct vd_slice body);
+
+/* Sends `request` and reads its answer through `sink`, which may be NULL. The status;
+ * 0: the connection broke. */
+unsigned link_ask(struct link *l, struct vd_slice request, reply_sink sink, void *arg);
+
+/* ---- objects ---- */
+
+void objects_create(void);
+uint64_t objects_revision(void); /* the collection's resourceVersion */
+
+/* ---- writers ---- */
+
+struct writers {
+    struct writer *each;
+    atomic_bool stop;
+    atomic_ullong done, failed;
+};
+
+void writers_start(struct writers *w);
+void writers_stop(struct writers *w, struct latency *latency);
+
+/* ---- crowd ---- */
+
+struct crowd {
+    struct watcher *each;
+    pthread_t thread;
+    int epoll;
+    atomic_bool stop;
+    struct latency latency; /* from before a write was sent until its event was read */
+    uint64_t out_of_order, others;
+};
+
+struct crowd_count {
+    uint64_t events, least, most;
+    unsigned cut;
+};
+
+void crowd_open(struct crowd *c, uint64_t revision);
+void crowd_close(struct crowd *c); /* stops reading; the figures stay */
+void crowd_count(const struct crowd *c, struct crowd_count *out);
+
+/* Waits until every watcher has `n` events, or no more have come for so long. */
+void crowd_wait(const struct crowd *c, uint64_t n, unsigned patience_ms);
+
+/* ---- modes ---- */
+
+void mode_fanout(void);
+void mode_idle(void);
+void mode_replay(void);
+void mode_list(void);
+void mode_write(void);
+
+double server_cpu_s(void);
+double server_resident_kb(void);
+
+#endif

@@ -1,0 +1,254 @@
+#!/bin/sh
+# The server's rows of the performance targets, as ratios within one run: each row is
+# measured on the ceiling and on the server in turns, plain and over TLS.
+#
+#   bench/server_bench.sh BUILD_DIR [SECONDS] [PATTERN]
+#
+# SECONDS is what a row takes, PATTERN picks rows by name. JSON lines of all runs go to
+# BUILD_DIR/server_bench.jsonl. A miss is a word, not a failed run: the machine may be busy.
+# A broken promise (a watcher cut, an event missing or out of order) fails the run.
+set -eu
+build=${1:?usage: bench/server_bench.sh BUILD_DIR [SECONDS] [PATTERN]}
+seconds=${2:-2}
+pattern=${3:-.}
+load=$build/bench/load
+server=$build/vedette
+results=$build/server_bench.jsonl
+
+# kube-apiserver 1.32 with etcd on a machine of two cores: where a target is a multiple of it.
+peer_writes_64=1300
+peer_replay=64000
+peer_list_mb=90
+
+work=$(mktemp -d "$build/server_bench.XXXXXX")
+pids=
+broken=0
+stop_all() {
+    for pid in $pids; do
+        kill "$pid" 2>/dev/null || true
+        wait "$pid" 2>/dev/null || true
+    done
+    pids=
+}
+trap 'stop_all; rm -rf "$work"' EXIT
+trap 'exit 130' INT TERM
+: >"$results"
+
+# await FILE PID: the line "ready ..." of a program that was just started.
+await() {
+    until grep -q '^ready' "$1"; do
+        kill -0 "$2" 2>/dev/null || { cat "$1" "$1.err" >&2; exit 1; }
+        sleep 0.01
+    done
+}
+
+# start_server: a fresh data folder; sets pid, plain, tls, token.
+start_server() {
+    rm -rf "$work/data"
+    mkdir -m 700 "$work/data"
+    token=$("$server" token create --data "$work/data" --user bench --groups system:masters)
+    : >"$work/server"
+    "$server" serve --data "$work/data" --listen 127.0.0.1:0 --tls-listen 127.0.0.1:0 \
+        --access-log off >"$work/server" 2>"$work/server.err" &
+    pid=$!
+    pids="$pids $pid"
+    await "$work/server" "$pid"
+    plain=$(sed -n 's/^ready.*\(http:[^ ]*\).*/\1/p' "$work/server")
+    tls=$(sed -n 's/^ready.*\(https:[^ ]*\).*/\1/p' "$work/server")
+}
+
+# start_ceiling DOOR: sets pid and url; the certificate is the one that the server made.
+start_ceiling() {
+    : >"$work/ceiling"
+    if [ "$1" = tls ]; then
+        set -- "$work/ceiling.crt" "$work/ceiling.key"
+    else
+        set --
+    fi
+    "$build/bench/ceiling" "$@" >"$work/ceiling" 2>"$work/ceiling.err" &
+    pid=$!
+    pids="$pids $pid"
+    await "$work/ceiling" "$pid"
+    url=$(sed -n 's/^ready //p' "$work/ceiling")
+}
+
+# field JSON NAME: a number; p99 of NAME's object is "NAME.p99".
+field() {
+    name=${2%.p99}
+    if [ "$name" = "$2" ]; then
+        printf '%s\n' "$1" | sed -n "s/.*\"$name\":\([-0-9.]*\).*/\1/p"
+    else
+        printf '%s\n' "$1" | sed -n "s/.*\"$name\":{[^}]*\"p99\":\([0-9.]*\).*/\1/p"
+    fi
+}
+
+say() {
+    printf '  %-44s %s\n' "$1" "$2"
+}
+
+# verdict WHAT VALUE OP TARGET NOTE
+verdict() {
+    awk -v what="$1" -v value="$2" -v op="$3" -v target="$4" -v note="$5" 'BEGIN {
+        met = op == ">=" ? value + 0 >= target + 0 : value + 0 <= target + 0
+        printf "  %-44s %10.2f  (%s %s)  %-4s  %s\n", what, value, op, target, met ? "ok" : "MISS", note
+    }'
+}
+
+# ratio A B: A divided by B.
+ratio() {
+    awk -v a="$1" -v b="$2" 'BEGIN { printf "%.3f\n", (b > 0 ? a / b : 0) }'
+}
+
+wanted() {
+    printf '%s\n' "$1" | grep -q -e "$pattern"
+}
+
+# run WHO MODE OPTION...: one line of JSON in $line.
+run() {
+    who=$1
+    shift
+    line=$("$load" "$@" --seconds "$seconds" --pid "$pid")
+    printf '{"who":"%s","run":%s}\n' "$who" "$line" >>"$results"
+    case $line in
+    *'"right":false'*)
+        echo "  BROKEN PROMISE: $who $line"
+        [ "$who" = ceiling ] || broken=1
+        ;;
+    esac
+}
+
+# on_ceiling DOOR MODE OPTION... and on_server DOOR MODE OPTION...
+on_ceiling() {
+    door=$1
+    shift
+    start_ceiling "$door"
+    run ceiling "$@" --server "$url"
+    stop_all
+}
+
+on_server() {
+    door=$1
+    shift
+    start_server
+    url=$plain
+    [ "$door" = plain ] || url=$tls
+    run server "$@" --server "$url" --token "$token"
+    stop_all
+}
+
+# fanout DOOR WATCHERS WRITERS TARGET
+fanout() {
+    wanted "fanout $1 $2 $3" || return 0
+    on_ceiling "$1" fanout --watchers "$2" --writers "$3"
+    ceiling=$line
+    on_server "$1" fanout --watchers "$2" --writers "$3"
+    verdict "fan-out $1, $2 watchers, $3 writers" \
+        "$(ratio "$(field "$line" events_per_s)" "$(field "$ceiling" events_per_s)")" '>=' "$4" \
+        "of $(field "$ceiling" events_per_s) events/s"
+    verdict "  its p99" \
+        "$(ratio "$(field "$line" latency_ms.p99)" "$(field "$ceiling" latency_ms.p99)")" '<=' 1.5 \
+        "of $(field "$ceiling" latency_ms.p99) ms"
+    say "  its CPU an event, us" \
+        "$(field "$line" cpu_us_per_event), the ceiling's $(field "$ceiling" cpu_us_per_event)"
+}
+
+# write_row DOOR WRITERS
+write_row() {
+    wanted "write $1 $2" || return 0
+    on_ceiling "$1" write --writers "$2"
+    ceiling=$line
+    on_server "$1" write --writers "$2"
+    n=$(field "$line" writes_per_s)
+    say "durable writes $1, $2 writers" \
+        "$(ratio "$n" "$(field "$ceiling" writes_per_s)") of the ceiling, which keeps nothing"
+    [ "$2" -eq 1 ] || verdict "  beside the peer" "$(ratio "$n" $peer_writes_64)" '>=' 20 "$n/s"
+}
+
+# A change must cost the same whether 5,000 watch other namespaces or nobody does.
+bystanders() {
+    wanted "bystanders" || return 0
+    on_server plain write --writers 8
+    alone=$line
+    on_server plain write --writers 8 --watchers 5000 \
+        --watch-path /api/v1/namespaces/elsewhere/configmaps
+    verdict "CPU of a write, 5,000 watch elsewhere / none" \
+        "$(ratio "$(field "$line" cpu_us_per_write)" "$(field "$alone" cpu_us_per_write)")" '<=' 1.1 \
+        "of $(field "$alone" cpu_us_per_write) us"
+}
+
+# idle DOOR KB
+idle() {
+    wanted "idle $1" || return 0
+    on_server "$1" idle --watchers 5000
+    verdict "idle watch $1, KB each" "$(field "$line" kb_each)" '<=' "$2" "5,000 watchers"
+}
+
+# replay DOOR EVENTS_PER_S
+replay() {
+    wanted "replay $1" || return 0
+    on_ceiling "$1" replay --watchers 50
+    ceiling=$line
+    on_server "$1" replay --watchers 50
+    verdict "replay $1 to 50, k events/s" "$(ratio "$(field "$line" events_per_s)" 1000)" '>=' "$2" \
+        "$(ratio "$(field "$line" events_per_s)" "$(field "$ceiling" events_per_s)") of the ceiling"
+}
+
+# list DOOR
+list() {
+    wanted "list $1" || return 0
+    on_ceiling "$1" list --objects 10000 --clients 2
+    ceiling=$line
+    on_server "$1" list --objects 10000 --clients 2
+    mb=$(field "$line" mb_per_s)
+    verdict "LIST of 10,000 $1, beside the peer" "$(ratio "$mb" $peer_list_mb)" '>=' 8 \
+        "$mb MB/s, $(ratio "$mb" "$(field "$ceiling" mb_per_s)") of the ceiling"
+    say "  resident before and during, KB" "$(printf '%s\n' "$line" | sed 's/.*"resident_kb":\[\([^]]*\).*/\1/')"
+}
+
+resident_mb() {
+    awk '/^VmRSS/ {print $2 / 1024}' "/proc/$1/status"
+}
+
+empty() {
+    wanted "empty" || return 0
+    start_server # the first start makes keys
+    stop_all
+    before=$(date +%s%N)
+    : >"$work/server"
+    "$server" serve --data "$work/data" --listen 127.0.0.1:0 --tls-listen 127.0.0.1:0 \
+        --access-log off >"$work/server" 2>"$work/server.err" &
+    pid=$!
+    pids="$pids $pid"
+    until grep -q '^ready' "$work/server"; do :; done
+    after=$(date +%s%N)
+    verdict "empty server, resident MB" "$(resident_mb "$pid")" '<=' 10 ""
+    verdict "ready again after, ms" "$(ratio $((after - before)) 1000000)" '<=' 50 \
+        "the shell's own steps are in it"
+    stop_all
+    size=$(objcopy --strip-all "$server" "$work/stripped" && wc -c <"$work/stripped")
+    verdict "binary, MB" "$(ratio "$size" 1048576)" '<=' 5 "stripped"
+}
+
+start_server
+cp "$work/data/pki/server.crt" "$work/ceiling.crt"
+cp "$work/data/pki/server.key" "$work/ceiling.key"
+stop_all
+
+empty
+for door in plain tls; do
+    fanout "$door" 100 8 0.5
+    fanout "$door" 100 64 0.5
+    fanout "$door" 1000 8 0.7
+    fanout "$door" 1000 64 0.6
+    fanout "$door" 5000 8 0.7
+    fanout "$door" 5000 64 0.6
+    write_row "$door" 1
+    write_row "$door" 64
+    list "$door"
+done
+bystanders
+idle plain 1
+idle tls 16
+replay plain 1000
+replay tls $((peer_replay * 10 / 1000))
+exit $broken
