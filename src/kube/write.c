@@ -15,6 +15,7 @@
 
 #include "kinds/object.h"
 #include "kube/decode.h"
+#include "kube/escalation_check.h"
 #include "kube/object_meta.h"
 #include "kube/strategic_merge.h"
 #include "kube/uid.h"
@@ -311,7 +312,7 @@ void vd_call_create(struct vd_call *call)
                          vd_name_generate(&call->arena, vd_meta_generate_name(object)));
     stamp_new(call, object);
     furnish_namespace(call, object);
-    if (!check_valid(call, object, NULL))
+    if (!check_valid(call, object, NULL) || !vd_call_check_escalation(call, object, true))
         return;
     call->target.name = vd_arena_copy(&call->arena, vd_meta_name(object));
     call->wish = (struct vd_wish){.when = VD_WHEN_ABSENT, .key = vd_call_key(call)};
@@ -463,7 +464,7 @@ static void write_new(struct vd_call *call, const struct vd_json *old, struct vd
     keep_metadata(call, old, object);
     object = through_its_door(call, old, object);
     count_generation(call, old, object);
-    if (!check_valid(call, object, old))
+    if (!check_valid(call, object, old) || !vd_call_check_escalation(call, object, false))
         return;
     call->success = 200;
     int code = vd_call_put(call, object, &error);

@@ -1,0 +1,54 @@
+#!/bin/sh
+# Nobody gives away rights that they do not have: roles and bindings over the real server.
+set -u
+build=${1:?usage: escalation_test.sh BUILD_DIR}
+# shellcheck source=tests/checks/tap.sh
+. "$(dirname "$0")/../checks/tap.sh"
+data=$scratch/data
+"$build/vedette" serve --data "$data" --listen 127.0.0.1:0 --tls-listen off >"$scratch/out" 2>&1 &
+server=$!
+trap 'kill $server 2>/dev/null; wait $server 2>/dev/null; rm -rf "$scratch"' EXIT
+tries=0
+until grep -q '^ready' "$scratch/out" || [ $tries -ge 200 ]; do
+    tries=$((tries + 1))
+    sleep 0.1
+done
+url=$(sed -n 's/^ready.* \(http:[^ ]*\).*/\1/p' "$scratch/out")
+
+# token USER GROUPS
+token() { "$build/vedette" token create --data "$data" --user "$1" --groups "$2" | grep -o 'vd_[^ ]*'; }
+admin=$(token root system:masters)
+binder=$(token binder nobody)
+rbac=$url/apis/rbac.authorization.k8s.io/v1
+
+# post TOKEN PLURAL JSON STATUS TEXT: the answer has this status and says this.
+post() {
+    answer=$(curl -sS -m 20 -H "Authorization: Bearer $1" -H 'Content-Type: application/json' \
+        -w '\n%{http_code}' -d "$3" "$rbac/$2" 2>&1)
+    case $answer in
+    *"$5"*"$4") return 0 ;;
+    esac
+    echo "$answer"
+    return 1
+}
+head='"apiVersion":"rbac.authorization.k8s.io/v1"'
+group='"apiGroup":"rbac.authorization.k8s.io"'
+rules='[{"apiGroups":["rbac.authorization.k8s.io"],"resources":["*"],"verbs":["create"]}]'
+to_binder="\"subjects\":[{$group,\"kind\":\"User\",\"name\":\"binder\"}]"
+
+tap "an administrator makes a role" post "$admin" clusterroles \
+    "{$head,\"kind\":\"ClusterRole\",\"metadata\":{\"name\":\"binders\"},\"rules\":$rules}" 201 binders
+tap "and gives it to somebody" post "$admin" clusterrolebindings \
+    "{$head,\"kind\":\"ClusterRoleBinding\",\"metadata\":{\"name\":\"binders\"},$to_binder,\
+\"roleRef\":{$group,\"kind\":\"ClusterRole\",\"name\":\"binders\"}}" 201 binders
+tap "who cannot bind himself to more" post "$binder" clusterrolebindings \
+    "{$head,\"kind\":\"ClusterRoleBinding\",\"metadata\":{\"name\":\"mine\"},$to_binder,\
+\"roleRef\":{$group,\"kind\":\"ClusterRole\",\"name\":\"cluster-admin\"}}" 403 'not currently held'
+tap "nor write a role with more" post "$binder" clusterroles \
+    "{$head,\"kind\":\"ClusterRole\",\"metadata\":{\"name\":\"mine\"},\"rules\":[{\"apiGroups\":[\"\"],\
+\"resources\":[\"secrets\"],\"verbs\":[\"get\"]}]}" 403 'not currently held'
+tap "but can pass on what he has" post "$binder" clusterrolebindings \
+    "{$head,\"kind\":\"ClusterRoleBinding\",\"metadata\":{\"name\":\"theirs\"},\"subjects\":[{$group,\
+\"kind\":\"User\",\"name\":\"other\"}],\"roleRef\":{$group,\"kind\":\"ClusterRole\",\
+\"name\":\"binders\"}}" 201 theirs
+tap_end
