@@ -165,7 +165,8 @@ static void watch_free(struct vd_watch *w, enum vd_watch_end why)
     *(w->prev ? &w->prev->next : &w->l->watches) = w->next;
     if (w->next)
         w->next->prev = w->prev;
-    w->l->watches_n--;
+    if (--w->l->watches_n == 0)
+        vd_timer_stop(w->l->loop, &w->l->recheck);
     vd_cursor_close(&w->watcher.cursor);
     vd_kind_set_unref(w->kinds);
     vd_user_unref(w->user);

@@ -105,7 +105,6 @@ watch ahead $as_admin "$path&resourceVersion=$(($(newest) + 1000))"
 tap "a cursor in the future" until_true shows 'watch_resume_total{result="future"} 1'
 tap "waits" until_true sh -c "curl -sS --cacert data/pki/ca.crt $as_admin $https/metrics |
         awk '/^watch_watchers.*ahead/ { n += \$NF } END { exit n != 1 }'"
-kill "$stream"
 # shellcheck disable=SC2086 # a list
 kill $streams
 tap "watches that were left are gone" until_true shows "$running 0"
