@@ -1,4 +1,4 @@
-# shellcheck shell=sh
+# shellcheck shell=sh disable=SC2034,SC2119,SC2120,SC2154 # names shared with tap.sh and the tests
 # Sourced by every test of this folder, after tap.sh: a server of its own in the scratch folder,
 # which goes away with the script, and a home there, so that no client finds the user's settings.
 #
@@ -8,7 +8,6 @@ here=$(cd "$(dirname "$0")" && pwd)
 cache=$(cd "$build" && pwd)/clients # what is fetched once for all runs of this build folder
 cd "$scratch" || exit 1
 pid=
-# shellcheck disable=SC2154 # scratch is tap.sh's
 trap 'if [ -n "$pid" ]; then kill -9 "$pid"; fi 2>/dev/null; rm -rf "$scratch"' EXIT
 trap 'exit 1' INT TERM
 HOME=$scratch
