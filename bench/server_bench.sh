@@ -90,7 +90,8 @@ say() {
 verdict() {
     awk -v what="$1" -v value="$2" -v op="$3" -v target="$4" -v note="$5" 'BEGIN {
         met = op == ">=" ? value + 0 >= target + 0 : value + 0 <= target + 0
-        printf "  %-44s %10.2f  (%s %s)  %-4s  %s\n", what, value, op, target, met ? "ok" : "MISS", note
+        printf "  %-44s %10.2f  (%s %s)  %-4s  %s\n", \
+            what, value, op, target, met ? "ok" : "MISS", note
     }'
 }
 
@@ -172,7 +173,8 @@ bystanders() {
     on_server plain write --writers 8 --watchers 5000 \
         --watch-path /api/v1/namespaces/elsewhere/configmaps
     verdict "CPU of a write, 5,000 watch elsewhere / none" \
-        "$(ratio "$(field "$line" cpu_us_per_write)" "$(field "$alone" cpu_us_per_write)")" '<=' 1.1 \
+        "$(ratio "$(field "$line" cpu_us_per_write)" \
+            "$(field "$alone" cpu_us_per_write)")" '<=' 1.1 \
         "of $(field "$alone" cpu_us_per_write) us"
 }
 
@@ -189,7 +191,8 @@ replay() {
     on_ceiling "$1" replay --watchers 50
     ceiling=$line
     on_server "$1" replay --watchers 50
-    verdict "replay $1 to 50, k events/s" "$(ratio "$(field "$line" events_per_s)" 1000)" '>=' "$2" \
+    verdict "replay $1 to 50, k events/s" \
+        "$(ratio "$(field "$line" events_per_s)" 1000)" '>=' "$2" \
         "$(ratio "$(field "$line" events_per_s)" "$(field "$ceiling" events_per_s)") of the ceiling"
 }
 
@@ -202,7 +205,8 @@ list() {
     mb=$(field "$line" mb_per_s)
     verdict "LIST of 10,000 $1, beside the peer" "$(ratio "$mb" $peer_list_mb)" '>=' 8 \
         "$mb MB/s, $(ratio "$mb" "$(field "$ceiling" mb_per_s)") of the ceiling"
-    say "  resident before and during, KB" "$(printf '%s\n' "$line" | sed 's/.*"resident_kb":\[\([^]]*\).*/\1/')"
+    say "  resident before and during, KB" \
+        "$(printf '%s\n' "$line" | sed 's/.*"resident_kb":\[\([^]]*\).*/\1/')"
 }
 
 resident_mb() {

@@ -2,6 +2,7 @@
 #include "server/api.h"
 
 #include <stdlib.h>
+#include <strings.h>
 
 #include "base/alloc.h"
 #include "kinds/builtin.h"
@@ -94,6 +95,36 @@ bool vd_api_knows(struct vd_api *api, struct vd_exchange *x)
     return !code;
 }
 
+/* Speaking for somebody else is not supported. To ignore the wish would be to answer
+ * with rights that were not meant. */
+static bool impersonates(const struct vd_exchange *x)
+{
+    static const char prefix[] = "impersonate-";
+    for (size_t i = 0; i < x->head->headers_n; i++) {
+        struct vd_slice name = vd_http_head_name(x->head, i);
+        if (name.n >= sizeof prefix - 1 && strncasecmp(name.p, prefix, sizeof prefix - 1) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void reply_no_impersonation(struct vd_exchange *x)
+{
+    struct vd_arena arena = {0};
+    struct vd_buf body = {0};
+    struct vd_status_target about = {.plural = VD_SLICE("users")};
+    struct vd_status status = vd_status_forbidden(
+        &arena, &about,
+        VD_SLICE("this server does not support impersonation: use the user's own credential"));
+    vd_status_write(&body, &status);
+    vd_buf_add_char(&body, '\n');
+    vd_exchange_respond(x, &(struct vd_response){.status = 403,
+                                                 .content_type = VD_SLICE("application/json"),
+                                                 .body = vd_buf_slice(&body)});
+    vd_buf_release(&body);
+    vd_arena_release(&arena);
+}
+
 /* Why a credential is no good is for the log, not for whoever tries some. */
 void vd_api_handle(struct vd_api *api, size_t i, struct vd_exchange *x)
 {
@@ -102,6 +133,11 @@ void vd_api_handle(struct vd_api *api, size_t i, struct vd_exchange *x)
     int code = vd_gatekeeper_identify(api->gatekeeper, x, &user, &error);
     if (code) {
         reply_unauthorized(x, "");
+        return;
+    }
+    if (impersonates(x)) {
+        reply_no_impersonation(x);
+        vd_user_unref(user);
         return;
     }
     vd_kube_handle(&api->loops[i], x, user);

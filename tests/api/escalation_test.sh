@@ -16,7 +16,9 @@ done
 url=$(sed -n 's/^ready.* \(http:[^ ]*\).*/\1/p' "$scratch/out")
 
 # token USER GROUPS
-token() { "$build/vedette" token create --data "$data" --user "$1" --groups "$2" | grep -o 'vd_[^ ]*'; }
+token() {
+    "$build/vedette" token create --data "$data" --user "$1" --groups "$2" | grep -o 'vd_[^ ]*'
+}
 admin=$(token root system:masters)
 binder=$(token binder nobody)
 rbac=$url/apis/rbac.authorization.k8s.io/v1
@@ -37,7 +39,8 @@ rules='[{"apiGroups":["rbac.authorization.k8s.io"],"resources":["*"],"verbs":["c
 to_binder="\"subjects\":[{$group,\"kind\":\"User\",\"name\":\"binder\"}]"
 
 tap "an administrator makes a role" post "$admin" clusterroles \
-    "{$head,\"kind\":\"ClusterRole\",\"metadata\":{\"name\":\"binders\"},\"rules\":$rules}" 201 binders
+    "{$head,\"kind\":\"ClusterRole\",\"metadata\":{\"name\":\"binders\"},\"rules\":$rules}" \
+    201 binders
 tap "and gives it to somebody" post "$admin" clusterrolebindings \
     "{$head,\"kind\":\"ClusterRoleBinding\",\"metadata\":{\"name\":\"binders\"},$to_binder,\
 \"roleRef\":{$group,\"kind\":\"ClusterRole\",\"name\":\"binders\"}}" 201 binders
@@ -45,10 +48,21 @@ tap "who cannot bind himself to more" post "$binder" clusterrolebindings \
     "{$head,\"kind\":\"ClusterRoleBinding\",\"metadata\":{\"name\":\"mine\"},$to_binder,\
 \"roleRef\":{$group,\"kind\":\"ClusterRole\",\"name\":\"cluster-admin\"}}" 403 'not currently held'
 tap "nor write a role with more" post "$binder" clusterroles \
-    "{$head,\"kind\":\"ClusterRole\",\"metadata\":{\"name\":\"mine\"},\"rules\":[{\"apiGroups\":[\"\"],\
-\"resources\":[\"secrets\"],\"verbs\":[\"get\"]}]}" 403 'not currently held'
+    "{$head,\"kind\":\"ClusterRole\",\"metadata\":{\"name\":\"mine\"},\
+\"rules\":[{\"apiGroups\":[\"\"],\"resources\":[\"secrets\"],\"verbs\":[\"get\"]}]}" \
+    403 'not currently held'
 tap "but can pass on what he has" post "$binder" clusterrolebindings \
-    "{$head,\"kind\":\"ClusterRoleBinding\",\"metadata\":{\"name\":\"theirs\"},\"subjects\":[{$group,\
-\"kind\":\"User\",\"name\":\"other\"}],\"roleRef\":{$group,\"kind\":\"ClusterRole\",\
+    "{$head,\"kind\":\"ClusterRoleBinding\",\"metadata\":{\"name\":\"theirs\"},\
+\"subjects\":[{$group,\"kind\":\"User\",\"name\":\"other\"}],\"roleRef\":{$group,\"kind\":\"ClusterRole\",\
 \"name\":\"binders\"}}" 201 theirs
+speaks_for_another() {
+    answer=$(curl -sS -m 20 -H "Authorization: Bearer $admin" -H 'Impersonate-User: binder' \
+        "$rbac/clusterroles" 2>&1)
+    case $answer in
+    *'does not support impersonation'*) return 0 ;;
+    esac
+    echo "$answer"
+    return 1
+}
+tap "speaking for somebody else is refused, not ignored" speaks_for_another
 tap_end
