@@ -53,8 +53,8 @@ tap "nor write a role with more" post "$binder" clusterroles \
     403 'not currently held'
 tap "but can pass on what he has" post "$binder" clusterrolebindings \
     "{$head,\"kind\":\"ClusterRoleBinding\",\"metadata\":{\"name\":\"theirs\"},\
-\"subjects\":[{$group,\"kind\":\"User\",\"name\":\"other\"}],\"roleRef\":{$group,\"kind\":\"ClusterRole\",\
-\"name\":\"binders\"}}" 201 theirs
+\"subjects\":[{$group,\"kind\":\"User\",\"name\":\"other\"}],\
+\"roleRef\":{$group,\"kind\":\"ClusterRole\",\"name\":\"binders\"}}" 201 theirs
 speaks_for_another() {
     answer=$(curl -sS -m 20 -H "Authorization: Bearer $admin" -H 'Impersonate-User: binder' \
         "$rbac/clusterroles" 2>&1)
