@@ -30,6 +30,12 @@ static void handle(struct vd_http_service *service, struct vd_exchange *x)
     vd_kube_handle(&face.loop, x, face.user);
 }
 
+static void finished(struct vd_http_service *service, struct vd_exchange *x)
+{
+    (void)service;
+    vd_kube_finished(&face.loop, x, false);
+}
+
 static int open_face(void **state)
 {
     struct vd_error error;
@@ -43,6 +49,7 @@ static int open_face(void **state)
     server_init(&face.server, 1, NULL);
     vd_kube_loop_init(&face.loop, &face.kube, &face.server.loops[0]);
     face.server.services[0].handle = handle;
+    face.server.services[0].finished = finished;
     face.server.services[0].body_len_max = VD_BODY_LEN_MAX;
     server_start(&face.server);
     return 0;
