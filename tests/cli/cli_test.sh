@@ -133,7 +133,8 @@ plain() {
     env "$@" script -q -e -c "$vedette --help" /dev/null </dev/null >out 2>&1
     contains out "Commands:" && ! grep -q -F "$(printf '\033')" out
 }
-if command -v script >/dev/null; then
+# Where there are no pseudo-terminals, there is nothing to be seen on one.
+if script -q -e -c true /dev/null </dev/null >/dev/null 2>&1; then
     tap "headings are bold on a terminal" coloured
     tap "errors are red on a terminal" coloured_error
     tap "NO_COLOR turns colour off" plain NO_COLOR=1 TERM=xterm
