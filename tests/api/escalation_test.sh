@@ -2,30 +2,22 @@
 # Nobody gives away rights that they do not have: roles and bindings over the real server.
 set -u
 build=${1:?usage: escalation_test.sh BUILD_DIR}
-# shellcheck source=tests/checks/tap.sh
-. "$(dirname "$0")/../checks/tap.sh"
-data=$scratch/data
-"$build/vedette" serve --data "$data" --listen 127.0.0.1:0 --tls-listen off >"$scratch/out" 2>&1 &
-server=$!
-trap 'kill $server 2>/dev/null; wait $server 2>/dev/null; rm -rf "$scratch"' EXIT
-tries=0
-until grep -q '^ready' "$scratch/out" || [ $tries -ge 200 ]; do
-    tries=$((tries + 1))
-    sleep 0.1
-done
-url=$(sed -n 's/^ready.* \(http:[^ ]*\).*/\1/p' "$scratch/out")
+# shellcheck source=tests/api/server.sh
+. "$(dirname "$0")/server.sh"
+tap "a server starts" start
 
 # token USER GROUPS
 token() {
-    "$build/vedette" token create --data "$data" --user "$1" --groups "$2" | grep -o 'vd_[^ ]*'
+    "$vedette" token create --data data --user "$1" --groups "$2" | grep -o 'vd_[^ ]*'
 }
 admin=$(token root system:masters)
 binder=$(token binder nobody)
-rbac=$url/apis/rbac.authorization.k8s.io/v1
+rbac=$https/apis/rbac.authorization.k8s.io/v1
 
 # post TOKEN PLURAL JSON STATUS TEXT: the answer has this status and says this.
 post() {
-    answer=$(curl -sS -m 20 -H "Authorization: Bearer $1" -H 'Content-Type: application/json' \
+    answer=$(curl -sS -m 20 --cacert data/pki/ca.crt -H "Authorization: Bearer $1" \
+        -H 'Content-Type: application/json' \
         -w '\n%{http_code}' -d "$3" "$rbac/$2" 2>&1)
     case $answer in
     *"$5"*"$4") return 0 ;;
@@ -56,7 +48,8 @@ tap "but can pass on what he has" post "$binder" clusterrolebindings \
 \"subjects\":[{$group,\"kind\":\"User\",\"name\":\"other\"}],\
 \"roleRef\":{$group,\"kind\":\"ClusterRole\",\"name\":\"binders\"}}" 201 theirs
 speaks_for_another() {
-    answer=$(curl -sS -m 20 -H "Authorization: Bearer $admin" -H 'Impersonate-User: binder' \
+    answer=$(curl -sS -m 20 --cacert data/pki/ca.crt -H "Authorization: Bearer $admin" \
+        -H 'Impersonate-User: binder' \
         "$rbac/clusterroles" 2>&1)
     case $answer in
     *'does not support impersonation'*) return 0 ;;
