@@ -119,9 +119,10 @@ void vd_store_propose_all(struct vd_store *store, struct vd_proposal *first)
         store->queue_end = &p->next;
         store->queue_len++;
     }
-    if (was_empty && store->queue_len)
-        pthread_cond_signal(&store->queue_filled);
+    bool wake = was_empty && store->queue_len;
     pthread_mutex_unlock(&store->queue_lock);
+    if (wake) /* after the lock: it would wake up only to wait for it */
+        pthread_cond_signal(&store->queue_filled);
     for (struct vd_proposal *next; fit; fit = next) {
         next = fit->next;
         refuse_for_room(store, fit, stopping);
