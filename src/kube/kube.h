@@ -61,6 +61,10 @@ struct vd_kube_loop {
     struct vd_loop *loop;
     struct vd_registry *registry;
     struct vd_turn_hook hook;
+    struct vd_proposal *proposals; /* of this turn, for its end */
+    struct vd_proposal **proposals_end;
+    size_t in_flight;      /* proposals of calls that have no answer yet */
+    struct vd_timer hold;  /* looks at held events again, see watch.c */
     struct vd_buf frame;   /* scratch for frames */
     struct vd_arena spare; /* for the next call */
     struct vd_watch *watches;
@@ -86,6 +90,9 @@ void vd_kube_finished(struct vd_kube_loop *l, struct vd_exchange *x, bool log);
 
 /* Answers a request, now or later. A reference to the user is taken. */
 void vd_kube_handle(struct vd_kube_loop *l, struct vd_exchange *x, struct vd_user *user);
+
+/* Has the loop's turn propose this when it ends, together with the others'. */
+void vd_kube_loop_propose(struct vd_kube_loop *l, struct vd_proposal *proposal);
 
 /* Ends all watches of the loop, in order, spread over `spread_ms`. */
 void vd_kube_loop_drain(struct vd_kube_loop *l, uint64_t spread_ms);

@@ -27,6 +27,7 @@ enum {
     TURN_DELIVERIES = 4096,  /* what a turn gives to watchers that are behind */
     RECHECK_MS = 1000,       /* between two looks at a watch's rights */
     RECHECK_STEP = 512,      /* watches that are looked at in one turn */
+    HOLD_MS = 1,             /* how long events may wait for those of writes in flight */
     LAST_BOOKMARK_MS = 2000, /* how long before its end a watch gets one more bookmark */
 };
 
@@ -425,10 +426,49 @@ void vd_call_watch(struct vd_call *call)
 
 /* ---- the loop's part ---- */
 
+void vd_kube_loop_propose(struct vd_kube_loop *l, struct vd_proposal *proposal)
+{
+    proposal->next = NULL;
+    *l->proposals_end = proposal;
+    l->proposals_end = &proposal->next;
+    l->in_flight++;
+}
+
+/* What the requests of this turn want to write goes to the writer at once, so that it
+ * shares a sync. */
+static void propose(struct vd_kube_loop *l)
+{
+    struct vd_proposal *first = l->proposals;
+    l->proposals = NULL;
+    l->proposals_end = &l->proposals;
+    if (first)
+        vd_store_propose_all(l->kube->store, first);
+}
+
+/* Whether new events had better wait for those that this loop's own writes are about to
+ * make: sending to a thousand watchers twice costs twice. It also lets a write's answer
+ * go out ahead of a thousand copies of its event. */
+static bool should_hold(struct vd_kube_loop *l)
+{
+    uint64_t since_ns = l->in_flight ? vd_registry_waiting_ns(l->registry) : 0;
+    if (!since_ns || vd_clock_mono_ns(l->kube->clock) - since_ns >= HOLD_MS * 1000000u)
+        return false;
+    if (!vd_timer_is_set(&l->hold))
+        vd_timer_set(l->loop, &l->hold, HOLD_MS);
+    return true;
+}
+
+static void on_hold(struct vd_timer *timer)
+{
+    (void)timer; /* a turn is all that it is for */
+}
+
 static bool turn(struct vd_turn_hook *hook)
 {
     struct vd_kube_loop *l = (struct vd_kube_loop *)((char *)hook -
                                                      offsetof(struct vd_kube_loop, hook));
+    propose(l);
+    vd_registry_hold(l->registry, should_hold(l));
     return vd_registry_turn(l->registry, TURN_DELIVERIES);
 }
 
@@ -450,6 +490,8 @@ void vd_kube_loop_init(struct vd_kube_loop *l, struct vd_kube *kube, struct vd_l
 {
     *l = (struct vd_kube_loop){.kube = kube, .loop = loop, .hook = {.run = turn}};
     l->after.run = after_turn;
+    l->proposals_end = &l->proposals;
+    l->hold.fire = on_hold;
     l->recheck.fire = on_recheck;
     l->meters = vd_meters_new(loop->index);
     l->registry = vd_registry_new(kube->store, wake, loop);
@@ -463,6 +505,7 @@ void vd_kube_loop_follow(struct vd_kube_loop *l)
 
 void vd_kube_loop_release(struct vd_kube_loop *l)
 {
+    vd_timer_stop(l->loop, &l->hold);
     vd_registry_free(l->registry);
     vd_meters_free(l->meters);
     vd_buf_release(&l->frame);

@@ -198,6 +198,7 @@ static void on_answered(struct vd_task *task)
 {
     struct vd_call *call = (struct vd_call *)((char *)task - offsetof(struct vd_call, answered));
     const struct vd_outcome *o = &call->outcome;
+    call->l->in_flight--;
     if (!call->x) {
         vd_call_free(call);
         return;
@@ -234,7 +235,7 @@ void vd_call_propose(struct vd_call *call)
     call->proposal = (struct vd_proposal){&call->wish, 1, proposal_done, call, NULL};
     call->x->ops = &waiting;
     call->x->arg = call;
-    vd_store_propose(call->kube->store, &call->proposal);
+    vd_kube_loop_propose(call->l, &call->proposal);
 }
 
 int vd_call_put(struct vd_call *call, const struct vd_json *object, struct vd_error *error)
