@@ -13,6 +13,7 @@
 
 #include <stdlib.h>
 
+#include "kinds/metadata.h"
 #include "kinds/object.h"
 #include "kube/decode.h"
 #include "kube/escalation_check.h"
@@ -350,23 +351,11 @@ bool vd_call_read_current(struct vd_call *call, struct vd_json **out)
 /* What an update cannot change: identity, birth and the end of an object. */
 static void keep_metadata(struct vd_call *call, const struct vd_json *old, struct vd_json *object)
 {
-    static const char *const kept[] = {"uid",          "creationTimestamp",
-                                       "generation",   "deletionTimestamp",
-                                       "generateName", "deletionGracePeriodSeconds"};
-    struct vd_arena *a = &call->arena;
-    struct vd_json *was = vd_json_get(old, VD_SLICE("metadata"));
-    struct vd_json *is = vd_json_get(object, VD_SLICE("metadata"));
-    vd_json_remove(is, VD_SLICE("selfLink"));
-    vd_json_remove(is, VD_SLICE("managedFields"));
-    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
-        struct vd_slice key = vd_slice_of(kept[i]);
-        const struct vd_json *value = vd_json_get(was, key);
-        if (value)
-            vd_json_set(a, is, key, vd_json_clone(a, value));
-        else
-            vd_json_remove(is, key);
-    }
-    vd_meta_set_resource_version(a, object, VD_SLICE(""));
+    struct vd_json *metadata = vd_json_get(object, VD_SLICE("metadata"));
+    vd_json_remove(metadata, VD_SLICE("selfLink"));
+    vd_json_remove(metadata, VD_SLICE("managedFields"));
+    vd_metadata_inherit(&call->arena, object, old);
+    vd_meta_set_resource_version(&call->arena, object, VD_SLICE(""));
 }
 
 /* spec and status have their own doors: each door keeps the other's part. */
