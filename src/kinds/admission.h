@@ -40,7 +40,7 @@ enum vd_author {
 
 struct vd_admission {
     struct vd_store *store;
-    const struct vd_kind *kind; /* of all objects; NULL: only for VD_AUTHOR_SERVER */
+    const struct vd_kind *kind; /* of all that is changed; NULL: only for VD_AUTHOR_SERVER */
     enum vd_author author;
     bool dry_run; /* judge only */
 };

@@ -47,8 +47,9 @@ struct vd_call {
     struct vd_proposal proposal;
     struct vd_outcome outcome;
     struct vd_task answered;
-    unsigned success; /* the HTTP status when it works */
-    bool deletes;     /* the answer speaks of a deletion */
+    unsigned success;    /* the HTTP status when it works */
+    bool deletes;        /* the answer speaks of a deletion */
+    bool version_tested; /* the patch has compared the version itself */
 };
 
 /* What an answer is about. */

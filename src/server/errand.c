@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
+#include "kinds/admission.h"
 #include "kube/deletion.h"
 #include "kube/object_meta.h"
 #include "kube/uid.h"
@@ -168,5 +169,8 @@ void vd_errand_send(struct vd_errand *e)
     e->agent->busy++;
     e->answered.run = on_answered;
     e->proposal = (struct vd_proposal){e->wishes.p, e->wishes.n, proposal_done, e, NULL};
-    vd_store_propose(e->agent->options.store, &e->proposal);
+    struct vd_admission admission = {.store = e->agent->options.store, .author = VD_AUTHOR_SERVER};
+    bool proposed = vd_admission_propose(&admission, &e->proposal, NULL, NULL);
+    assert(proposed);
+    (void)proposed;
 }
