@@ -98,6 +98,15 @@ static const struct vd_json *read_document(struct vd_arena *scratch, struct vd_s
     return document;
 }
 
+bool vd_git_owns(const struct vd_kind *kind, struct vd_slice body)
+{
+    struct vd_arena scratch = {0};
+    bool owns = kind->spec_owned_by_git ||
+                (may_be_marked(body) && is_marked(read_document(&scratch, body)));
+    vd_arena_release(&scratch);
+    return owns;
+}
+
 static bool judge(const struct vd_kind *kind, const struct vd_wish *wish, struct vd_slice before,
                   struct vd_arena *arena, struct vd_git_claim *claim)
 {

@@ -53,6 +53,9 @@ struct vd_git_claim {
     struct vd_slice commit;
 };
 
+/* Whether Git owns the object with these bytes. */
+bool vd_git_owns(const struct vd_kind *kind, struct vd_slice body);
+
 /* Proposes, if the author may do all of it; the answer comes through the proposal's
  * `done`. False: nothing was proposed, `done` is not called, and *claim says why. */
 bool vd_admission_propose(const struct vd_admission *admission, struct vd_proposal *proposal,
