@@ -40,13 +40,16 @@ struct vd_call {
     void (*write)(struct vd_call *call); /* makes the next attempt */
     unsigned attempts;
     struct vd_wish wish;
+    struct vd_wish wishes[2]; /* what is proposed: the guard, if there is one, and the wish */
+    struct vd_wish guard;     /* what else must hold; no key: nothing */
     struct vd_buf json;
     struct vd_buf body; /* the template */
     struct vd_proposal proposal;
     struct vd_outcome outcome;
     struct vd_task answered;
-    unsigned success; /* the HTTP status when it works */
-    bool deletes;     /* the answer speaks of a deletion */
+    unsigned success;    /* the HTTP status when it works */
+    bool deletes;        /* the answer speaks of a deletion */
+    bool version_tested; /* the patch has compared the version itself */
 };
 
 /* What an answer is about. */

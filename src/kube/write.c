@@ -13,7 +13,11 @@
 
 #include <stdlib.h>
 
+#include "kinds/admission.h"
+#include "kinds/conditions.h"
+#include "kinds/metadata.h"
 #include "kinds/object.h"
+#include "kinds/status_door.h"
 #include "kube/decode.h"
 #include "kube/escalation_check.h"
 #include "kube/object_meta.h"
@@ -103,33 +107,61 @@ static bool check_fields(struct vd_call *call, const struct vd_pruned *pruned)
     return false;
 }
 
+static void reply_invalid(struct vd_call *call, const struct vd_json *object,
+                          const struct vd_violations *violations)
+{
+    size_t n = violations->list.n;
+    struct vd_status_cause *causes = vd_arena_alloc(&call->arena, n * sizeof *causes);
+    for (size_t i = 0; i < n; i++) {
+        const struct vd_violation *v = &violations->list.p[i];
+        causes[i] = (struct vd_status_cause){
+            .reason = vd_slice_of(vd_violation_reason(v->type)),
+            .message = vd_arena_copy(&call->arena, v->message),
+            .field = vd_arena_copy(&call->arena, v->field),
+        };
+    }
+    struct vd_status_target about = vd_call_about(call);
+    about.plural = call->kind->kind;
+    about.name = vd_meta_name(object);
+    struct vd_status status = vd_status_invalid(&call->arena, &about, causes, n);
+    vd_call_reply_status(call, &status);
+}
+
+static bool is_at_status(const struct vd_call *call)
+{
+    return vd_slice_is(call->target.subresource, "status");
+}
+
 static bool check_valid(struct vd_call *call, const struct vd_json *object,
                         const struct vd_json *old)
 {
     struct vd_violations violations = {0};
     bool ok = vd_object_validate(call->kind, object, old, &violations);
-    if (!ok) {
-        size_t n = violations.list.n;
-        struct vd_status_cause *causes = vd_arena_alloc(&call->arena, n * sizeof *causes);
-        for (size_t i = 0; i < n; i++) {
-            const struct vd_violation *v = &violations.list.p[i];
-            causes[i] = (struct vd_status_cause){
-                .reason = vd_slice_of(vd_violation_reason(v->type)),
-                .message = vd_arena_copy(&call->arena, v->message),
-                .field = vd_arena_copy(&call->arena, v->field),
-            };
-        }
-        struct vd_status_target about = vd_call_about(call);
-        about.plural = call->kind->kind;
-        about.name = vd_meta_name(object);
-        struct vd_status status = vd_status_invalid(&call->arena, &about, causes, n);
-        vd_call_reply_status(call, &status);
+    if (is_at_status(call)) {
+        vd_conditions_check(call->kind, object, &violations);
+        ok = ok && !vd_violations_any(&violations);
     }
+    if (!ok)
+        reply_invalid(call, object, &violations);
     vd_violations_release(&violations);
     return ok;
 }
 
-/* A namespaced object needs its namespace, alive. */
+/* A kind can demand that a write of status touches nothing else. */
+static bool check_boundary(struct vd_call *call, const struct vd_json *object,
+                           const struct vd_json *old)
+{
+    struct vd_violations violations = {0};
+    bool ok = !is_at_status(call) || !call->kind->status_boundary_strict ||
+              vd_status_door_check(object, old, &violations);
+    if (!ok)
+        reply_invalid(call, object, &violations);
+    vd_violations_release(&violations);
+    return ok;
+}
+
+/* A namespaced object needs its namespace, alive: now, and, by the guard, when the
+ * object is written. Nothing then comes into a namespace that is being emptied. */
 static bool check_namespace_lives(struct vd_call *call)
 {
     struct vd_key key = {VD_SLICE("namespaces"), VD_SLICE(""), call->target.space};
@@ -147,6 +179,8 @@ static bool check_namespace_lives(struct vd_call *call)
     struct vd_json *space = NULL;
     int code = vd_json_parse_copy(&call->arena, vd_body_slice(event->body), NULL, &space, NULL);
     bool dying = !code && vd_meta_is_deleting(space);
+    call->guard = (struct vd_wish){
+        .action = VD_CHECK, .when = VD_WHEN_REVISION, .revision = event->revision, .key = key};
     vd_event_unref(event);
     if (!dying)
         return true;
@@ -207,10 +241,13 @@ static void on_answered(struct vd_task *task)
     bool again = (o->code == VD_ERR_CONFLICT || o->code == VD_ERR_NOT_FOUND) && call->write &&
                  ++call->attempts < ATTEMPTS_MAX;
     if (again) {
+        call->warnings.n = 0; /* the next attempt finds them anew */
         call->write(call);
     } else if (o->code == VD_ERR_CONFLICT) {
         struct vd_status_target about = vd_call_about(call);
-        struct vd_status status = vd_status_modified(&call->arena, &about);
+        bool its_own = o->at == call->proposal.n - 1; /* and not the guard's */
+        struct vd_status status = vd_status_modified(&call->arena, &about,
+                                                     its_own ? o->revision : 0);
         vd_call_reply_status(call, &status);
     } else if (o->code) {
         vd_call_reply_error(call, (int)o->code, &o->error);
@@ -221,21 +258,52 @@ static void on_answered(struct vd_task *task)
     }
 }
 
+/* Nobody but the pipeline, whatever their rights. */
+static enum vd_author author(const struct vd_call *call)
+{
+    return vd_user_in_group(call->user, VD_SLICE(VD_GROUP_GIT)) ? VD_AUTHOR_GIT : VD_AUTHOR_API;
+}
+
+bool vd_call_admit(struct vd_call *call, struct vd_proposal *proposal)
+{
+    struct vd_git_claim claim;
+    struct vd_admission admission = {.store = call->kube->store,
+                                     .kind = call->kind,
+                                     .author = author(call),
+                                     .dry_run = call->dry_run};
+    if (vd_admission_propose(&admission, proposal, &call->arena, &claim))
+        return true;
+    struct vd_status_target about = vd_call_about(call);
+    about.name = claim.name;
+    struct vd_status status = vd_status_owned_by_git(&call->arena, &about, &claim);
+    call->x->ops = NULL;
+    vd_call_reply_status(call, &status);
+    return false;
+}
+
 void vd_call_propose(struct vd_call *call)
 {
-    if (call->dry_run) {
-        if (call->deletes)
-            reply_deleted(call);
-        else
-            reply_written(call, call->wish.revision ? call->wish.revision
-                                                    : vd_store_revision(call->kube->store));
-        return;
-    }
+    size_t n = 0;
+    if (call->guard.key.kind.n)
+        call->wishes[n++] = call->guard;
+    call->wishes[n++] = call->wish;
     call->answered.run = on_answered;
-    call->proposal = (struct vd_proposal){&call->wish, 1, proposal_done, call, NULL};
+    call->proposal = (struct vd_proposal){call->wishes, n, proposal_done, call, NULL};
     call->x->ops = &waiting;
     call->x->arg = call;
+<<<<<<< HEAD
     vd_kube_loop_propose(call->l, &call->proposal);
+=======
+    bool dry_run = call->dry_run; /* once it is proposed, the call may be another's */
+    if (!vd_call_admit(call, &call->proposal) || !dry_run)
+        return;
+    call->x->ops = NULL;
+    if (call->deletes)
+        reply_deleted(call);
+    else
+        reply_written(call, call->wish.revision ? call->wish.revision
+                                                : vd_store_revision(call->kube->store));
+>>>>>>> status
 }
 
 int vd_call_put(struct vd_call *call, const struct vd_json *object, struct vd_error *error)
@@ -269,8 +337,6 @@ static void stamp_new(struct vd_call *call, struct vd_json *object)
     vd_meta_set_resource_version(a, object, VD_SLICE(""));
     if (!call->kind->builtin)
         vd_meta_set_generation(a, object, 1);
-    if (call->kind->has_status && !call->kind->builtin)
-        vd_json_remove(object, VD_SLICE("status"));
 }
 
 /* A new namespace is active, and is emptied before it goes. */
@@ -294,6 +360,7 @@ void vd_call_create(struct vd_call *call)
     struct vd_json *object = NULL;
     struct vd_pruned pruned = {0};
     struct vd_error error;
+    call->write = vd_call_create;
     if (!vd_call_decode(call, false, &object) || !check_kind(call, object) ||
         !check_space(call, object) || !check_namespace_lives(call))
         return;
@@ -303,6 +370,8 @@ void vd_call_create(struct vd_call *call)
         vd_call_reply_status(call, &status);
         return;
     }
+    if (call->kind->has_status) /* a new object has none but the server's */
+        vd_json_remove(object, VD_SLICE("status"));
     vd_object_prepare(call->kind, &call->arena, object, true, &pruned);
     bool ok = check_fields(call, &pruned);
     vd_pruned_release(&pruned);
@@ -337,6 +406,7 @@ bool vd_call_read_current(struct vd_call *call, struct vd_json **out)
     int code = vd_store_get(call->kube->store, &key, 0, &event, &error);
     if (!code)
         code = vd_json_parse_copy(&call->arena, vd_body_slice(event->body), NULL, out, &error);
+    call->guard = (struct vd_wish){.revision = 0};
     if (!code)
         call->wish = (struct vd_wish){.when = VD_WHEN_REVISION,
                                       .revision = event->revision,
@@ -351,49 +421,18 @@ bool vd_call_read_current(struct vd_call *call, struct vd_json **out)
 /* What an update cannot change: identity, birth and the end of an object. */
 static void keep_metadata(struct vd_call *call, const struct vd_json *old, struct vd_json *object)
 {
-    static const char *const kept[] = {"uid",          "creationTimestamp",
-                                       "generation",   "deletionTimestamp",
-                                       "generateName", "deletionGracePeriodSeconds"};
-    struct vd_arena *a = &call->arena;
-    struct vd_json *was = vd_json_get(old, VD_SLICE("metadata"));
-    struct vd_json *is = vd_json_get(object, VD_SLICE("metadata"));
-    vd_json_remove(is, VD_SLICE("selfLink"));
-    vd_json_remove(is, VD_SLICE("managedFields"));
-    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
-        struct vd_slice key = vd_slice_of(kept[i]);
-        const struct vd_json *value = vd_json_get(was, key);
-        if (value)
-            vd_json_set(a, is, key, vd_json_clone(a, value));
-        else
-            vd_json_remove(is, key);
-    }
-    vd_meta_set_resource_version(a, object, VD_SLICE(""));
-}
-
-/* spec and status have their own doors: each door keeps the other's part. */
-static struct vd_json *through_its_door(struct vd_call *call, const struct vd_json *old,
-                                        struct vd_json *object)
-{
-    struct vd_arena *a = &call->arena;
-    struct vd_slice status = VD_SLICE("status");
-    if (!call->kind->has_status)
-        return object;
-    bool at_status = vd_slice_is(call->target.subresource, "status");
-    struct vd_json *from = at_status ? object : (struct vd_json *)(uintptr_t)old;
-    struct vd_json *into = at_status ? vd_json_clone(a, old) : object;
-    const struct vd_json *value = vd_json_get(from, status);
-    if (value)
-        vd_json_set(a, into, status, vd_json_clone(a, value));
-    else
-        vd_json_remove(into, status);
-    return into;
+    struct vd_json *metadata = vd_json_get(object, VD_SLICE("metadata"));
+    vd_json_remove(metadata, VD_SLICE("selfLink"));
+    vd_json_remove(metadata, VD_SLICE("managedFields"));
+    vd_metadata_inherit(&call->arena, object, old);
+    vd_meta_set_resource_version(&call->arena, object, VD_SLICE(""));
 }
 
 /* Anything but metadata and status counts as a new generation. */
 static void count_generation(struct vd_call *call, const struct vd_json *old,
                              struct vd_json *object)
 {
-    if (call->kind->builtin || vd_slice_is(call->target.subresource, "status"))
+    if (call->kind->builtin || is_at_status(call))
         return;
     struct vd_arena *a = &call->arena;
     struct vd_json *was = vd_json_clone(a, old), *is = vd_json_clone(a, object);
@@ -424,7 +463,10 @@ static bool check_preconditions(struct vd_call *call, const struct vd_json *obje
             &call->arena, VD_SLICE("metadata.resourceVersion is not a number: leave it as it was "
                                    "read, or out"));
     } else if (version.n && revision && revision != call->wish.revision) {
-        status = vd_status_modified(&call->arena, &about);
+        status = vd_status_modified(&call->arena, &about, call->wish.revision);
+    } else if (is_at_status(call) && !revision && !call->version_tested &&
+               call->kind->status_needs_version) {
+        status = vd_status_precondition_required(&call->arena, &about);
     } else if (is_put && !revision && !call->kind->unconditional_update) {
         about.plural = call->kind->kind;
         status = vd_status_version_required(&call->arena, &about);
@@ -457,13 +499,17 @@ static void write_new(struct vd_call *call, const struct vd_json *old, struct vd
         vd_call_reply_status(call, &status);
         return;
     }
+    if (is_put && is_at_status(call))
+        vd_status_door_fill(&call->arena, object, old);
     vd_object_prepare(call->kind, &call->arena, object, false, &pruned);
     bool ok = check_fields(call, &pruned);
     vd_pruned_release(&pruned);
-    if (!ok || !check_preconditions(call, object, is_put))
+    if (!ok || !check_preconditions(call, object, is_put) || !check_boundary(call, object, old))
         return;
     keep_metadata(call, old, object);
-    object = through_its_door(call, old, object);
+    object = vd_status_door_pass(call->kind, &call->arena, object, old, is_at_status(call));
+    if (is_at_status(call))
+        vd_conditions_keep(call->kind, &call->arena, object, old);
     count_generation(call, old, object);
     if (!check_valid(call, object, old) || !vd_call_check_escalation(call, object, false))
         return;
@@ -507,8 +553,30 @@ static struct vd_merge_field merge_field(const void *node, struct vd_slice name)
     return field;
 }
 
+/* Whether the patch says which version it means; sets call->version_tested if it sees
+ * to that itself, by a test. */
+static bool names_version(struct vd_call *call, const struct vd_json *patch,
+                          enum vd_body_format format)
+{
+    bool named = false;
+    call->version_tested = false;
+    if (format != VD_BODY_JSON_PATCH)
+        return vd_meta_resource_version(patch).n > 0;
+    VD_JSON_EACH (operation, patch) {
+        struct vd_slice path = vd_json_text(vd_json_get(operation, VD_SLICE("path")));
+        struct vd_slice op = vd_json_text(vd_json_get(operation, VD_SLICE("op")));
+        if (!vd_slice_is(path, "/metadata/resourceVersion"))
+            continue;
+        if (vd_slice_is(op, "test"))
+            call->version_tested = true;
+        else
+            named = true;
+    }
+    return named;
+}
+
 static int apply_patch(struct vd_call *call, struct vd_json *doc, enum vd_body_format format,
-                       struct vd_error *error)
+                       bool *named, struct vd_error *error)
 {
     static const struct vd_merge_rules rules = {merge_field};
     struct vd_json *patch = NULL;
@@ -518,6 +586,7 @@ static int apply_patch(struct vd_call *call, struct vd_json *doc, enum vd_body_f
         code = vd_json_patch_parse(a, call->x->body, &patch, error);
         if (code)
             return code == VD_ERR_LIMIT ? code : VD_ERR_INVALID;
+        *named = names_version(call, patch, format);
         return vd_json_patch(a, doc, patch, error) ? VD_ERR_CONFLICT : VD_OK;
     }
     code = vd_json_parse(a, call->x->body, NULL, &patch, error);
@@ -525,6 +594,7 @@ static int apply_patch(struct vd_call *call, struct vd_json *doc, enum vd_body_f
         return code;
     if (!vd_json_is(patch, VD_JSON_OBJECT))
         return vd_error_set(error, VD_ERR_INVALID, "the patch is not a JSON object");
+    *named = names_version(call, patch, format);
     if (format == VD_BODY_STRATEGIC_PATCH)
         return vd_strategic_merge(a, doc, patch, &rules, vd_schema_root(call->kind->schema), error);
     vd_json_merge_patch(a, doc, patch);
@@ -560,14 +630,14 @@ void vd_call_patch(struct vd_call *call)
     if (!vd_call_read_current(call, &old))
         return;
     struct vd_json *object = vd_json_clone(&call->arena, old);
-    struct vd_slice before = vd_meta_resource_version(object);
-    int code = apply_patch(call, object, format, &error);
+    bool named = false;
+    int code = apply_patch(call, object, format, &named, &error);
     if (code) {
         reply_bad_patch(call, code, &error);
         return;
     }
     /* A patch that does not speak of the version means whatever is there. */
-    if (vd_slice_eq(before, vd_meta_resource_version(object)))
+    if (!named)
         vd_meta_set_resource_version(&call->arena, object, VD_SLICE(""));
     write_new(call, old, object, false);
 }

@@ -13,6 +13,10 @@ bool vd_call_read_current(struct vd_call *call, struct vd_json **out) VD_MUST_US
 int vd_call_put(struct vd_call *call, const struct vd_json *object,
                 struct vd_error *error) VD_MUST_USE;
 
+/* Gives a proposal of the call's user to the store, or, in a dry run, only asks whether
+ * the user may. False: it was refused, and the call has been answered. */
+bool vd_call_admit(struct vd_call *call, struct vd_proposal *proposal) VD_MUST_USE;
+
 /* Proposes the call's wish and answers when the store has: with the object that was
  * put, or, if call->deletes, with a Status. call->write is tried again when
  * somebody else was faster. */
