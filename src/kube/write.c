@@ -264,13 +264,13 @@ static enum vd_author author(const struct vd_call *call)
     return vd_user_in_group(call->user, VD_SLICE(VD_GROUP_GIT)) ? VD_AUTHOR_GIT : VD_AUTHOR_API;
 }
 
-bool vd_call_admit(struct vd_call *call, struct vd_proposal *proposal)
+static bool admit(struct vd_call *call, struct vd_proposal *proposal, bool judge_only)
 {
     struct vd_git_claim claim;
     struct vd_admission admission = {.store = call->kube->store,
                                      .kind = call->kind,
                                      .author = author(call),
-                                     .dry_run = call->dry_run};
+                                     .dry_run = judge_only};
     if (vd_admission_propose(&admission, proposal, &call->arena, &claim))
         return true;
     struct vd_status_target about = vd_call_about(call);
@@ -279,6 +279,11 @@ bool vd_call_admit(struct vd_call *call, struct vd_proposal *proposal)
     call->x->ops = NULL;
     vd_call_reply_status(call, &status);
     return false;
+}
+
+bool vd_call_admit(struct vd_call *call, struct vd_proposal *proposal)
+{
+    return admit(call, proposal, call->dry_run);
 }
 
 void vd_call_propose(struct vd_call *call)
@@ -291,19 +296,18 @@ void vd_call_propose(struct vd_call *call)
     call->proposal = (struct vd_proposal){call->wishes, n, proposal_done, call, NULL};
     call->x->ops = &waiting;
     call->x->arg = call;
-<<<<<<< HEAD
-    vd_kube_loop_propose(call->l, &call->proposal);
-=======
-    bool dry_run = call->dry_run; /* once it is proposed, the call may be another's */
-    if (!vd_call_admit(call, &call->proposal) || !dry_run)
+    if (!admit(call, &call->proposal, true))
         return;
+    if (!call->dry_run) {
+        vd_kube_loop_propose(call->l, &call->proposal);
+        return;
+    }
     call->x->ops = NULL;
     if (call->deletes)
         reply_deleted(call);
     else
         reply_written(call, call->wish.revision ? call->wish.revision
                                                 : vd_store_revision(call->kube->store));
->>>>>>> status
 }
 
 int vd_call_put(struct vd_call *call, const struct vd_json *object, struct vd_error *error)
