@@ -9,9 +9,20 @@
  * that. False: the call has been answered. */
 bool vd_call_read_current(struct vd_call *call, struct vd_json **out) VD_MUST_USE;
 
-/* Makes the wish one that puts this object; its condition and key stay. */
-int vd_call_put(struct vd_call *call, const struct vd_json *object,
-                struct vd_error *error) VD_MUST_USE;
+/* Makes the wish one that puts this object, with call->managed in it; its condition and
+ * key stay. The object is good for nothing else afterwards. */
+int vd_call_put(struct vd_call *call, struct vd_json *object, struct vd_error *error) VD_MUST_USE;
+
+/* Checks, furnishes and proposes a new object. Ends the call. */
+void vd_call_create_object(struct vd_call *call, struct vd_json *object);
+
+/* Checks and proposes what is to stand in the place of `old`, which was read with
+ * vd_call_read_current() and is used up. Ends the call. */
+void vd_call_write_new(struct vd_call *call, struct vd_json *old, struct vd_json *object,
+                       bool is_put);
+
+/* Server-side apply: see apply.c. */
+void vd_call_apply(struct vd_call *call);
 
 /* Gives a proposal of the call's user to the store, or, in a dry run, only asks whether
  * the user may. False: it was refused, and the call has been answered. */
