@@ -19,42 +19,33 @@ static const struct vd_field_set *named(struct applier *x, const struct vd_field
     return vd_fields_with_named(x->arena, x->apply->root, set);
 }
 
-static const struct vd_field_set *named_fields(struct applier *x, const struct vd_json *object)
-{
-    return vd_json_is(object, VD_JSON_OBJECT)
-               ? named(x, vd_object_fields(x->arena, x->apply->root, object))
-               : NULL;
-}
-
 /* ---- what is no longer applied ---- */
-
-static struct vd_json *without(struct applier *x, const struct vd_json *object,
-                               const struct vd_field_set *set)
-{
-    return vd_object_without(x->arena, x->apply->root, object, set);
-}
 
 /*
  * Takes out what the manager applied last time and nobody owns any more. A described
- * object goes with the last owner of anything in it.
+ * object or list goes with the last owner of anything in it.
+ *
+ * Kubernetes takes out all that was the manager's, and then puts back in two rounds what
+ * others own and what was never the manager's; this comes to the same.
  */
 static struct vd_json *prune(struct applier *x, struct vd_json *merged,
                              const struct vd_field_set *last)
 {
     struct vd_arena *a = x->arena;
+    const struct vd_schema_node *root = x->apply->root;
+    struct vd_path_element metadata = vd_path_name(VD_SLICE("metadata"));
+    struct vd_field_level level = {.arena = a};
     if (!vd_field_set_difference(a, last, x->set))
         return merged;
-    const struct vd_field_set *mine = named(x, last), *owned = named(x, x->managed);
-    const struct vd_field_set *all = named_fields(x, merged);
-    /* All of mine goes; what others own, or what I still apply, comes back. */
-    const struct vd_field_set *rest = named_fields(x, without(x, merged, mine));
-    const struct vd_field_set *gone = vd_field_set_difference(
-        a, vd_field_set_difference(a, all, rest), owned);
-    /* What went with it, but was not mine, comes back too. */
-    rest = named_fields(x, without(x, merged, gone));
-    gone = vd_field_set_intersection(a, vd_field_set_difference(a, all, rest), mine);
-    struct vd_json *object = without(x, merged, gone);
-    return vd_json_is(object, VD_JSON_OBJECT) ? object : vd_json_object(a);
+    const struct vd_field_set *gone = vd_field_set_difference(a, named(x, last),
+                                                              named(x, x->managed));
+    vd_field_level_add(&level, &metadata, true, NULL); /* it has the name: it never goes */
+    gone = vd_field_set_difference(a, gone, vd_field_level_set(&level));
+    struct vd_json *object = vd_object_without(a, root, merged, gone);
+    if (!vd_json_is(object, VD_JSON_OBJECT))
+        object = vd_json_object(a);
+    /* An object that was emptied is null now; if it is applied as {}, that is what it is. */
+    return vd_object_merge(a, root, object, x->apply->config);
 }
 
 /* ---- conflicts ---- */

@@ -136,6 +136,18 @@ static void creates_and_takes_out_what_is_no_longer_applied(void **state)
     assert_managers(w, "");
 }
 
+/* What only the server sets in metadata stays, whoever owns what else is in it. */
+static void never_takes_out_identity(void **state)
+{
+    struct world *w = *state;
+    assert_true(apply(w, "m", "{`metadata`:{`name`:`n`,`labels`:{`l`:`1`}}}", false));
+    vd_json_set(&w->arena, vd_json_get(w->object, VD_SLICE("metadata")), VD_SLICE("uid"),
+                vd_json_string(&w->arena, VD_SLICE("u")));
+    assert_true(apply(w, "m", "{`metadata`:{`name`:`n`}}", false));
+    assert_object(w, "{`metadata`:{`name`:`n`,`uid`:`u`}}");
+    assert_managers(w, "");
+}
+
 static void refuses_conflicts_and_can_be_forced(void **state)
 {
     struct world *w = *state;
@@ -271,6 +283,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(creates_and_takes_out_what_is_no_longer_applied),
+        TEST(never_takes_out_identity),
         TEST(refuses_conflicts_and_can_be_forced),
         TEST(shares_what_is_equal),
         TEST(merges_lists_by_item),

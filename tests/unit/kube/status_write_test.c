@@ -141,6 +141,7 @@ static struct vd_json *rest_of(const struct vd_json *object)
     struct vd_json *rest = (struct vd_json *)(uintptr_t)object;
     vd_json_remove(rest, VD_SLICE("status"));
     vd_json_remove(vd_json_get(rest, VD_SLICE("metadata")), VD_SLICE("resourceVersion"));
+    vd_json_remove(vd_json_get(rest, VD_SLICE("metadata")), VD_SLICE("managedFields"));
     return rest;
 }
 
