@@ -53,8 +53,12 @@ int vd_body_parse(struct vd_arena *a, struct vd_slice body, struct vd_json **out
 void vd_managed_put_back(struct vd_arena *a, struct vd_json *object, struct vd_slice managed)
 {
     struct vd_json *metadata = vd_json_get(object, VD_SLICE("metadata"));
-    if (managed.n && vd_json_is(metadata, VD_JSON_OBJECT))
-        vd_json_add_ref(metadata, VD_SLICE("managedFields"), vd_json_raw(a, managed));
+    if (!managed.n || !vd_json_is(metadata, VD_JSON_OBJECT))
+        return;
+    /* The version's place is looked for: it had better be in front of all that. */
+    if (!vd_json_get(metadata, VD_SLICE("resourceVersion")))
+        vd_json_add_ref(metadata, VD_SLICE("resourceVersion"), vd_json_string_ref(a, VD_SLICE("")));
+    vd_json_add_ref(metadata, VD_SLICE("managedFields"), vd_json_raw(a, managed));
 }
 
 /* ---- who ---- */
