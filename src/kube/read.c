@@ -25,7 +25,19 @@ void vd_call_get(struct vd_call *call)
     struct vd_event *event = NULL;
     struct vd_error error;
     struct vd_key key = vd_call_key(call);
-    int code = vd_store_get(call->kube->store, &key, 0, &event, &error);
+    bool given;
+    uint64_t version = 0;
+    int code = vd_version_parse(&call->query, &given, &version, &error);
+    if (code) {
+        vd_call_reply_options(call, code, &error);
+        return;
+    }
+    if (!vd_call_await(call, version, vd_call_get))
+        return;
+    if (version && vd_store_place(call->kube->store, version, &error) == VD_ERR_FUTURE)
+        code = VD_ERR_FUTURE;
+    if (!code)
+        code = vd_store_get(call->kube->store, &key, 0, &event, &error);
     if (code) {
         vd_call_reply_error(call, code, &error);
         return;
@@ -247,12 +259,8 @@ static int find_place(struct vd_call *call, const struct vd_list_options *o, str
     }
     bool exact = o->match == VD_MATCH_EXACT ||
                  (o->match == VD_MATCH_UNSET && o->has_version && o->version && o->limit);
-    uint64_t newest = vd_store_revision(call->kube->store);
-    if (o->has_version && o->version > newest) {
-        vd_error_set(error, VD_ERR_FUTURE, "Too large resource version: %llu, current: %llu",
-                     (unsigned long long)o->version, (unsigned long long)newest);
+    if (o->has_version && vd_store_place(call->kube->store, o->version, error) == VD_ERR_FUTURE)
         return VD_ERR_FUTURE;
-    }
     out->revision = exact ? o->version : 0;
     return VD_OK;
 }
@@ -314,6 +322,7 @@ void vd_call_list(struct vd_call *call)
         vd_call_reply_options(call, code, &error);
         return;
     }
-    list(call, &o);
+    if (o.continue_token.n || !o.has_version || vd_call_await(call, o.version, vd_call_list))
+        list(call, &o);
     vd_list_options_release(&o);
 }

@@ -409,6 +409,10 @@ void vd_call_watch(struct vd_call *call)
         vd_call_reply_options(call, code, &error);
         return;
     }
+    if (o.initial && o.has_version && !vd_call_await(call, o.version, vd_call_watch)) {
+        vd_list_options_release(&o);
+        return;
+    }
     code = vd_call_filter(call, &o, &filter, &error);
     if (code) {
         vd_list_options_release(&o);
@@ -429,6 +433,7 @@ static bool turn(struct vd_turn_hook *hook)
 {
     struct vd_kube_loop *l = (struct vd_kube_loop *)((char *)hook -
                                                      offsetof(struct vd_kube_loop, hook));
+    vd_kube_loop_let_go_on(l);
     return vd_registry_turn(l->registry, TURN_DELIVERIES);
 }
 
@@ -465,6 +470,7 @@ void vd_kube_loop_release(struct vd_kube_loop *l)
 {
     vd_registry_free(l->registry);
     vd_meters_free(l->meters);
+    vd_heap_release(&l->futures);
     vd_buf_release(&l->frame);
     vd_arena_release(&l->spare);
 }

@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #include "base/alloc.h"
+#include "base/limits.h"
 #include "kinds/builtin.h"
 #include "server/bootstrap.h"
 
@@ -21,6 +22,7 @@ int vd_api_open(struct vd_api *api, struct vd_store *store, const struct vd_conf
                  .options = {.bookmark_ms = config->watch_bookmark_period_ms,
                              .watch_min_s = config->watch_timeout_min_ms / 1000,
                              .watch_max_s = config->watch_timeout_max_ms / 1000,
+                             .version_wait_ms = VD_VERSION_WAIT_MS,
                              .git_version = config->kubernetes_version},
                  .tables = vd_tables_new(set),
                  .documents = vd_documents_new(vd_slice_of(config->kubernetes_version)),
