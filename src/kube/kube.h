@@ -21,6 +21,7 @@
 #include "watch/registry.h"
 
 struct vd_call;
+struct vd_gzip;
 
 struct vd_kube_options {
     uint64_t bookmark_ms;     /* about how often a watch that wants them gets a bookmark */
@@ -62,6 +63,8 @@ struct vd_kube_loop {
     struct vd_registry *registry;
     struct vd_turn_hook hook;
     struct vd_buf frame;   /* scratch for frames */
+    struct vd_buf piece;   /* scratch for what goes into them compressed */
+    struct vd_gzip *gzip;  /* NULL until somebody wants it */
     struct vd_arena spare; /* for the next call */
     struct vd_watch *watches;
     size_t watches_n;

@@ -21,6 +21,7 @@
 #include "base/alloc.h"
 #include "kube/call.h"
 #include "kube/record.h"
+#include "kube/zip.h"
 
 enum {
     BACKLOG_MAX = 262144,    /* bytes that a watch may have waiting */
@@ -471,7 +472,9 @@ void vd_kube_loop_release(struct vd_kube_loop *l)
     vd_registry_free(l->registry);
     vd_meters_free(l->meters);
     vd_heap_release(&l->futures);
+    vd_kube_loop_gzip_release(l);
     vd_buf_release(&l->frame);
+    vd_buf_release(&l->piece);
     vd_arena_release(&l->spare);
 }
 
