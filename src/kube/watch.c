@@ -19,6 +19,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "kube/blueprint.h"
 #include "kube/call.h"
 #include "kube/record.h"
 #include "kube/zip.h"
@@ -131,10 +132,14 @@ static void send_bookmark(struct vd_watch *w, uint64_t revision, bool initial_en
     } else {
         vd_buf_addf(&object,
                     "{\"kind\":\"%.*s\",\"apiVersion\":\"%.*s\",\"metadata\":{"
-                    "\"resourceVersion\":\"%llu\",\"creationTimestamp\":null%s}}",
+                    "\"resourceVersion\":\"%llu\",\"creationTimestamp\":null",
                     VD_FMT(w->kind->kind), VD_FMT(w->kind->api_version),
-                    (unsigned long long)revision,
-                    initial_end ? ",\"annotations\":{\"k8s.io/initial-events-end\":\"true\"}" : "");
+                    (unsigned long long)revision);
+        if (initial_end) {
+            vd_buf_add_text(&object, ",\"annotations\":");
+            vd_initial_end_write(&object, w->kind, &w->output);
+        }
+        vd_buf_add_text(&object, "}}");
         add_object(out, w, vd_buf_slice(&object));
     }
     vd_buf_add_text(out, "}\n");
