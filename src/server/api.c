@@ -43,11 +43,13 @@ int vd_api_open(struct vd_api *api, struct vd_store *store, const struct vd_conf
     api->kube.metrics_arg = &api->metrics;
     int code = vd_bootstrap(store, kinds, clock, error);
     if (!code)
-        code = vd_gatekeeper_new(
-            &api->gatekeeper,
-            &(struct vd_gatekeeper_options){
-                .store = store, .folder = config->data, .loop = first, .clock = clock},
-            error);
+        code = vd_gatekeeper_new(&api->gatekeeper,
+                                 &(struct vd_gatekeeper_options){.store = store,
+                                                                 .folder = config->data,
+                                                                 .loop = first,
+                                                                 .loops_n = loops_n,
+                                                                 .clock = clock},
+                                 error);
     if (!code)
         code = vd_gatekeeper_start(api->gatekeeper, error);
     if (!code) {
