@@ -10,6 +10,7 @@
 #include <strings.h>
 
 #include "auth/certificate.h"
+#include "auth/impersonation.h"
 #include "auth/pki.h"
 #include "auth/token.h"
 #include "auth/user_cache.h"
@@ -447,12 +448,23 @@ static bool token_stands(struct vd_gatekeeper *g, const struct vd_user *user, in
     return stands;
 }
 
+/* Whoever speaks for the user has to have a credential, and still to be allowed to. */
+static bool speaker_stands(struct vd_gatekeeper *g, const struct vd_user *user)
+{
+    struct vd_rbac *rbac = vd_gatekeeper_rbac(g);
+    bool stands = vd_gatekeeper_stands(g, user->is.by) && vd_impersonation_stands(rbac, user);
+    vd_rbac_unref(rbac);
+    return stands;
+}
+
 bool vd_gatekeeper_stands(void *arg, const struct vd_user *user)
 {
     struct vd_gatekeeper *g = arg;
     int64_t now_ms = vd_clock_wall_ms(g->options.clock);
     if (vd_user_has_expired(user, now_ms))
         return false;
+    if (user->is.by)
+        return speaker_stands(g, user);
     if (user->is.method == VD_AUTH_TOKEN)
         return token_stands(g, user, now_ms);
     return user->is.method != VD_AUTH_SERVICE_ACCOUNT || account_stands(g, user);
