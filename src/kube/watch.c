@@ -19,8 +19,10 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "kube/blueprint.h"
 #include "kube/call.h"
 #include "kube/record.h"
+#include "kube/zip.h"
 
 enum {
     BACKLOG_MAX = 262144,    /* bytes that a watch may have waiting */
@@ -131,10 +133,14 @@ static void send_bookmark(struct vd_watch *w, uint64_t revision, bool initial_en
     } else {
         vd_buf_addf(&object,
                     "{\"kind\":\"%.*s\",\"apiVersion\":\"%.*s\",\"metadata\":{"
-                    "\"resourceVersion\":\"%llu\",\"creationTimestamp\":null%s}}",
+                    "\"resourceVersion\":\"%llu\",\"creationTimestamp\":null",
                     VD_FMT(w->kind->kind), VD_FMT(w->kind->api_version),
-                    (unsigned long long)revision,
-                    initial_end ? ",\"annotations\":{\"k8s.io/initial-events-end\":\"true\"}" : "");
+                    (unsigned long long)revision);
+        if (initial_end) {
+            vd_buf_add_text(&object, ",\"annotations\":");
+            vd_initial_end_write(&object, w->kind, &w->output);
+        }
+        vd_buf_add_text(&object, "}}");
         add_object(out, w, vd_buf_slice(&object));
     }
     vd_buf_add_text(out, "}\n");
@@ -410,6 +416,10 @@ void vd_call_watch(struct vd_call *call)
         vd_call_reply_options(call, code, &error);
         return;
     }
+    if (o.initial && o.has_version && !vd_call_await(call, o.version, vd_call_watch)) {
+        vd_list_options_release(&o);
+        return;
+    }
     code = vd_call_filter(call, &o, &filter, &error);
     if (code) {
         vd_list_options_release(&o);
@@ -467,6 +477,7 @@ static bool turn(struct vd_turn_hook *hook)
 {
     struct vd_kube_loop *l = (struct vd_kube_loop *)((char *)hook -
                                                      offsetof(struct vd_kube_loop, hook));
+    vd_kube_loop_let_go_on(l);
     propose(l);
     vd_registry_hold(l->registry, should_hold(l));
     return vd_registry_turn(l->registry, TURN_DELIVERIES);
@@ -508,7 +519,10 @@ void vd_kube_loop_release(struct vd_kube_loop *l)
     vd_timer_stop(l->loop, &l->hold);
     vd_registry_free(l->registry);
     vd_meters_free(l->meters);
+    vd_heap_release(&l->futures);
+    vd_kube_loop_gzip_release(l);
     vd_buf_release(&l->frame);
+    vd_buf_release(&l->piece);
     vd_arena_release(&l->spare);
 }
 

@@ -16,6 +16,7 @@
 enum vd_action {
     VD_PUT,    /* create or replace */
     VD_DELETE, /* the object must exist */
+    VD_CHECK,  /* nothing changes; the proposal fails unless the condition holds */
 };
 
 /* What must hold for a change to happen. A uid other than none must be that of
