@@ -184,8 +184,9 @@ struct vd_status vd_status_list_expired(struct vd_arena *a);
 /* 410 of a continue token, with one that continues at the newest version. */
 struct vd_status vd_status_continue_expired(struct vd_arena *a, struct vd_slice fresh_token);
 
-/* 504: a version that is not there yet; retry after a second. */
-struct vd_status vd_status_version_too_large(struct vd_arena *a, uint64_t wanted, uint64_t newest);
+/* 504 `Timeout: <message>`: a version that is not there yet; retry after a second. The cause is
+ * what client-go knows it by. */
+struct vd_status vd_status_version_too_large(struct vd_arena *a, struct vd_slice message);
 
 /* --- 5xx --- */
 

@@ -288,7 +288,9 @@ static void answers_about_versions(void **state)
                "inconsistent list - objects that were created, modified, or deleted between the "
                "time the first chunk was returned and now may show up in the list.\",\"reason\":"
                "\"Expired\",\"code\":410}");
-    assert_status(vd_status_version_too_large(a, 999999, 200), 504,
+    struct vd_error future;
+    vd_error_set(&future, VD_ERR_FUTURE, "Too large resource version: 999999, current: 200");
+    assert_status(vd_status_of_error(a, NULL, VD_ERR_FUTURE, &future), 504,
                   "\"message\":\"Timeout: Too large resource version: 999999, current: 200\","
                   "\"reason\":\"Timeout\",\"details\":{\"causes\":[{\"reason\":"
                   "\"ResourceVersionTooLarge\",\"message\":\"Too large resource version\"}],"
