@@ -52,8 +52,8 @@ static int parse_count(const struct vd_url_query *query, struct vd_slice key, ui
     return VD_OK;
 }
 
-static int parse_version(const struct vd_url_query *query, struct vd_list_options *o,
-                         struct vd_error *error)
+int vd_list_options_parse_version(struct vd_list_options *o, const struct vd_url_query *query,
+                                  struct vd_error *error)
 {
     struct vd_slice value;
     if (!vd_url_query_find(query, VD_SLICE("resourceVersion"), &value) || value.n == 0)
@@ -147,7 +147,7 @@ int vd_list_options_parse(struct vd_list_options *o, const struct vd_url_query *
     if (!code)
         code = parse_count(query, VD_SLICE("timeoutSeconds"), &o->timeout_s, error);
     if (!code)
-        code = parse_version(query, o, error);
+        code = vd_list_options_parse_version(o, query, error);
     if (!code)
         code = parse_selectors(query, o, error);
     if (!code)

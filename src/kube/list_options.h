@@ -38,6 +38,10 @@ struct vd_list_options {
 int vd_list_options_parse(struct vd_list_options *out, const struct vd_url_query *query, bool watch,
                           struct vd_error *error) VD_MUST_USE;
 
+/* Reads resourceVersion alone, which is all that a get has of them. VD_ERR_INVALID. */
+int vd_list_options_parse_version(struct vd_list_options *o, const struct vd_url_query *query,
+                                  struct vd_error *error) VD_MUST_USE;
+
 void vd_list_options_release(struct vd_list_options *options);
 
 #endif

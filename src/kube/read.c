@@ -20,12 +20,25 @@ enum {
 
 /* ---- get ---- */
 
+/* The newest state satisfies every version but one of the future. */
+static int check_version(struct vd_call *call, struct vd_error *error)
+{
+    struct vd_list_options o = {0};
+    int code = vd_list_options_parse_version(&o, &call->query, error);
+    if (code || !o.version)
+        return code;
+    code = vd_store_place(call->kube->store, o.version, error);
+    return code == VD_ERR_FUTURE ? code : VD_OK;
+}
+
 void vd_call_get(struct vd_call *call)
 {
     struct vd_event *event = NULL;
     struct vd_error error;
     struct vd_key key = vd_call_key(call);
-    int code = vd_store_get(call->kube->store, &key, 0, &event, &error);
+    int code = check_version(call, &error);
+    if (!code)
+        code = vd_store_get(call->kube->store, &key, 0, &event, &error);
     if (code) {
         vd_call_reply_error(call, code, &error);
         return;
