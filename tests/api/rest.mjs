@@ -103,29 +103,30 @@ export class Api {
     }
 
     call(method, path, query = {}, body = undefined, type = 'application/json') {
+        const text = body === undefined ? '' : JSON.stringify(body);
         const options = {
             method,
             path: `${path}?${queryOf(query)}`,
             host: '127.0.0.1',
             port: this.door.port,
             agent: this.agent,
-            headers: { 'Content-Type': type },
+            headers: { 'Content-Type': type, 'Content-Length': Buffer.byteLength(text) },
             timeout: DEADLINE_MS,
         };
         return new Promise((resolve, reject) => {
             const request = https.request(options, (response) => {
-                let text = '';
+                let answer = '';
                 response.setEncoding('utf8');
-                response.on('data', (piece) => (text += piece));
+                response.on('data', (piece) => (answer += piece));
                 response.on('end', () => {
                     const json = /^application\/json/.test(response.headers['content-type'] ?? '');
-                    const object = json ? JSON.parse(text) : text;
+                    const object = json ? JSON.parse(answer) : answer;
                     resolve({ status: response.statusCode, headers: response.headers, object });
                 });
             });
             request.on('timeout', () => request.destroy(new Error(`no answer: ${method} ${path}`)));
             request.on('error', reject);
-            request.end(body === undefined ? undefined : JSON.stringify(body));
+            request.end(text);
         });
     }
 
@@ -139,7 +140,8 @@ export class Api {
     async refused(code, reason, text, ...call) {
         const { status, headers, object } = await this.call(...call);
         const what = `${call[0]} ${call[1]} ${JSON.stringify(call[2] ?? {})}`;
-        equal([status, object.kind, object.code, object.reason], [code, 'Status', code, reason], what);
+        const got = [status, object.kind, object.code, object.reason];
+        equal(got, [code, 'Status', code, reason], what);
         if (!object.message.includes(text)) fail(`${what}: "${object.message}" lacks "${text}"`);
         return { ...object, headers };
     }
@@ -183,7 +185,7 @@ export class Space {
     static async make(api, name) {
         await api.post('/api/v1/namespaces', { kind: 'Namespace', metadata: { name } });
         const space = new Space(api, name);
-        // What the server itself puts there comes first, and is taken away again.
+        // What the server itself puts there comes first.
         const own = `${space.path}/kube-root-ca.crt`;
         await until(own, async () => (await api.call('GET', own)).status === 200);
         return space;

@@ -31,4 +31,7 @@ scenarios() {
 tap "a server starts" start --watch-bookmark-period 1s
 scenarios watch store || tap "the scenarios come to their end" false
 tap "it stops" stop
+tap "it starts with a window of few events" start --window-events 40 --tail-events 10
+scenarios compacted || tap "the scenarios come to their end" false
+tap "it stops" stop
 tap_end

@@ -48,7 +48,8 @@ async function scoped(api, write, cases) {
         for (let more = true; more; ) {
             const { type, object } = await stream.change();
             more = object.metadata.labels?.last !== 'yes';
-            if (more) got.push(`${type} ${object.metadata.namespace ?? ''}/${object.metadata.name}`);
+            const { namespace = '', name } = object.metadata;
+            if (more) got.push(`${type} ${namespace}/${name}`);
         }
         equal(got, want, what);
         stream.close();
@@ -275,6 +276,23 @@ export const scenarios = {
         }
         if (versionOf(last) < versionOf(changed)) fail('the last bookmark is too old');
         await silent.ends();
+    },
+
+    // Of two streams the one whose time is up first ends first, bookmarks or not.
+    'RunTestWatchDispatchBookmarkEvents: the last one costs no time': async (api, space) => {
+        const order = [];
+        const open = async (timeoutSeconds, allowWatchBookmarks) => {
+            const resourceVersion = await space.now();
+            const stream = space.watch({ resourceVersion, timeoutSeconds, allowWatchBookmarks });
+            stream.socket.on('close', () => order.push(timeoutSeconds));
+            await stream.status();
+            return stream;
+        };
+        const streams = [await open(1, true), await open(2)];
+        await until('both end', () => order.length === 2);
+        equal(order, [1, 2], 'timeouts');
+        equal(streams[0].events.at(-1)?.type, 'BOOKMARK', 'what a stream ends with');
+        equal(streams.map(({ over }) => over), ['complete', 'complete'], 'ends');
     },
 
     'RunTestOptionalWatchBookmarksWithCorrectResourceVersion': async (api, space) => {

@@ -31,7 +31,7 @@ export class Client {
         const dice = this.random.below(100);
         const reset = this.random.percent(50);
         const ms = this.random.between(1, 12);
-        if (this.filter.patient) return { ms: this.random.between(500, 1600), reset };
+        if (this.filter.patient) return { ms: this.random.between(800, 1600), reset };
         if (dice < 10) return { bytes: this.random.below(160), ms, reset };
         if (dice < 70) return { bytes: this.random.between(130, 4000), ms, reset };
         if (dice < 97) return { bytes: this.random.between(4000, 40000), ms: 3 * ms, reset };
@@ -46,6 +46,7 @@ export class Client {
         await this.server.up();
         const query = { watch: 1, resourceVersion: this.cursor };
         if (this.filter.bookmarks) query.allowWatchBookmarks = true;
+        if (this.filter.patient) query.timeoutSeconds = 1;
         const legacy = this.filter.legacy && this.random.percent(50);
         const path = legacy ? this.filter.legacy : this.filter.path;
         this.log.push({ what: 'resume', version: this.cursor });
