@@ -19,9 +19,9 @@ const seed = seedOfRun();
 const random = new Random(seed);
 const child = () => new Random(random.below(4294967296));
 
-const WINDOW = 400; // events; whoever is this far behind may be expired
-const TAIL = 120; // and this far behind reads from the disk
-const WRITERS = 6;
+const WINDOW = 250; // events; whoever is this far behind may be expired
+const TAIL = 80; // and this far behind reads from the disk
+const WRITERS = 4;
 const OBJECTS = 24; // in each namespace
 const NAMESPACES = ['one', 'two'];
 const RESTARTS = Math.max(6, Math.round(resumes / 250));
@@ -180,7 +180,7 @@ async function watchUncut() {
 function wanted(client) {
     if (client === clients[0]) return resumes;
     const rarely = client.filter.sleeps || client.filter.patient;
-    return Math.max(8, resumes / (rarely ? 200 : 4));
+    return Math.max(8, resumes / (rarely ? 200 : 8));
 }
 const isDone = (client) => client.counts.resumes >= wanted(client);
 const allDone = () => clients.every(isDone);
