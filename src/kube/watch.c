@@ -30,7 +30,7 @@ enum {
     RECHECK_MS = 1000,       /* between two looks at a watch's rights */
     RECHECK_STEP = 512,      /* watches that are looked at in one turn */
     HOLD_MS = 1,             /* how long events may wait for those of writes in flight */
-    LAST_BOOKMARK_MS = 2000, /* how long before its end a watch gets one more bookmark */
+    LAST_BOOKMARK_MS = 2000, /* before its end by timeout, a watch gets one more bookmark */
 };
 
 struct vd_watch {
@@ -48,7 +48,7 @@ struct vd_watch {
     bool tell_initial_end;
     struct vd_meter *meter;
     uint64_t rights_version; /* at which its rights were last found good; 0: not yet */
-    bool ending;             /* the last bookmark has been sent; the next ring ends it */
+    bool ending;             /* the next ring of `end` ends it */
     struct vd_watch *prev, *next;
 };
 
@@ -198,13 +198,14 @@ static void on_end(struct vd_timer *timer)
 {
     struct vd_watch *w = VD_HEAP_OWNER(timer, struct vd_watch, end);
     uint64_t revision = w->bookmarks ? vd_watcher_bookmark(&w->watcher) : 0;
-    if (!w->ending && revision) {
-        w->ending = true;
+    if (revision)
         send_bookmark(w, revision, false);
-        vd_timer_set(w->l->loop, &w->end, LAST_BOOKMARK_MS);
+    if (w->ending) {
+        finish(w, VD_WATCH_END_TIMEOUT);
         return;
     }
-    finish(w, VD_WATCH_END_TIMEOUT);
+    w->ending = true;
+    vd_timer_set(w->l->loop, &w->end, LAST_BOOKMARK_MS);
 }
 
 static void ended(struct vd_watcher *watcher, const struct vd_error *error)
@@ -396,8 +397,8 @@ static void start(struct vd_watch *w, const struct vd_list_options *o, int code,
     x->ops = &exchange_ops;
     x->arg = w;
     uint64_t ms = life_ms(&w->l->kube->options, o);
-    vd_timer_set(w->l->loop, &w->end,
-                 w->bookmarks && ms > LAST_BOOKMARK_MS ? ms - LAST_BOOKMARK_MS : ms);
+    w->ending = !w->bookmarks || ms <= LAST_BOOKMARK_MS;
+    vd_timer_set(w->l->loop, &w->end, w->ending ? ms : ms - LAST_BOOKMARK_MS);
     if (w->bookmarks)
         vd_timer_set(w->l->loop, &w->bookmark, jittered(w->l->kube->options.bookmark_ms));
     if (!vd_timer_is_set(&w->l->recheck))
@@ -529,6 +530,8 @@ void vd_kube_loop_release(struct vd_kube_loop *l)
 void vd_kube_loop_drain(struct vd_kube_loop *l, uint64_t spread_ms)
 {
     uint64_t n = 0;
-    for (struct vd_watch *w = l->watches; w; w = w->next)
+    for (struct vd_watch *w = l->watches; w; w = w->next) {
+        w->ending = true;
         vd_timer_set(l->loop, &w->end, spread_ms * n++ / (l->watches_n ? l->watches_n : 1));
+    }
 }

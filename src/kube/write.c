@@ -27,7 +27,9 @@
 #include "json/revision_hole.h"
 #include "json/write.h"
 
-enum { ATTEMPTS_MAX = 8 };
+/* Each failure of an attempt is somebody else's success, so that a crowd on one object needs as
+ * many as it has members. What the attempts leave in the call's arena bounds them, too. */
+enum { ATTEMPTS_MIN = 8, ATTEMPTS_MAX = 200, ATTEMPTS_LEN_MAX = 16 << 20 };
 
 /* ---- checks ---- */
 
@@ -198,6 +200,13 @@ static void reply_deleted(struct vd_call *call)
     vd_call_reply_status(call, &status);
 }
 
+static bool may_try_again(struct vd_call *call)
+{
+    call->attempts++;
+    return call->attempts < ATTEMPTS_MIN ||
+           (call->attempts < ATTEMPTS_MAX && call->arena.total < ATTEMPTS_LEN_MAX);
+}
+
 static void on_answered(struct vd_task *task)
 {
     struct vd_call *call = (struct vd_call *)((char *)task - offsetof(struct vd_call, answered));
@@ -208,9 +217,8 @@ static void on_answered(struct vd_task *task)
         return;
     }
     call->x->ops = NULL;
-    bool again = (o->code == VD_ERR_CONFLICT || o->code == VD_ERR_NOT_FOUND) && call->write &&
-                 ++call->attempts < ATTEMPTS_MAX;
-    if (again) {
+    bool lost = o->code == VD_ERR_CONFLICT || o->code == VD_ERR_NOT_FOUND;
+    if (lost && call->write && may_try_again(call)) {
         call->warnings.n = 0; /* the next attempt finds them anew */
         call->write(call);
     } else if (o->code == VD_ERR_CONFLICT) {
