@@ -70,21 +70,44 @@ void vd_api_finished(struct vd_api *api, size_t i, struct vd_exchange *x, bool l
     vd_kube_finished(&api->loops[i], x, log);
 }
 
+/* A Status; `field` (NULL allowed) is one more header. */
+static void reply(struct vd_exchange *x, const struct vd_status *status,
+                  const struct vd_http_field *field)
+{
+    struct vd_buf body = {0};
+    vd_status_write(&body, status);
+    vd_buf_add_char(&body, '\n');
+    vd_exchange_respond(x, &(struct vd_response){.status = (unsigned)status->code,
+                                                 .content_type = VD_SLICE("application/json"),
+                                                 .fields = field,
+                                                 .fields_n = field != NULL,
+                                                 .body = vd_buf_slice(&body)});
+    vd_buf_release(&body);
+}
+
 static void reply_unauthorized(struct vd_exchange *x, const char *why)
 {
     struct vd_arena arena = {0};
-    struct vd_buf body = {0};
     struct vd_status status = vd_status_unauthorized(&arena, vd_slice_of(why));
     struct vd_http_field field = {VD_SLICE("WWW-Authenticate"), VD_SLICE("Bearer")};
-    vd_status_write(&body, &status);
-    vd_buf_add_char(&body, '\n');
-    vd_exchange_respond(x, &(struct vd_response){.status = 401,
-                                                 .content_type = VD_SLICE("application/json"),
-                                                 .fields = &field,
-                                                 .fields_n = 1,
-                                                 .body = vd_buf_slice(&body)});
-    vd_buf_release(&body);
+    reply(x, &status, &field);
     vd_arena_release(&arena);
+}
+
+/* Kubernetes' reasons; those that it has no word for are bad requests to it. */
+static const char *reason_of(unsigned code)
+{
+    return code == 408   ? "Timeout"
+           : code == 413 ? "RequestEntityTooLarge"
+           : code < 500  ? "BadRequest"
+                         : "";
+}
+
+void vd_api_refuse(struct vd_exchange *x, unsigned code, const char *why)
+{
+    struct vd_status status = {
+        .code = (int)code, .reason = vd_slice_of(reason_of(code)), .message = vd_slice_of(why)};
+    reply(x, &status, NULL);
 }
 
 bool vd_api_knows(struct vd_api *api, struct vd_exchange *x)
@@ -111,17 +134,11 @@ static bool impersonates(const struct vd_exchange *x)
 static void reply_no_impersonation(struct vd_exchange *x)
 {
     struct vd_arena arena = {0};
-    struct vd_buf body = {0};
     struct vd_status_target about = {.plural = VD_SLICE("users")};
     struct vd_status status = vd_status_forbidden(
         &arena, &about,
         VD_SLICE("this server does not support impersonation: use the user's own credential"));
-    vd_status_write(&body, &status);
-    vd_buf_add_char(&body, '\n');
-    vd_exchange_respond(x, &(struct vd_response){.status = 403,
-                                                 .content_type = VD_SLICE("application/json"),
-                                                 .body = vd_buf_slice(&body)});
-    vd_buf_release(&body);
+    reply(x, &status, NULL);
     vd_arena_release(&arena);
 }
 
