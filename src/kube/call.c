@@ -175,6 +175,29 @@ void vd_call_reply_options(struct vd_call *call, int code, const struct vd_error
     vd_call_reply_status(call, &status);
 }
 
+void vd_call_reply_option(struct vd_call *call, const char *field, const char *message)
+{
+    static const struct {
+        enum vd_verb verb;
+        const char *options;
+    } names[] = {{VD_VERB_CREATE, "CreateOptions"},
+                 {VD_VERB_UPDATE, "UpdateOptions"},
+                 {VD_VERB_PATCH, "PatchOptions"}};
+    struct vd_status_target about = {.group = VD_SLICE("meta.k8s.io"),
+                                     .plural = VD_SLICE("DeleteOptions")};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (names[i].verb == call->target.verb)
+            about.plural = vd_slice_of(names[i].options);
+    struct vd_slice text = vd_slice_of(message);
+    bool unknown = vd_slice_starts_with(text, VD_SLICE("Unsupported"));
+    struct vd_status_cause cause = {.reason = unknown ? VD_SLICE("FieldValueNotSupported")
+                                                      : VD_SLICE("FieldValueInvalid"),
+                                    .message = text,
+                                    .field = vd_slice_of(field)};
+    struct vd_status status = vd_status_invalid(&call->arena, &about, &cause, 1);
+    vd_call_reply_status(call, &status);
+}
+
 /* ---- filters ---- */
 
 static int check_fields(struct vd_call *call, const struct vd_field_selector *fields,

@@ -76,6 +76,8 @@ void vd_call_reply_error(struct vd_call *call, int code, const struct vd_error *
 
 /* The error of vd_list_options_parse(). */
 void vd_call_reply_options(struct vd_call *call, int code, const struct vd_error *error);
+/* 422 of an option of a write; the message is "Unsupported value: .." or "Invalid value: ..". */
+void vd_call_reply_option(struct vd_call *call, const char *field, const char *message);
 
 /* ---- parts that several verbs need ---- */
 

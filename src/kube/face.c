@@ -27,31 +27,8 @@ static bool wants_watch(const struct vd_url_query *query)
            !(value.n == 5 && strncasecmp(value.p, "false", value.n) == 0);
 }
 
-/* A value that is none of those that are known: 422, as Kubernetes words it. False: the
- * call has been answered. */
-static bool refuse_option(struct vd_call *call, const char *field, const char *message)
-{
-    static const struct {
-        enum vd_verb verb;
-        const char *options;
-    } names[] = {{VD_VERB_CREATE, "CreateOptions"},
-                 {VD_VERB_UPDATE, "UpdateOptions"},
-                 {VD_VERB_PATCH, "PatchOptions"}};
-    struct vd_status_target about = {.group = VD_SLICE("meta.k8s.io"),
-                                     .plural = VD_SLICE("DeleteOptions")};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (names[i].verb == call->target.verb)
-            about.plural = vd_slice_of(names[i].options);
-    struct vd_status_cause cause = {.reason = VD_SLICE("FieldValueNotSupported"),
-                                    .message = vd_slice_of(message),
-                                    .field = vd_slice_of(field)};
-    struct vd_status status = vd_status_invalid(&call->arena, &about, &cause, 1);
-    vd_call_reply_status(call, &status);
-    return false;
-}
-
-/* dryRun and fieldValidation of a write. A word that was mistyped must not turn a trial
- * into a change. */
+/* dryRun and fieldValidation of a write; false: the call has been answered. A word that was
+ * mistyped must not turn a trial into a change. */
 static bool check_write_options(struct vd_call *call)
 {
     struct vd_slice value;
@@ -65,7 +42,8 @@ static bool check_write_options(struct vd_call *call)
         vd_error_set(&error, VD_ERR_INVALID,
                      "Unsupported value: []string{\"%.*s\"}: supported values: \"All\"",
                      VD_FMT(value));
-        return refuse_option(call, "dryRun", error.text);
+        vd_call_reply_option(call, "dryRun", error.text);
+        return false;
     }
     bool deletes = call->target.verb & (VD_VERB_DELETE | VD_VERB_DELETECOLLECTION);
     if (deletes || !vd_url_query_find(&call->query, VD_SLICE("fieldValidation"), &value) ||
@@ -75,7 +53,8 @@ static bool check_write_options(struct vd_call *call)
                  "Unsupported value: \"%.*s\": supported values: \"\", \"Ignore\", \"Strict\", "
                  "\"Warn\"",
                  VD_FMT(value));
-    return refuse_option(call, "fieldValidation", error.text);
+    vd_call_reply_option(call, "fieldValidation", error.text);
+    return false;
 }
 
 static int parse(struct vd_call *call, struct vd_error *error)
@@ -233,6 +212,20 @@ static void reply_no_such_method(struct vd_call *call)
     vd_call_reply_status(call, &status);
 }
 
+/* Whether an object could have the name of the path. */
+static bool is_name(const struct vd_call *call)
+{
+    struct vd_key key = vd_call_key(call);
+    return !call->target.name.n || !vd_key_check(&key, NULL);
+}
+
+static void reply_not_found(struct vd_call *call)
+{
+    struct vd_status_target about = vd_call_about(call);
+    struct vd_status status = vd_status_not_found(&call->arena, &about);
+    vd_call_reply_status(call, &status);
+}
+
 static void serve(struct vd_call *call)
 {
     enum vd_verb verb = call->target.verb;
@@ -242,6 +235,8 @@ static void serve(struct vd_call *call)
         reply_no_such_path(call);
     } else if (!(verbs & verb)) {
         reply_no_such_method(call);
+    } else if (!is_name(call)) {
+        reply_not_found(call);
     } else if (!check_write_options(call)) {
         return;
     } else if (vd_slice_is(sub, "token")) {
