@@ -175,7 +175,7 @@ void vd_call_reply_options(struct vd_call *call, int code, const struct vd_error
     vd_call_reply_status(call, &status);
 }
 
-void vd_call_reply_option(struct vd_call *call, const char *field, const char *message)
+void vd_call_reply_option(struct vd_call *call, struct vd_status_cause cause)
 {
     static const struct {
         enum vd_verb verb;
@@ -188,14 +188,18 @@ void vd_call_reply_option(struct vd_call *call, const char *field, const char *m
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (names[i].verb == call->target.verb)
             about.plural = vd_slice_of(names[i].options);
-    struct vd_slice text = vd_slice_of(message);
-    bool unknown = vd_slice_starts_with(text, VD_SLICE("Unsupported"));
-    struct vd_status_cause cause = {.reason = unknown ? VD_SLICE("FieldValueNotSupported")
-                                                      : VD_SLICE("FieldValueInvalid"),
-                                    .message = text,
-                                    .field = vd_slice_of(field)};
     struct vd_status status = vd_status_invalid(&call->arena, &about, &cause, 1);
     vd_call_reply_status(call, &status);
+}
+
+bool vd_call_check_dry_run(struct vd_call *call, struct vd_slice word)
+{
+    static const struct vd_slice known = {"All", 3};
+    if (vd_slice_eq(word, known))
+        return true;
+    vd_call_reply_option(call,
+                         vd_cause_unsupported(&call->arena, VD_SLICE("dryRun"), word, &known, 1));
+    return false;
 }
 
 /* ---- filters ---- */

@@ -48,44 +48,31 @@ static bool check_options_kind(struct vd_call *call, const struct vd_json *optio
 
 static bool check_dry_run(struct vd_call *call, const struct vd_json *options)
 {
-    struct vd_error error;
     VD_JSON_EACH (item, vd_json_get(options, VD_SLICE("dryRun"))) {
-        struct vd_slice word = vd_json_text(item);
-        if (vd_slice_is(word, "All")) {
-            call->dry_run = true;
-            continue;
-        }
-        vd_error_set(&error, VD_ERR_INVALID,
-                     "Unsupported value: []string{\"%.*s\"}: supported values: \"All\"",
-                     VD_FMT(word));
-        vd_call_reply_option(call, "dryRun", error.text);
-        return false;
+        if (!vd_call_check_dry_run(call, vd_json_text(item)))
+            return false;
+        call->dry_run = true;
     }
     return true;
 }
 
 static bool check_propagation(struct vd_call *call, const struct vd_json *options)
 {
-    static const char *const known[] = {"Background", "Foreground", "Orphan"};
+    static const struct vd_slice known[] = {
+        {"Background", 10}, {"Foreground", 10}, {"Orphan", 6}, {"nil", 3}};
+    enum { KNOWN = sizeof known / sizeof *known };
+    struct vd_slice field = VD_SLICE("propagationPolicy");
     struct vd_slice policy = vd_call_propagation(call, options);
-    struct vd_error error;
-    bool said = vd_json_text(vd_json_get(options, VD_SLICE("propagationPolicy"))).n;
-    if (said && vd_json_get(options, VD_SLICE("orphanDependents"))) {
-        vd_error_set(&error, VD_ERR_INVALID,
-                     "Invalid value: \"%.*s\": orphanDependents and deletionPropagation cannot be "
-                     "both set",
-                     VD_FMT(policy));
-        vd_call_reply_option(call, "propagationPolicy", error.text);
-        return false;
-    }
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (!policy.n || vd_slice_is(policy, known[i]))
+    bool twice = vd_json_text(vd_json_get(options, field)).n &&
+                 vd_json_get(options, VD_SLICE("orphanDependents"));
+    for (size_t i = 0; !twice && i + 1 < KNOWN; i++)
+        if (!policy.n || vd_slice_eq(policy, known[i]))
             return true;
-    vd_error_set(&error, VD_ERR_INVALID,
-                 "Unsupported value: \"%.*s\": supported values: \"Background\", \"Foreground\", "
-                 "\"Orphan\", \"nil\"",
-                 VD_FMT(policy));
-    vd_call_reply_option(call, "propagationPolicy", error.text);
+    vd_call_reply_option(
+        call, twice ? vd_cause_invalid_text(
+                          &call->arena, field, policy,
+                          VD_SLICE("orphanDependents and deletionPropagation cannot be both set"))
+                    : vd_cause_unsupported(&call->arena, field, policy, known, KNOWN));
     return false;
 }
 

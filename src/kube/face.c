@@ -27,33 +27,27 @@ static bool wants_watch(const struct vd_url_query *query)
            !(value.n == 5 && strncasecmp(value.p, "false", value.n) == 0);
 }
 
-/* dryRun and fieldValidation of a write; false: the call has been answered. A word that was
- * mistyped must not turn a trial into a change. */
+/* dryRun and fieldValidation of a write. False: the call has been answered. */
 static bool check_write_options(struct vd_call *call)
 {
+    static const struct vd_slice modes[] = {{"", 0}, {"Ignore", 6}, {"Strict", 6}, {"Warn", 4}};
+    enum { MODES = sizeof modes / sizeof *modes };
+    enum vd_verb verb = call->target.verb;
     struct vd_slice value;
-    struct vd_error error;
     size_t at = 0;
-    if (!call->target.verb || (call->target.verb & (VD_VERB_GET | VD_VERB_LIST | VD_VERB_WATCH)))
+    if (!verb || (verb & (VD_VERB_GET | VD_VERB_LIST | VD_VERB_WATCH)))
         return true;
-    while (vd_url_query_next(&call->query, VD_SLICE("dryRun"), &at, &value)) {
-        if (vd_slice_is(value, "All") || !value.n)
-            continue;
-        vd_error_set(&error, VD_ERR_INVALID,
-                     "Unsupported value: []string{\"%.*s\"}: supported values: \"All\"",
-                     VD_FMT(value));
-        vd_call_reply_option(call, "dryRun", error.text);
-        return false;
-    }
-    bool deletes = call->target.verb & (VD_VERB_DELETE | VD_VERB_DELETECOLLECTION);
-    if (deletes || !vd_url_query_find(&call->query, VD_SLICE("fieldValidation"), &value) ||
-        !value.n || vd_slice_is(value, "Warn") || call->validation != VD_FIELDS_WARN)
+    while (vd_url_query_next(&call->query, VD_SLICE("dryRun"), &at, &value))
+        if (value.n && !vd_call_check_dry_run(call, value))
+            return false;
+    if ((verb & (VD_VERB_DELETE | VD_VERB_DELETECOLLECTION)) ||
+        !vd_url_query_find(&call->query, VD_SLICE("fieldValidation"), &value))
         return true;
-    vd_error_set(&error, VD_ERR_INVALID,
-                 "Unsupported value: \"%.*s\": supported values: \"\", \"Ignore\", \"Strict\", "
-                 "\"Warn\"",
-                 VD_FMT(value));
-    vd_call_reply_option(call, "fieldValidation", error.text);
+    for (size_t i = 0; i < MODES; i++)
+        if (vd_slice_eq(value, modes[i]))
+            return true;
+    vd_call_reply_option(
+        call, vd_cause_unsupported(&call->arena, VD_SLICE("fieldValidation"), value, modes, MODES));
     return false;
 }
 

@@ -40,6 +40,7 @@ function judgeRefusal({ answers, rest, ended }, status) {
 
 function judgeStatus({ headers, body }, code, reason) {
     if (headers['content-type'] !== 'application/json') return [`it is ${headers['content-type']}: ${body}`];
+    if (body.startsWith('not UTF-8')) return [body];
     const status = JSON.parse(body);
     const ok =
         status.kind === 'Status' && status.apiVersion === 'v1' && status.status === 'Failure' &&
@@ -137,12 +138,14 @@ function beginSlow() {
     drip.timer = setInterval(() => drip.ended || drip.send('x'), 200);
     const head = `POST /api/v1/namespaces HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{`;
     const bodies = Array.from({ length: 20 }, () => new RawConnection(plain).send(head));
+    const watch = `GET /api/v1/configmaps?watch=1&timeoutSeconds=9223372036854775807 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n\r\n`;
+    const endless = new RawConnection(plain).send(watch);
     const silent = Array.from({ length: 20 }, () => new RawConnection(secure.port ? { port: secure.port } : plain));
-    return { slow: [...slow, drip], drip, rest: [...bodies, ...silent] };
+    return { slow: [...slow, drip], drip, endless, rest: [...bodies, ...silent, endless] };
 }
 
 // A body's time is a minute (VD_HTTP_BODY_MS): tests/unit/net/connection_test.c has it shorter.
-async function endSlow({ slow, drip, rest }) {
+async function endSlow({ slow, drip, endless, rest }) {
     const problems = [];
     for (const connection of slow) {
         await connection.until(() => connection.ended, head_s + 10);
@@ -150,6 +153,8 @@ async function endSlow({ slow, drip, rest }) {
     }
     clearInterval(drip.timer);
     tap(`${slow.length} slow heads get 408`, problems);
+    const begun = endless.received.includes('HTTP/1.1 200') && endless.received.includes('"ADDED"');
+    tap('the longest watch has not ended', begun && !endless.ended ? [] : [`${endless.received}`]);
     for (const connection of [...slow, ...rest]) connection.close();
 }
 

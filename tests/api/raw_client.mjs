@@ -3,6 +3,15 @@
 import net from 'node:net';
 import tls from 'node:tls';
 
+// A body as text; one that is not UTF-8 is shown so that no test takes it for a good one.
+function textOf(body) {
+    try {
+        return new TextDecoder('utf-8', { fatal: true }).decode(body);
+    } catch {
+        return `not UTF-8: ${body.toString('latin1')}`;
+    }
+}
+
 export const bytes = (text) => Buffer.from(text, 'latin1');
 
 // The answers in what was received: [{status, headers, body}], and how far they reach.
@@ -33,7 +42,7 @@ function bodyAt(received, at, headers) {
     const length = Number(headers['content-length']);
     if (Number.isNaN(length)) return null;
     if (received.length < at + length) return null;
-    return { body: received.toString('utf8', at, at + length), end: at + length };
+    return { body: textOf(received.subarray(at, at + length)), end: at + length };
 }
 
 function chunksAt(received, at) {
@@ -43,7 +52,7 @@ function chunksAt(received, at) {
         if (end < 0) return null;
         const length = parseInt(received.toString('latin1', at, end), 16);
         if (received.length < end + 2 + length + 2) return null;
-        if (length === 0) return { body: Buffer.concat(parts).toString(), end: end + 4 };
+        if (length === 0) return { body: textOf(Buffer.concat(parts)), end: end + 4 };
         parts.push(received.subarray(end + 2, end + 2 + length));
         at = end + 2 + length + 2;
     }
