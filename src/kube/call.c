@@ -182,6 +182,33 @@ void vd_call_reply_options(struct vd_call *call, int code, const struct vd_error
     vd_call_reply_status(call, &status);
 }
 
+void vd_call_reply_option(struct vd_call *call, struct vd_status_cause cause)
+{
+    static const struct {
+        enum vd_verb verb;
+        const char *options;
+    } names[] = {{VD_VERB_CREATE, "CreateOptions"},
+                 {VD_VERB_UPDATE, "UpdateOptions"},
+                 {VD_VERB_PATCH, "PatchOptions"}};
+    struct vd_status_target about = {.group = VD_SLICE("meta.k8s.io"),
+                                     .plural = VD_SLICE("DeleteOptions")};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (names[i].verb == call->target.verb)
+            about.plural = vd_slice_of(names[i].options);
+    struct vd_status status = vd_status_invalid(&call->arena, &about, &cause, 1);
+    vd_call_reply_status(call, &status);
+}
+
+bool vd_call_check_dry_run(struct vd_call *call, struct vd_slice word)
+{
+    static const struct vd_slice known = {"All", 3};
+    if (vd_slice_eq(word, known))
+        return true;
+    vd_call_reply_option(call,
+                         vd_cause_unsupported(&call->arena, VD_SLICE("dryRun"), word, &known, 1));
+    return false;
+}
+
 /* ---- filters ---- */
 
 static int check_fields(struct vd_call *call, const struct vd_field_selector *fields,

@@ -85,6 +85,11 @@ void vd_call_reply_error(struct vd_call *call, int code, const struct vd_error *
 
 /* The error of vd_list_options_parse(). */
 void vd_call_reply_options(struct vd_call *call, int code, const struct vd_error *error);
+/* 422 of an option of a write. */
+void vd_call_reply_option(struct vd_call *call, struct vd_status_cause cause);
+/* Whether a value of dryRun is one: a word that was mistyped must not turn a trial into a
+ * change. False: the call has been answered. */
+bool vd_call_check_dry_run(struct vd_call *call, struct vd_slice word) VD_MUST_USE;
 
 /* ---- parts that several verbs need ---- */
 

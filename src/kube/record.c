@@ -9,12 +9,14 @@
 
 /* ---- making ---- */
 
-/* The one name that a list or watch asks for, as rules with resourceNames see it. */
+/* The one name that a list or watch asks for, as rules with resourceNames see it. Other
+ * verbs do not go by the selector, so it must not open them. */
 static struct vd_slice asked_name(struct vd_call *call)
 {
     struct vd_slice text, name = VD_SLICE("");
     struct vd_field_selector *fields = NULL;
-    if (call->target.name.n || !vd_url_query_find(&call->query, VD_SLICE("fieldSelector"), &text))
+    if (!(call->target.verb & (VD_VERB_LIST | VD_VERB_WATCH)) || call->target.name.n ||
+        !vd_url_query_find(&call->query, VD_SLICE("fieldSelector"), &text))
         return call->target.name;
     if (vd_field_selector_parse(&fields, text, NULL))
         return name;

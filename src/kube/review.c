@@ -4,10 +4,14 @@
  */
 #include "kube/review.h"
 
+#include <assert.h>
+
 #include "auth/access.h"
 #include "kube/decode.h"
 #include "kube/human_time.h"
 #include "kube/object_meta.h"
+#include "kube/subresource.h"
+#include "kube/write.h"
 #include "json/parse.h"
 #include "json/write.h"
 
@@ -68,6 +72,36 @@ static struct vd_json *verdict(struct vd_call *call, const struct vd_json *spec,
     vd_buf_release(&reason);
     vd_rbac_unref(rbac);
     return status;
+}
+
+static bool refuse(struct vd_call *call, const char *why)
+{
+    struct vd_status status = vd_status_bad_request(&call->arena, vd_slice_of(why));
+    vd_call_reply_status(call, &status);
+    return false;
+}
+
+/* Whoever may ask about one namespace may ask about that one only. */
+static bool check_local(struct vd_call *call, const struct vd_json *spec)
+{
+    struct vd_slice space = call->target.space;
+    struct vd_error error;
+    if (vd_slice_eq(access_of(spec, NULL).space, space))
+        return true;
+    vd_error_set(&error, VD_ERR_INVALID,
+                 "spec.resourceAttributes.namespace must match namespace: %.*s", VD_FMT(space));
+    return refuse(call, error.text);
+}
+
+static bool check_rules(struct vd_call *call, const struct vd_json *spec)
+{
+    return text_at(spec, "namespace").n || refuse(call, "no namespace on request");
+}
+
+static bool check_token(struct vd_call *call, const struct vd_json *spec)
+{
+    return text_at(spec, "token").n ||
+           refuse(call, "token is required for TokenReview in authentication");
 }
 
 /* The user that a SubjectAccessReview speaks of. */
@@ -163,20 +197,24 @@ void vd_call_review(struct vd_call *call)
     static const struct {
         const char *kind;
         struct vd_json *(*review)(struct vd_call *call, const struct vd_json *spec);
+        /* What the schema cannot say. False: the call has been answered. */
+        bool (*check)(struct vd_call *call, const struct vd_json *spec);
     } reviews[] = {
-        {"SelfSubjectAccessReview", review_self},
-        {"SubjectAccessReview", review_subject},
-        {"LocalSubjectAccessReview", review_subject},
-        {"SelfSubjectRulesReview", review_rules},
-        {"SelfSubjectReview", review_who},
-        {"TokenReview", review_token},
+        {"SelfSubjectAccessReview", review_self, NULL},
+        {"SubjectAccessReview", review_subject, NULL},
+        {"LocalSubjectAccessReview", review_subject, check_local},
+        {"SelfSubjectRulesReview", review_rules, check_rules},
+        {"SelfSubjectReview", review_who, NULL},
+        {"TokenReview", review_token, check_token},
     };
     struct vd_json *object = NULL;
-    if (!vd_call_decode(call, false, &object))
+    if (!vd_call_decode(call, false, &object) || !vd_call_check_question(call, call->kind, object))
         return;
     const struct vd_json *spec = vd_json_get(object, VD_SLICE("spec"));
     for (size_t i = 0; i < sizeof reviews / sizeof *reviews; i++)
         if (vd_slice_is(call->kind->kind, reviews[i].kind)) {
+            if (reviews[i].check && !reviews[i].check(call, spec))
+                return;
             answer(call, object, reviews[i].review(call, spec));
             return;
         }
@@ -251,6 +289,17 @@ static bool find_bound(struct vd_call *call, const struct vd_json *spec,
     return false;
 }
 
+/* What is sent to the subresource of the call. */
+static const struct vd_kind *body_kind(const struct vd_call *call)
+{
+    struct vd_subresource subs[VD_SUBRESOURCES_MAX];
+    size_t n = vd_subresources(call->kinds, call->kind, subs);
+    while (n > 0 && !vd_slice_eq(subs[n - 1].name, call->target.subresource))
+        n--;
+    assert(n > 0); /* or the way in would have answered */
+    return subs[n - 1].body;
+}
+
 void vd_call_token_request(struct vd_call *call)
 {
     struct vd_json *object = NULL, *account = NULL;
@@ -258,7 +307,9 @@ void vd_call_token_request(struct vd_call *call)
     struct vd_buf token = {0};
     int64_t expiry_s = 0, expires_ms = 0;
     size_t audiences_n;
-    if (!vd_call_decode(call, false, &object) || !vd_call_read_current(call, &account))
+    if (!vd_call_decode(call, false, &object) ||
+        !vd_call_check_question(call, body_kind(call), object) ||
+        !vd_call_read_current(call, &account))
         return;
     struct vd_json *spec = vd_json_get(object, VD_SLICE("spec"));
     struct vd_bound_object bound;

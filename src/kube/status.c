@@ -27,7 +27,15 @@ static void add_member(struct vd_buf *out, const char *key, struct vd_slice text
         vd_buf_add_char(out, ',');
     *first = false;
     vd_buf_addf(out, "\"%s\":", key);
-    vd_escape_write(out, text);
+    if (vd_utf8_is_valid(text)) {
+        vd_escape_write(out, text);
+        return;
+    }
+    /* A sentence may quote what somebody sent. */
+    struct vd_buf clean = {0};
+    vd_excerpt_add(&clean, text, SIZE_MAX);
+    vd_escape_write(out, vd_buf_slice(&clean));
+    vd_buf_release(&clean);
 }
 
 static void add_causes(struct vd_buf *out, const struct vd_status *status)

@@ -7,7 +7,7 @@
  * A constructor for each answer that Kubernetes gives, with its exact text.
  * Messages are made in the arena and live as long as it; names, groups and
  * causes are borrowed from the caller. Bytes of a request that are no UTF-8
- * become U+FFFD; causes are UTF-8 already (status_cause.h). No I/O; any thread.
+ * become U+FFFD, at the latest when the Status is written. No I/O; any thread.
  */
 #ifndef VD_KUBE_STATUS_H
 #define VD_KUBE_STATUS_H

@@ -31,6 +31,7 @@ enum {
     RECHECK_STEP = 512,      /* watches that are looked at in one turn */
     HOLD_MS = 1,             /* how long events may wait for those of writes in flight */
     LAST_BOOKMARK_MS = 2000, /* before its end by timeout, a watch gets one more bookmark */
+    LIFE_S_MAX = 31536000,   /* what a client may wish for, so that milliseconds cannot overflow */
 };
 
 struct vd_watch {
@@ -327,7 +328,7 @@ static void on_bookmark(struct vd_timer *timer)
 static uint64_t life_ms(const struct vd_kube_options *o, const struct vd_list_options *options)
 {
     if (options->timeout_s)
-        return options->timeout_s * 1000;
+        return (options->timeout_s < LIFE_S_MAX ? options->timeout_s : LIFE_S_MAX) * 1000;
     uint64_t spread_ms = (o->watch_max_s - o->watch_min_s) * 1000 + 1;
     uint32_t random;
     vd_random_bytes(&random, sizeof random);

@@ -44,9 +44,8 @@ static struct vd_slice text_or(struct vd_call *call, struct vd_json *object, str
 }
 
 /* False: the call has been answered. */
-static bool check_kind(struct vd_call *call, struct vd_json *object)
+static bool check_kind(struct vd_call *call, const struct vd_kind *expected, struct vd_json *object)
 {
-    const struct vd_kind *expected = call->kind;
     struct vd_slice api_version = text_or(call, object, VD_SLICE("apiVersion"),
                                           expected->api_version);
     struct vd_slice kind = text_or(call, object, VD_SLICE("kind"), expected->kind);
@@ -54,12 +53,12 @@ static bool check_kind(struct vd_call *call, struct vd_json *object)
     struct vd_error error;
     if (vd_meta_check(object, &error)) {
         status = vd_status_bad_request(&call->arena, vd_slice_of(error.text));
-    } else if (!vd_slice_eq(api_version, call->kind->api_version)) {
-        status = vd_status_version_differs(&call->arena, api_version, call->kind->api_version);
-    } else if (!vd_slice_eq(kind, call->kind->kind)) {
+    } else if (!vd_slice_eq(api_version, expected->api_version)) {
+        status = vd_status_version_differs(&call->arena, api_version, expected->api_version);
+    } else if (!vd_slice_eq(kind, expected->kind)) {
         vd_error_set(&error, VD_ERR_INVALID,
                      "the kind in the data (%.*s) does not match the expected kind (%.*s)",
-                     VD_FMT(kind), VD_FMT(call->kind->kind));
+                     VD_FMT(kind), VD_FMT(expected->kind));
         status = vd_status_bad_request(&call->arena, vd_slice_of(error.text));
     } else {
         return true;
@@ -86,7 +85,8 @@ static bool check_space(struct vd_call *call, struct vd_json *object)
 }
 
 /* Unknown and duplicate fields: refused, warned of, or passed over. */
-static bool check_fields(struct vd_call *call, const struct vd_pruned *pruned)
+static bool check_fields(struct vd_call *call, const struct vd_kind *kind,
+                         const struct vd_pruned *pruned)
 {
     for (size_t i = 0; call->validation != VD_FIELDS_IGNORE && i < pruned->paths.n; i++)
         vd_call_warn(call, "unknown field \"%.*s\"", VD_FMT(pruned->paths.p[i]));
@@ -95,7 +95,7 @@ static bool check_fields(struct vd_call *call, const struct vd_pruned *pruned)
     struct vd_buf text = {0};
     vd_buf_addf(&text,
                 "%.*s in version \"%.*s\" cannot be handled as a %.*s: strict decoding error: ",
-                VD_FMT(call->kind->kind), VD_FMT(call->kind->version), VD_FMT(call->kind->kind));
+                VD_FMT(kind->kind), VD_FMT(kind->version), VD_FMT(kind->kind));
     for (size_t i = 0; i < call->warnings.n; i++)
         vd_buf_addf(&text, "%s%.*s", i ? ", " : "", VD_FMT(call->warnings.p[i]));
     call->warnings.n = 0;
@@ -106,11 +106,11 @@ static bool check_fields(struct vd_call *call, const struct vd_pruned *pruned)
     return false;
 }
 
-static bool check_valid(struct vd_call *call, const struct vd_json *object,
-                        const struct vd_json *old)
+static bool check_valid(struct vd_call *call, const struct vd_kind *kind,
+                        const struct vd_json *object, const struct vd_json *old)
 {
     struct vd_violations violations = {0};
-    bool ok = vd_object_validate(call->kind, object, old, &violations);
+    bool ok = vd_object_validate(kind, object, old, &violations);
     if (!ok) {
         size_t n = violations.list.n;
         struct vd_status_cause *causes = vd_arena_alloc(&call->arena, n * sizeof *causes);
@@ -123,13 +123,25 @@ static bool check_valid(struct vd_call *call, const struct vd_json *object,
             };
         }
         struct vd_status_target about = vd_call_about(call);
-        about.plural = call->kind->kind;
+        about.plural = kind->kind;
         about.name = vd_meta_name(object);
         struct vd_status status = vd_status_invalid(&call->arena, &about, causes, n);
         vd_call_reply_status(call, &status);
     }
     vd_violations_release(&violations);
     return ok;
+}
+
+bool vd_call_check_question(struct vd_call *call, const struct vd_kind *kind,
+                            struct vd_json *object)
+{
+    struct vd_pruned pruned = {0};
+    if (!check_kind(call, kind, object))
+        return false;
+    vd_object_prepare(kind, &call->arena, object, true, &pruned);
+    bool ok = check_fields(call, kind, &pruned);
+    vd_pruned_release(&pruned);
+    return ok && check_valid(call, kind, object, NULL);
 }
 
 /* A namespaced object needs its namespace, alive: now, and, by the guard, when the
@@ -312,7 +324,7 @@ void vd_call_create(struct vd_call *call)
     struct vd_pruned pruned = {0};
     struct vd_error error;
     call->write = vd_call_create;
-    if (!vd_call_decode(call, false, &object) || !check_kind(call, object) ||
+    if (!vd_call_decode(call, false, &object) || !check_kind(call, call->kind, object) ||
         !check_space(call, object) || !check_namespace_lives(call))
         return;
     if (vd_meta_resource_version(object).n) {
@@ -322,7 +334,7 @@ void vd_call_create(struct vd_call *call)
         return;
     }
     vd_object_prepare(call->kind, &call->arena, object, true, &pruned);
-    bool ok = check_fields(call, &pruned);
+    bool ok = check_fields(call, call->kind, &pruned);
     vd_pruned_release(&pruned);
     if (!ok)
         return;
@@ -331,7 +343,8 @@ void vd_call_create(struct vd_call *call)
                          vd_name_generate(&call->arena, vd_meta_generate_name(object)));
     stamp_new(call, object);
     furnish_namespace(call, object);
-    if (!check_valid(call, object, NULL) || !vd_call_check_escalation(call, object, true))
+    if (!check_valid(call, call->kind, object, NULL) ||
+        !vd_call_check_escalation(call, object, true))
         return;
     call->target.name = vd_arena_copy(&call->arena, vd_meta_name(object));
     call->wish = (struct vd_wish){.when = VD_WHEN_ABSENT, .key = vd_call_key(call)};
@@ -456,7 +469,7 @@ static void write_new(struct vd_call *call, const struct vd_json *old, struct vd
 {
     struct vd_pruned pruned = {0};
     struct vd_error error;
-    if (!check_kind(call, object) || !check_space(call, object))
+    if (!check_kind(call, call->kind, object) || !check_space(call, object))
         return;
     if (!vd_slice_eq(vd_meta_name(object), call->target.name)) {
         struct vd_status status = vd_status_name_differs(&call->arena, vd_meta_name(object),
@@ -465,14 +478,15 @@ static void write_new(struct vd_call *call, const struct vd_json *old, struct vd
         return;
     }
     vd_object_prepare(call->kind, &call->arena, object, false, &pruned);
-    bool ok = check_fields(call, &pruned);
+    bool ok = check_fields(call, call->kind, &pruned);
     vd_pruned_release(&pruned);
     if (!ok || !check_preconditions(call, object, is_put))
         return;
     keep_metadata(call, old, object);
     object = through_its_door(call, old, object);
     count_generation(call, old, object);
-    if (!check_valid(call, object, old) || !vd_call_check_escalation(call, object, false))
+    if (!check_valid(call, call->kind, object, old) ||
+        !vd_call_check_escalation(call, object, false))
         return;
     call->success = 200;
     int code = vd_call_put(call, object, &error);

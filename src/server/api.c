@@ -89,6 +89,22 @@ static void reply_status(struct vd_exchange *x, const struct vd_status *status)
     vd_buf_release(&body);
 }
 
+/* Kubernetes' reasons; those that it has no word for are bad requests to it. */
+static const char *reason_of(unsigned code)
+{
+    return code == 408   ? "Timeout"
+           : code == 413 ? "RequestEntityTooLarge"
+           : code < 500  ? "BadRequest"
+                         : "";
+}
+
+void vd_api_refuse(struct vd_exchange *x, unsigned code, const char *why)
+{
+    struct vd_status status = {
+        .code = (int)code, .reason = vd_slice_of(reason_of(code)), .message = vd_slice_of(why)};
+    reply_status(x, &status);
+}
+
 bool vd_api_knows(struct vd_api *api, struct vd_exchange *x)
 {
     struct vd_user *user = NULL;

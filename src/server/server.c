@@ -76,6 +76,13 @@ static void handle(struct vd_http_service *service, struct vd_exchange *x)
     vd_api_handle(&server->api, service->loop->index, x);
 }
 
+static void refused(struct vd_http_service *service, struct vd_exchange *x, unsigned status,
+                    const char *why)
+{
+    (void)service;
+    vd_api_refuse(x, status, why);
+}
+
 static void finished(struct vd_http_service *service, struct vd_exchange *x)
 {
     struct server *server = service->arg;
@@ -129,6 +136,7 @@ static int make_loops(struct server *s, struct vd_error *error)
         vd_http_service_init(service, &s->workers[i].loop); /* its hook sends */
         vd_api_follow(&s->api, i);
         service->handle = handle;
+        service->refused = refused;
         service->finished = finished;
         service->arg = s;
         service->body_len_max = VD_BODY_LEN_MAX;

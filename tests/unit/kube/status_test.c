@@ -154,6 +154,11 @@ static void options_of_lists_and_watches(void **state)
     assert_slice(cause.reason, "FieldValueNotSupported");
     cause = vd_cause_unsupported(a, field, VD_SLICE("Exact"), &list_matches[1], 1);
     assert_slice(cause.message, "Unsupported value: \"Exact\": supported values: \"NotOlderThan\"");
+    cause = (struct vd_status_cause){.message = VD_SLICE("a\xff\"b")}; /* of a client */
+    assert_status(vd_status_invalid_options(a, &cause, 1), 422,
+                  "\"message\":\"ListOptions.meta.k8s.io \\\"\\\" is invalid: a\xef\xbf\xbd\\\"b\","
+                  "\"reason\":\"Invalid\",\"details\":{\"group\":\"meta.k8s.io\",\"kind\":"
+                  "\"ListOptions\",\"causes\":[{\"message\":\"a\xef\xbf\xbd\\\"b\"}]}");
 }
 
 static void causes_in_kubernetes_words(void **state)
