@@ -49,7 +49,8 @@ struct vd_call {
     struct vd_task answered;
     unsigned success;    /* the HTTP status when it works */
     bool deletes;        /* the answer speaks of a deletion */
-    bool version_tested; /* the patch has compared the version itself */
+    bool version_named;  /* a patch says which version it means */
+    bool version_tested; /* or has compared it itself */
 };
 
 /* What an answer is about. */

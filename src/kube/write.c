@@ -548,15 +548,14 @@ static struct vd_merge_field merge_field(const void *node, struct vd_slice name)
     return field;
 }
 
-/* Whether the patch says which version it means; sets call->version_tested if it sees
- * to that itself, by a test. */
-static bool names_version(struct vd_call *call, const struct vd_json *patch,
-                          enum vd_body_format format)
+/* Whether the patch says which version it means, or sees to that itself, by a test. */
+static void look_for_version(struct vd_call *call, const struct vd_json *patch,
+                             enum vd_body_format format)
 {
-    bool named = false;
     call->version_tested = false;
+    call->version_named = format != VD_BODY_JSON_PATCH && vd_meta_resource_version(patch).n > 0;
     if (format != VD_BODY_JSON_PATCH)
-        return vd_meta_resource_version(patch).n > 0;
+        return;
     VD_JSON_EACH (operation, patch) {
         struct vd_slice path = vd_json_text(vd_json_get(operation, VD_SLICE("path")));
         struct vd_slice op = vd_json_text(vd_json_get(operation, VD_SLICE("op")));
@@ -565,13 +564,12 @@ static bool names_version(struct vd_call *call, const struct vd_json *patch,
         if (vd_slice_is(op, "test"))
             call->version_tested = true;
         else
-            named = true;
+            call->version_named = true;
     }
-    return named;
 }
 
 static int apply_patch(struct vd_call *call, struct vd_json *doc, enum vd_body_format format,
-                       bool *named, struct vd_error *error)
+                       struct vd_error *error)
 {
     static const struct vd_merge_rules rules = {merge_field};
     struct vd_json *patch = NULL;
@@ -581,7 +579,7 @@ static int apply_patch(struct vd_call *call, struct vd_json *doc, enum vd_body_f
         code = vd_json_patch_parse(a, call->x->body, &patch, error);
         if (code)
             return code == VD_ERR_LIMIT ? code : VD_ERR_INVALID;
-        *named = names_version(call, patch, format);
+        look_for_version(call, patch, format);
         return vd_json_patch(a, doc, patch, error) ? VD_ERR_CONFLICT : VD_OK;
     }
     code = vd_json_parse(a, call->x->body, NULL, &patch, error);
@@ -589,7 +587,7 @@ static int apply_patch(struct vd_call *call, struct vd_json *doc, enum vd_body_f
         return code;
     if (!vd_json_is(patch, VD_JSON_OBJECT))
         return vd_error_set(error, VD_ERR_INVALID, "the patch is not a JSON object");
-    *named = names_version(call, patch, format);
+    look_for_version(call, patch, format);
     if (format == VD_BODY_STRATEGIC_PATCH)
         return vd_strategic_merge(a, doc, patch, &rules, vd_schema_root(call->kind->schema), error);
     vd_json_merge_patch(a, doc, patch);
@@ -625,14 +623,13 @@ void vd_call_patch(struct vd_call *call)
     if (!vd_call_read_current(call, &old))
         return;
     struct vd_json *object = vd_json_clone(&call->arena, old);
-    bool named = false;
-    int code = apply_patch(call, object, format, &named, &error);
+    int code = apply_patch(call, object, format, &error);
     if (code) {
         reply_bad_patch(call, code, &error);
         return;
     }
     /* A patch that does not speak of the version means whatever is there. */
-    if (!named)
+    if (!call->version_named)
         vd_meta_set_resource_version(&call->arena, object, VD_SLICE(""));
     write_new(call, old, object, false);
 }
