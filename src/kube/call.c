@@ -120,11 +120,15 @@ void vd_call_reply_object(struct vd_call *call, unsigned status, struct vd_slice
     struct vd_buf body = {0};
     struct vd_arena scratch = {0};
     struct vd_error error;
+    struct vd_table *table = call->output.form == VD_OUTPUT_TABLE
+                                 ? vd_tables_get(call->kube->tables, call->kinds, call->kind)
+                                 : NULL;
     struct vd_kube_output_source source = {
-        .table = vd_tables_find(call->kube->tables, call->kind),
+        .table = table,
         .now_ms = vd_clock_wall_ms(call->kube->clock),
     };
     int code = vd_kube_output_render(&body, &call->output, &source, object, &scratch, &error);
+    vd_table_unref(table);
     if (code)
         vd_call_reply_error(call, code, &error);
     else

@@ -46,6 +46,7 @@ struct vd_call {
     struct vd_outcome outcome;
     struct vd_task answered;
     unsigned success; /* the HTTP status when it works */
+    bool awaited;     /* the registry follows what was written; see write.c */
     bool deletes;     /* the answer speaks of a deletion */
 };
 

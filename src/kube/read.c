@@ -41,8 +41,9 @@ struct listing {
     struct vd_snapshot snapshot;
     struct vd_filter *filter;
     struct vd_attributes attributes;
-    uint64_t left; /* of the limit; UINT64_MAX: no limit */
-    bool any;      /* an item has been written */
+    uint64_t left;            /* of the limit; UINT64_MAX: no limit */
+    bool any;                 /* an item has been written */
+    struct vd_table *columns; /* a reference; NULL: not needed yet */
     struct vd_table_writer table;
     struct vd_partial_list partial;
     struct vd_arena scratch;
@@ -53,6 +54,7 @@ static void listing_free(struct listing *l)
     vd_snapshot_release(&l->snapshot);
     vd_attributes_release(&l->attributes);
     vd_filter_unref(l->filter);
+    vd_table_unref(l->columns);
     vd_arena_release(&l->scratch);
     free(l);
 }
@@ -79,8 +81,10 @@ static void add_head(struct listing *l, struct vd_buf *out, struct vd_slice toke
     };
     const struct vd_list_meta *meta = &list_meta;
     if (call->output.form == VD_OUTPUT_TABLE) {
+        if (!l->columns)
+            l->columns = vd_tables_get(call->kube->tables, call->kinds, call->kind);
         l->table = (struct vd_table_writer){
-            .table = vd_tables_find(call->kube->tables, call->kind),
+            .table = l->columns,
             .version = call->output.version,
             .object = call->output.object,
             .now_ms = vd_clock_wall_ms(call->kube->clock),

@@ -35,8 +35,8 @@ struct vd_watch {
     struct vd_kube_loop *l;
     struct vd_exchange *x;
     struct vd_user *user;
-    struct vd_kind_set *kinds; /* keeps `kind` alive */
-    const struct vd_kind *kind;
+    struct vd_kind *kind;     /* a reference; the set goes when it is no longer current */
+    struct vd_table *columns; /* a reference, if it sends tables */
     struct vd_timer bookmark;
     struct vd_timer end;
     struct vd_kube_output output;
@@ -168,7 +168,8 @@ static void watch_free(struct vd_watch *w, enum vd_watch_end why)
     if (--w->l->watches_n == 0)
         vd_timer_stop(w->l->loop, &w->l->recheck);
     vd_cursor_close(&w->watcher.cursor);
-    vd_kind_set_unref(w->kinds);
+    vd_table_unref(w->columns);
+    vd_kind_unref(w->kind);
     vd_user_unref(w->user);
     free(w);
 }
@@ -356,12 +357,12 @@ static struct vd_watch *watch_new(struct vd_call *call, const struct vd_list_opt
     w->l = call->l;
     w->x = call->x;
     w->user = vd_user_ref(call->user);
-    w->kinds = vd_kind_set_ref(call->kinds);
-    w->kind = call->kind;
+    w->kind = vd_kind_ref((struct vd_kind *)(uintptr_t)call->kind); /* for its count only */
     w->output = call->output;
-    w->table = (struct vd_table_writer){.table = vd_tables_find(call->kube->tables, call->kind),
-                                        .version = call->output.version,
-                                        .object = call->output.object};
+    if (w->output.form == VD_OUTPUT_TABLE)
+        w->columns = vd_tables_get(call->kube->tables, call->kinds, call->kind);
+    w->table = (struct vd_table_writer){
+        .table = w->columns, .version = call->output.version, .object = call->output.object};
     w->bookmarks = o->bookmarks;
     w->meter = vd_record_of(call->x)->meter;
     vd_meter_watch_begun(w->meter);

@@ -15,6 +15,7 @@
 
 #include "kinds/object.h"
 #include "kube/decode.h"
+#include "kube/deletion.h"
 #include "kube/escalation_check.h"
 #include "kube/object_meta.h"
 #include "kube/strategic_merge.h"
@@ -194,6 +195,19 @@ static void reply_deleted(struct vd_call *call)
     vd_call_reply_status(call, &status);
 }
 
+/* Whoever has written a definition finds its kind when the answer comes: this calls
+ * on_answered() again by then. False: there is nothing to wait for. */
+static bool awaits_definition(struct vd_call *call)
+{
+    if (call->awaited || call->outcome.code || !call->kube->await_definition ||
+        !vd_slice_eq(call->kind->storage_key, VD_DEFINITIONS))
+        return false;
+    call->awaited = true;
+    call->kube->await_definition(call->kube->definitions, call->target.name, call->outcome.revision,
+                                 call->l->loop, &call->answered);
+    return true;
+}
+
 static void on_answered(struct vd_task *task)
 {
     struct vd_call *call = (struct vd_call *)((char *)task - offsetof(struct vd_call, answered));
@@ -202,6 +216,8 @@ static void on_answered(struct vd_task *task)
         vd_call_free(call);
         return;
     }
+    if (awaits_definition(call))
+        return;
     call->x->ops = NULL;
     bool again = (o->code == VD_ERR_CONFLICT || o->code == VD_ERR_NOT_FOUND) && call->write &&
                  ++call->attempts < ATTEMPTS_MAX;
@@ -266,7 +282,7 @@ static void stamp_new(struct vd_call *call, struct vd_json *object)
     vd_meta_set_uid(a, object, vd_uid_generate());
     vd_meta_set_creation_timestamp(a, object, vd_clock_wall_ms(call->kube->clock));
     vd_meta_set_resource_version(a, object, VD_SLICE(""));
-    if (!call->kind->builtin)
+    if (call->kind->counts_generation)
         vd_meta_set_generation(a, object, 1);
     if (call->kind->has_status && !call->kind->builtin)
         vd_json_remove(object, VD_SLICE("status"));
@@ -392,7 +408,7 @@ static struct vd_json *through_its_door(struct vd_call *call, const struct vd_js
 static void count_generation(struct vd_call *call, const struct vd_json *old,
                              struct vd_json *object)
 {
-    if (call->kind->builtin || vd_slice_is(call->target.subresource, "status"))
+    if (!call->kind->counts_generation || vd_slice_is(call->target.subresource, "status"))
         return;
     struct vd_arena *a = &call->arena;
     struct vd_json *was = vd_json_clone(a, old), *is = vd_json_clone(a, object);
