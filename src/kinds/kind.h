@@ -143,6 +143,7 @@ struct vd_kind {
     bool stored; /* false: only answered, as reviews are */
     bool storage_version;
     bool terminating;       /* its definition is being deleted: no new objects */
+    bool converts;          /* stored bytes may be in another version's form: kube/shown.h */
     bool counts_generation; /* metadata.generation grows with changes outside status */
     bool deprecated;
     struct vd_slice deprecation_warning; /* never empty when deprecated */

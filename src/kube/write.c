@@ -253,9 +253,21 @@ void vd_call_propose(struct vd_call *call)
     vd_store_propose(call->kube->store, &call->proposal);
 }
 
+/* The kind in whose form objects are stored. */
+static const struct vd_kind *stored_kind(const struct vd_call *call)
+{
+    const struct vd_kind *kind = vd_kind_set_stored(call->kinds, call->kind->storage_key);
+    return kind ? kind : call->kind;
+}
+
 int vd_call_put(struct vd_call *call, const struct vd_json *object, struct vd_error *error)
 {
     size_t hole = 0;
+    if (call->kind->converts) {
+        struct vd_json *stored = vd_json_clone(&call->arena, object);
+        vd_object_convert(call->kind, stored_kind(call), &call->arena, stored);
+        object = stored;
+    }
     vd_buf_reset(&call->json);
     vd_buf_reset(&call->body);
     vd_json_write(&call->json, object);
@@ -352,6 +364,8 @@ bool vd_call_read_current(struct vd_call *call, struct vd_json **out)
     int code = vd_store_get(call->kube->store, &key, 0, &event, &error);
     if (!code)
         code = vd_json_parse_copy(&call->arena, vd_body_slice(event->body), NULL, out, &error);
+    if (!code && call->kind->converts)
+        vd_object_convert(stored_kind(call), call->kind, &call->arena, *out);
     if (!code)
         call->wish = (struct vd_wish){.when = VD_WHEN_REVISION,
                                       .revision = event->revision,
@@ -459,8 +473,8 @@ static bool is_finished(const struct vd_json *object)
            vd_json_count(vd_json_dig(object, "spec", "finalizers", NULL)) == 0;
 }
 
-static void write_new(struct vd_call *call, const struct vd_json *old, struct vd_json *object,
-                      bool is_put)
+void vd_call_write_new(struct vd_call *call, const struct vd_json *old, struct vd_json *object,
+                       bool is_put)
 {
     struct vd_pruned pruned = {0};
     struct vd_error error;
@@ -498,7 +512,7 @@ void vd_call_update(struct vd_call *call)
     struct vd_json *object = NULL, *old = NULL;
     call->write = vd_call_update;
     if (vd_call_decode(call, false, &object) && vd_call_read_current(call, &old))
-        write_new(call, old, object, true);
+        vd_call_write_new(call, old, object, true);
 }
 
 /* ---- patches ---- */
@@ -522,8 +536,8 @@ static struct vd_merge_field merge_field(const void *node, struct vd_slice name)
     return field;
 }
 
-static int apply_patch(struct vd_call *call, struct vd_json *doc, enum vd_body_format format,
-                       struct vd_error *error)
+int vd_call_apply_patch(struct vd_call *call, struct vd_json *doc, enum vd_body_format format,
+                        struct vd_error *error)
 {
     static const struct vd_merge_rules rules = {merge_field};
     struct vd_json *patch = NULL;
@@ -546,7 +560,7 @@ static int apply_patch(struct vd_call *call, struct vd_json *doc, enum vd_body_f
     return VD_OK;
 }
 
-static void reply_bad_patch(struct vd_call *call, int code, const struct vd_error *error)
+void vd_call_reply_bad_patch(struct vd_call *call, int code, const struct vd_error *error)
 {
     struct vd_slice text = vd_slice_of(error->text);
     struct vd_status status = code == VD_ERR_CONFLICT ? vd_status_unprocessable(&call->arena, text)
@@ -576,13 +590,13 @@ void vd_call_patch(struct vd_call *call)
         return;
     struct vd_json *object = vd_json_clone(&call->arena, old);
     struct vd_slice before = vd_meta_resource_version(object);
-    int code = apply_patch(call, object, format, &error);
+    int code = vd_call_apply_patch(call, object, format, &error);
     if (code) {
-        reply_bad_patch(call, code, &error);
+        vd_call_reply_bad_patch(call, code, &error);
         return;
     }
     /* A patch that does not speak of the version means whatever is there. */
     if (vd_slice_eq(before, vd_meta_resource_version(object)))
         vd_meta_set_resource_version(&call->arena, object, VD_SLICE(""));
-    write_new(call, old, object, false);
+    vd_call_write_new(call, old, object, false);
 }
