@@ -6,6 +6,9 @@ build=${1:?usage: status_test.sh BUILD_DIR}
 # shellcheck source=tests/api/server.sh
 . "$(dirname "$0")/server.sh"
 
+# compact TOKEN PATH ARGUMENT...: answers on one line, as programs get them.
+compact() { as "$@" -A status-test; }
+
 # token USER GROUPS
 token() {
     "$vedette" token create --data data --user "$1" --groups "$2" | grep -o 'vd_[^ ]*'
@@ -46,7 +49,7 @@ says() {
     if [ "$says_method" = JSONPATCH ]; then
         says_method=PATCH says_type=application/json-patch+json
     fi
-    as "$says_token" "$says_path" -X "$says_method" -H "Content-Type: $says_type" \
+    compact "$says_token" "$says_path" -X "$says_method" -H "Content-Type: $says_type" \
         -d "${6:-}" -o says.out -w '%{http_code}' >says.code
     [ "$(cat says.code)" = "$says_code" ] && grep -q -F -e "$says_text" says.out && return 0
     echo "wanted $says_code with: $says_text; got $(cat says.code):"
@@ -71,10 +74,10 @@ object() {
 }
 
 # field PATH KEY: the value of the first such key.
-field() { as "$root" "$1" | grep -o "\"$2\":\"[^\"]*\"" | head -n 1 | cut -d '"' -f 4; }
+field() { compact "$root" "$1" | grep -o "\"$2\":\"[^\"]*\"" | head -n 1 | cut -d '"' -f 4; }
 
 # spec PATH: what the object wants.
-spec() { as "$root" "$1" | grep -o '"spec":{[^}]*}'; }
+spec() { compact "$root" "$1" | grep -o '"spec":{[^}]*}'; }
 
 # ---- rights ----
 
@@ -103,6 +106,7 @@ rights() {
     before=$(spec "$items/widgets/w1")
     whole=$(object Widget w1 '{"color":"green","replicas":9}' ",\"resourceVersion\":\"$version\"")
     while read -r who code method path body; do
+        matrix_token=
         eval "matrix_token=\$$who"
         tap "$who: $method $path is $code" says "$code" '"kind"' "$matrix_token" "$method" \
             "$items/$path" "$body"
@@ -146,7 +150,7 @@ count() { [ "$(wc -l <"$1")" -ge "$2" ] || { cat "$1"; return 1; }; }
 
 # watched: each write of status is one event, a write of nothing is none.
 watched() {
-    version=$(as "$root" "$items/widgets" | grep -o '"resourceVersion":"[0-9]*"' | head -n 1 |
+    version=$(compact "$root" "$items/widgets" | grep -o '"resourceVersion":"[0-9]*"' | head -n 1 |
         cut -d '"' -f 4)
     watch events -H "Authorization: Bearer $root" \
         "$https$items/widgets?watch=1&resourceVersion=$version"
