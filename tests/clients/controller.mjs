@@ -6,7 +6,7 @@
 // The controllers' rights are those of docs/security.md; TOKEN is their user's, "gauge-controller".
 import { createRequire } from 'node:module';
 
-import { end, equal, tap, until } from './tap.mjs';
+import { equal, finish, tap, until } from './tap.mjs';
 
 const require = createRequire(process.argv[2] + '/package.json');
 const k8s = await import(require.resolve('@kubernetes/client-node'));
@@ -275,4 +275,4 @@ for (const c of controllers) {
     c.stopped = true;
     await c.informer.stop();
 }
-end();
+finish();

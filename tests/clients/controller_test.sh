@@ -8,7 +8,6 @@ set -u
 # shellcheck source=tests/clients/node.sh
 . "$here/node.sh"
 
-install || skip_all "npm could not install @kubernetes/client-node"
 start_server || exit 1
 TOKEN=$("$vedette" token create --data data --user gauge-controller | grep -o 'vd_[^ ]*')
 export TOKEN

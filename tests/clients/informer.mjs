@@ -2,8 +2,7 @@
 // this and node_test.sh: the file `killed` asks for it, `restarted` says that it was done.
 import fs from 'node:fs';
 import { createRequire } from 'node:module';
-
-import { end, equal, tap, until } from './tap.mjs';
+import { equal, finish, tap, until } from './tap.mjs';
 
 const require = createRequire(process.argv[2] + '/package.json');
 const k8s = await import(require.resolve('@kubernetes/client-node'));
@@ -117,4 +116,4 @@ await tap('its copy is the server\'s', async () => {
 });
 stopping = true;
 await informer.stop();
-end();
+finish();

@@ -1,8 +1,7 @@
-// What the scripts of this folder share: TAP lines, comparisons, and waiting with a deadline.
+// What the programs of this folder share: TAP lines, and waiting with an end.
 let count = 0;
 let failed = 0;
 
-// Passes when `run` does not throw.
 export async function tap(name, run) {
     count++;
     try {
@@ -13,12 +12,6 @@ export async function tap(name, run) {
         console.log(`not ok ${count} - ${name}`);
         console.log(String(error.stack ?? error).replace(/^/gm, '# '));
     }
-}
-
-// The plan; ends the process.
-export function end() {
-    console.log(`1..${count}`);
-    process.exit(failed ? 1 : 0);
 }
 
 export function equal(got, want) {
@@ -32,4 +25,9 @@ export async function until(what, test, seconds = 30) {
         if (Date.now() > deadline) throw new Error(`never: ${what}`);
         await new Promise((resolve) => setTimeout(resolve, 20));
     }
+}
+
+export function finish() {
+    console.log(`1..${count}`);
+    process.exit(failed ? 1 : 0);
 }
