@@ -149,7 +149,8 @@ strict() {
 }
 
 owned() {
-    mark='vedette.dev/git-repository: shop/catalog, vedette.dev/git-path: w/g, vedette.dev/git-commit: 4f1c2e9'
+    mark='vedette.dev/git-repository: shop/catalog, vedette.dev/git-path: w/g'
+    mark="$mark, vedette.dev/git-commit: 4f1c2e9"
     told='its spec belongs to Git: repository shop/catalog, path w/g, commit 4f1c2e9'
     object Gadget g red "$mark" >g.yaml
     object Gadget g blue "$mark" >g2.yaml
@@ -182,7 +183,8 @@ for kubectl in $kubectls; do
     space=v1-$number
     if [ -z "$defined" ]; then
         definition Gadget gadgets '' >gadgets.yaml
-        definition Exact exacts 'vedette.dev/status-boundary: strict, vedette.dev/status-precondition: required' >exacts.yaml
+        exact='vedette.dev/status-boundary: strict, vedette.dev/status-precondition: required'
+        definition Exact exacts "$exact" >exacts.yaml
         tap "$v: two kinds" k create -f gadgets.yaml -f exacts.yaml
         defined=1
     fi
