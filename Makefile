@@ -85,6 +85,9 @@ crash: build-test ## kill and reopen the store N times, 1000 by default
 torture: build-test ## cut and resume watches of a dying server N times, 1000 by default
 	@tests/api/resume_torture_test.sh build-test $(N)
 
+races: build-test ## 16 writers race for 100 statuses, 300,000 writes
+	@VEDETTE_STATUS_WRITES=300000 build-test/tests/kube_status_race_test
+
 bench: build-bench ## run the benchmarks in a release build (TEST=pattern: some)
 	@bench/run.sh build-bench '$(TEST)'
 
@@ -111,6 +114,6 @@ help: ## this list
 clean: ## remove every build folder
 	rm -rf build build-test build-asan build-tsan build-cover build-clang build-fuzz build-bench
 
-.PHONY: build run test asan tsan clang fuzz crash torture bench cover fmt lint help clean
+.PHONY: build run test asan tsan clang fuzz crash torture races bench cover fmt lint help clean
 # They are folders too, but ninja knows better than their time stamps whether they are up to date.
 .PHONY: build-test build-asan build-tsan build-cover build-clang build-fuzz build-bench

@@ -47,8 +47,12 @@ struct vd_call {
     struct vd_proposal proposal;
     struct vd_outcome outcome;
     struct vd_task answered;
-    unsigned success; /* the HTTP status when it works */
-    bool deletes;     /* the answer speaks of a deletion */
+    unsigned success;    /* the HTTP status when it works */
+    bool deletes;        /* the answer speaks of a deletion */
+    bool version_named;  /* a patch says which version it means */
+    bool version_tested; /* or has compared it itself */
+    bool awaited;        /* the registry follows what was written; see write.c */
+    bool scales;         /* the answer is the object's Scale */
 
     /* A read that waits for a revision; see future.c. */
     struct {
@@ -107,6 +111,9 @@ bool vd_call_await(struct vd_call *call, uint64_t revision,
 
 /* Every turn: wakes the calls whose revision has come. */
 void vd_kube_loop_let_go_on(struct vd_kube_loop *l);
+/* The header that warns of a version that is deprecated; 0 if it is not, else 1. */
+size_t vd_deprecation_field(const struct vd_kind *kind, struct vd_arena *a,
+                            struct vd_http_field *out);
 
 /* Adds a warning for the client; the text is copied. */
 void vd_call_warn(struct vd_call *call, const char *format, ...) VD_PRINTF(2, 3);

@@ -197,14 +197,14 @@ static void do_piece(struct clearing *c)
         reply_error(c, code, &error);
         return;
     }
-    if (c->call->dry_run || c->wishes.n == 0) {
-        c->task.run = next_piece;
-        vd_loop_post(c->call->l->loop, &c->task);
-        return;
-    }
-    c->task.run = answered;
+    bool goes_on = c->call->dry_run || c->wishes.n == 0;
+    struct vd_call *call = c->call;
+    c->task.run = goes_on ? next_piece : answered;
     c->proposal = (struct vd_proposal){c->wishes.p, c->wishes.n, proposal_done, c, NULL};
-    vd_store_propose(c->call->kube->store, &c->proposal);
+    if (c->wishes.n && !vd_call_admit(call, &c->proposal))
+        clearing_free(c);
+    else if (goes_on)
+        vd_loop_post(call->l->loop, &c->task);
 }
 
 /* The client has gone: nobody hears the rest. True: that is so. */

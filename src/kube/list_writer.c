@@ -1,21 +1,27 @@
 /* See list_writer.h. */
 #include "kube/list_writer.h"
 
+#include "kube/shown.h"
+
 void vd_list_writer_init(struct vd_list_writer *w, const struct vd_call *call)
 {
     *w = (struct vd_list_writer){.call = call, .partial = {.version = call->output.version}};
-    if (call->output.form == VD_OUTPUT_TABLE)
-        w->table = (struct vd_table_writer){
-            .table = vd_tables_find(call->kube->tables, call->kind),
-            .version = call->output.version,
-            .object = call->output.object,
-            .now_ms = vd_clock_wall_ms(call->kube->clock),
-        };
+    if (call->output.form != VD_OUTPUT_TABLE)
+        return;
+    w->columns = vd_tables_get(call->kube->tables, call->kinds, call->kind);
+    w->table = (struct vd_table_writer){
+        .table = w->columns,
+        .version = call->output.version,
+        .object = call->output.object,
+        .now_ms = vd_clock_wall_ms(call->kube->clock),
+    };
 }
 
 void vd_list_writer_release(struct vd_list_writer *w)
 {
+    vd_table_unref(w->columns);
     vd_arena_release(&w->scratch);
+    vd_buf_release(&w->room);
 }
 
 void vd_list_writer_head(struct vd_list_writer *w, struct vd_buf *out,
@@ -40,6 +46,7 @@ void vd_list_writer_head(struct vd_list_writer *w, struct vd_buf *out,
 
 void vd_list_writer_add(struct vd_list_writer *w, struct vd_buf *out, struct vd_slice body)
 {
+    body = vd_shown_body(w->call->kind, body, &w->room);
     if (w->call->output.form == VD_OUTPUT_TABLE) {
         vd_table_add(&w->table, out, &w->scratch, body);
     } else if (w->call->output.form == VD_OUTPUT_PARTIAL_LIST) {

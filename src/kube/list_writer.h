@@ -19,10 +19,12 @@
 
 struct vd_list_writer {
     const struct vd_call *call;
+    struct vd_table *columns; /* a reference; NULL: not needed */
     struct vd_table_writer table;
     struct vd_partial_list partial;
     struct vd_arena scratch;
-    bool started; /* a comma comes before the next item */
+    struct vd_buf room; /* for bodies of another version */
+    bool started;       /* a comma comes before the next item */
 };
 
 /* The call must outlive the writer. */

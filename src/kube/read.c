@@ -170,9 +170,9 @@ static void add_head(struct listing *l, struct vd_buf *out, struct vd_slice toke
 /* It is compressed if its first piece is worth it. */
 static void begin_stream(struct listing *l, size_t piece_len)
 {
-    struct vd_http_field fields[1 + VD_ZIP_FIELDS] = {
+    struct vd_http_field fields[2 + VD_ZIP_FIELDS] = {
         {VD_SLICE("Cache-Control"), VD_SLICE("no-cache, private")}};
-    size_t n = 1;
+    size_t n = 1 + vd_deprecation_field(l->call->kind, &l->call->arena, &fields[1]);
     l->begun = true;
     l->zipped = l->takes_gzip && piece_len >= VD_GZIP_BODY_LEN_MIN;
     for (size_t i = 0; l->zipped && i < VD_ZIP_FIELDS; i++)

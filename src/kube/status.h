@@ -20,6 +20,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/slice.h"
+#include "kinds/admission.h"
 #include "kube/status_cause.h"
 
 /* What the answer is about. The resource's plural is in `plural`, except where a
@@ -74,8 +75,11 @@ struct vd_status vd_status_name_not_generated(struct vd_arena *a,
 struct vd_status vd_status_conflict(struct vd_arena *a, const struct vd_status_target *target,
                                     struct vd_slice why);
 
-/* 409: the stale resourceVersion of an update. */
-struct vd_status vd_status_modified(struct vd_arena *a, const struct vd_status_target *target);
+/* 409: the stale resourceVersion of an update. The current one, unless 0, is the
+ * message of a cause with the reason CurrentResourceVersion, so that whoever tries
+ * again needs no read to learn it. */
+struct vd_status vd_status_modified(struct vd_arena *a, const struct vd_status_target *target,
+                                    uint64_t current);
 
 /* 409: an update with a uid that is not the object's. */
 struct vd_status vd_status_uid_differs(struct vd_arena *a, const struct vd_status_target *target,
@@ -145,6 +149,12 @@ struct vd_status_access {
 struct vd_status vd_status_access_denied(struct vd_arena *a, const struct vd_status_access *access,
                                          struct vd_slice why);
 
+/* 403 with reason SpecOwnedByGit: the object, or its whole kind, is changed by a push.
+ * What there is to say of repository, path and commit is in the message, and in causes
+ * with the reasons GitRepository, GitPath and GitCommit. */
+struct vd_status vd_status_owned_by_git(struct vd_arena *a, const struct vd_status_target *target,
+                                        const struct vd_git_claim *claim);
+
 /* 403: creation in a namespace that is being deleted. */
 struct vd_status vd_status_namespace_terminating(struct vd_arena *a,
                                                  const struct vd_status_target *target,
@@ -162,8 +172,9 @@ struct vd_status vd_status_unsupported_media_type(struct vd_arena *a, struct vd_
 /* 413 `Request entity too large: <message>` */
 struct vd_status vd_status_too_large(struct vd_arena *a, struct vd_slice message);
 
-/* 428: a write has to say which version it changes. */
-struct vd_status vd_status_precondition_required(struct vd_arena *a, struct vd_slice message);
+/* 428: a write of this status has to say which version it changes. */
+struct vd_status vd_status_precondition_required(struct vd_arena *a,
+                                                 const struct vd_status_target *target);
 
 /* 429, with Retry-After. */
 struct vd_status vd_status_too_many_requests(struct vd_arena *a, struct vd_slice message,

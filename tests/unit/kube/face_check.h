@@ -67,9 +67,7 @@ static inline int open_face(void **state)
                                  .allowed = allow,
                                  .rights_version = rights_version,
                                  .stands = stands};
-    struct vd_kind_set *set = vd_kinds_snapshot(face.kube.kinds);
-    face.kube.tables = vd_tables_new(set);
-    vd_kind_set_unref(set);
+    face.kube.tables = vd_tables_new();
     face.user = vd_user_new(&(struct vd_identity){.name = VD_SLICE("tester")});
     server_init(&face.server, 1, NULL);
     /* What the face does in a turn comes before what is flushed in it. */
@@ -91,7 +89,7 @@ static inline int close_face(void **state)
     server_stop(&face.server);
     vd_kube_loop_release(&face.loop);
     vd_user_unref(face.user);
-    vd_tables_unref(face.kube.tables);
+    vd_tables_free(face.kube.tables);
     vd_kinds_free(face.kube.kinds);
     vd_store_close(face.store);
     return 0;
