@@ -326,8 +326,8 @@ const timer = setTimeout(() => {
     process.exit(1);
 }, DEADLINE_MS);
 try {
-    await prepare();
-    await play();
+    await Promise.race([prepare(), server.death]);
+    await Promise.race([play(), server.death]);
     judge();
 } catch (error) {
     failed++;
