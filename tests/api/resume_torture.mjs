@@ -19,8 +19,8 @@ const seed = seedOfRun();
 const random = new Random(seed);
 const child = () => new Random(random.below(4294967296));
 
-const WINDOW = 250; // events; whoever is this far behind may be expired
-const TAIL = 80; // and this far behind reads from the disk
+const WINDOW = 150; // events; whoever is this far behind may be expired
+const TAIL = 50; // and this far behind reads from the disk
 const WRITERS = 4;
 const OBJECTS = 24; // in each namespace
 const NAMESPACES = ['one', 'two'];
@@ -180,7 +180,7 @@ async function watchUncut() {
 function wanted(client) {
     if (client === clients[0]) return resumes;
     const rarely = client.filter.sleeps || client.filter.patient;
-    return Math.max(8, resumes / (rarely ? 200 : 8));
+    return Math.max(6, resumes / (rarely ? 200 : 8));
 }
 const isDone = (client) => client.counts.resumes >= wanted(client);
 const allDone = () => clients.every(isDone);
@@ -326,8 +326,8 @@ const timer = setTimeout(() => {
     process.exit(1);
 }, DEADLINE_MS);
 try {
-    await prepare();
-    await play();
+    await Promise.race([prepare(), server.death]);
+    await Promise.race([play(), server.death]);
     judge();
 } catch (error) {
     failed++;

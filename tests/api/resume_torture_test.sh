@@ -10,8 +10,9 @@ command -v node >/dev/null || {
     exit 0
 }
 scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+trap 'exit 1' INT TERM
 node "$here/resume_torture.mjs" "$build/vedette" "$scratch" "${2:-1000}"
 status=$?
 [ "$status" -eq 0 ] || sed 's/^/# server: /' "$scratch/data.log" | tail -n 20
-rm -rf "$scratch"
 exit "$status"

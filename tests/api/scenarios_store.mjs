@@ -1,5 +1,5 @@
 // Scenarios of store_tests.go, with a window that nothing leaves.
-import { Space, equal, fail, names, versionOf } from './rest.mjs';
+import { Space, equal, fail, names, until, versionOf } from './rest.mjs';
 
 const FUTURE = 1e15;
 const tooLarge = (space, query) =>
@@ -382,6 +382,15 @@ export const scenarios = {
         equal(Object.keys(data).sort(), [...fields, 'v'].sort(), 'none is lost');
         const versions = done.map(versionOf).sort((x, y) => x - y);
         for (const version of versions) await stream.sees(['MODIFIED', 'a', version]);
+    },
+
+    'RunTestStats': async (api, space) => {
+        const objects = () => api.metric('store_objects');
+        const before = await objects();
+        for (const name of ['a', 'b', 'c']) await space.create(name);
+        await until('three more objects', async () => (await objects()) === before + 3);
+        await space.remove('b');
+        await until('one less', async () => (await objects()) === before + 2);
     },
 
     'RunTestKeySchema': async (api, space) => {

@@ -13,6 +13,9 @@ export class ServerProcess {
         this.child = null; // the one that is up
         this.waiting = []; // for the next start
         this.starts = 0;
+        // Rejects when it ends though nobody has told it to.
+        this.death = new Promise((unused, reject) => (this.onDeath = reject));
+        this.death.catch(() => {});
         this.log = fs.openSync(`${data}.log`, 'a');
     }
 
@@ -40,6 +43,9 @@ export class ServerProcess {
         this.tls = { port, tls: this.tlsFiles };
         this.starts++;
         this.child = child;
+        this.gone.then((code) => {
+            if (this.child === child) this.onDeath(new Error(`the server ended with ${code}`));
+        });
         for (const resolve of this.waiting.splice(0)) resolve();
     }
 
