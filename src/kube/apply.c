@@ -12,6 +12,7 @@
 #include "kube/field_manager.h"
 #include "kube/object_meta.h"
 #include "kube/record.h"
+#include "kube/scale.h"
 #include "kube/write.h"
 #include "json/write.h"
 
@@ -119,7 +120,7 @@ static bool check_strict(struct vd_call *call)
 static bool read_config(struct vd_call *call, struct vd_json **out)
 {
     if (!vd_call_check_manager(call, true) || !vd_call_decode_config(call, out) ||
-        !check_type(call, *out))
+        (call->scales && !vd_scale_config(call, *out, out)) || !check_type(call, *out))
         return false;
     struct vd_json *managed = vd_json_dig(*out, "metadata", "managedFields", NULL);
     if (managed && !vd_json_is(managed, VD_JSON_NULL))

@@ -19,6 +19,7 @@
 #include "kinds/object.h"
 #include "kinds/status_door.h"
 #include "kube/decode.h"
+#include "kube/deletion.h"
 #include "kube/escalation_check.h"
 #include "kube/field_manager.h"
 #include "kube/object_meta.h"
@@ -31,7 +32,9 @@
 #include "json/revision_hole.h"
 #include "json/write.h"
 
-enum { ATTEMPTS_MAX = 8 };
+/* Each failure of an attempt is somebody else's success, so that a crowd on one object needs as
+ * many as it has members. What the attempts leave in the call's arena bounds them, too. */
+enum { ATTEMPTS_MIN = 8, ATTEMPTS_MAX = 200, ATTEMPTS_LEN_MAX = 16 << 20 };
 
 /* ---- checks ---- */
 
@@ -46,9 +49,8 @@ static struct vd_slice text_or(struct vd_call *call, struct vd_json *object, str
 }
 
 /* False: the call has been answered. */
-static bool check_kind(struct vd_call *call, struct vd_json *object)
+static bool check_kind(struct vd_call *call, const struct vd_kind *expected, struct vd_json *object)
 {
-    const struct vd_kind *expected = call->kind;
     struct vd_slice api_version = text_or(call, object, VD_SLICE("apiVersion"),
                                           expected->api_version);
     struct vd_slice kind = text_or(call, object, VD_SLICE("kind"), expected->kind);
@@ -56,12 +58,12 @@ static bool check_kind(struct vd_call *call, struct vd_json *object)
     struct vd_error error;
     if (vd_meta_check(object, &error)) {
         status = vd_status_bad_request(&call->arena, vd_slice_of(error.text));
-    } else if (!vd_slice_eq(api_version, call->kind->api_version)) {
-        status = vd_status_version_differs(&call->arena, api_version, call->kind->api_version);
-    } else if (!vd_slice_eq(kind, call->kind->kind)) {
+    } else if (!vd_slice_eq(api_version, expected->api_version)) {
+        status = vd_status_version_differs(&call->arena, api_version, expected->api_version);
+    } else if (!vd_slice_eq(kind, expected->kind)) {
         vd_error_set(&error, VD_ERR_INVALID,
                      "the kind in the data (%.*s) does not match the expected kind (%.*s)",
-                     VD_FMT(kind), VD_FMT(call->kind->kind));
+                     VD_FMT(kind), VD_FMT(expected->kind));
         status = vd_status_bad_request(&call->arena, vd_slice_of(error.text));
     } else {
         return true;
@@ -88,7 +90,8 @@ static bool check_space(struct vd_call *call, struct vd_json *object)
 }
 
 /* Unknown and duplicate fields: refused, warned of, or passed over. */
-static bool check_fields(struct vd_call *call, const struct vd_pruned *pruned)
+static bool check_fields(struct vd_call *call, const struct vd_kind *kind,
+                         const struct vd_pruned *pruned)
 {
     for (size_t i = 0; call->validation != VD_FIELDS_IGNORE && i < pruned->paths.n; i++)
         vd_call_warn(call, "unknown field \"%.*s\"", VD_FMT(pruned->paths.p[i]));
@@ -97,7 +100,7 @@ static bool check_fields(struct vd_call *call, const struct vd_pruned *pruned)
     struct vd_buf text = {0};
     vd_buf_addf(&text,
                 "%.*s in version \"%.*s\" cannot be handled as a %.*s: strict decoding error: ",
-                VD_FMT(call->kind->kind), VD_FMT(call->kind->version), VD_FMT(call->kind->kind));
+                VD_FMT(kind->kind), VD_FMT(kind->version), VD_FMT(kind->kind));
     for (size_t i = 0; i < call->warnings.n; i++)
         vd_buf_addf(&text, "%s%.*s", i ? ", " : "", VD_FMT(call->warnings.p[i]));
     call->warnings.n = 0;
@@ -108,8 +111,8 @@ static bool check_fields(struct vd_call *call, const struct vd_pruned *pruned)
     return false;
 }
 
-static void reply_invalid(struct vd_call *call, const struct vd_json *object,
-                          const struct vd_violations *violations)
+static void reply_invalid(struct vd_call *call, const struct vd_kind *kind,
+                          const struct vd_json *object, const struct vd_violations *violations)
 {
     size_t n = violations->list.n;
     struct vd_status_cause *causes = vd_arena_alloc(&call->arena, n * sizeof *causes);
@@ -122,7 +125,7 @@ static void reply_invalid(struct vd_call *call, const struct vd_json *object,
         };
     }
     struct vd_status_target about = vd_call_about(call);
-    about.plural = call->kind->kind;
+    about.plural = kind->kind;
     about.name = vd_meta_name(object);
     struct vd_status status = vd_status_invalid(&call->arena, &about, causes, n);
     vd_call_reply_status(call, &status);
@@ -133,17 +136,17 @@ static bool is_at_status(const struct vd_call *call)
     return vd_slice_is(call->target.subresource, "status");
 }
 
-static bool check_valid(struct vd_call *call, const struct vd_json *object,
-                        const struct vd_json *old)
+static bool check_valid(struct vd_call *call, const struct vd_kind *kind,
+                        const struct vd_json *object, const struct vd_json *old)
 {
     struct vd_violations violations = {0};
-    bool ok = vd_object_validate(call->kind, object, old, &violations);
+    bool ok = vd_object_validate(kind, object, old, &violations);
     if (is_at_status(call)) {
-        vd_conditions_check(call->kind, object, &violations);
+        vd_conditions_check(kind, object, &violations);
         ok = ok && !vd_violations_any(&violations);
     }
     if (!ok)
-        reply_invalid(call, object, &violations);
+        reply_invalid(call, kind, object, &violations);
     vd_violations_release(&violations);
     return ok;
 }
@@ -156,9 +159,21 @@ static bool check_boundary(struct vd_call *call, const struct vd_json *object,
     bool ok = !is_at_status(call) || !call->kind->status_boundary_strict ||
               vd_status_door_check(object, old, &violations);
     if (!ok)
-        reply_invalid(call, object, &violations);
+        reply_invalid(call, call->kind, object, &violations);
     vd_violations_release(&violations);
     return ok;
+}
+
+bool vd_call_check_question(struct vd_call *call, const struct vd_kind *kind,
+                            struct vd_json *object)
+{
+    struct vd_pruned pruned = {0};
+    if (!check_kind(call, kind, object))
+        return false;
+    vd_object_prepare(kind, &call->arena, object, true, &pruned);
+    bool ok = check_fields(call, kind, &pruned);
+    vd_pruned_release(&pruned);
+    return ok && check_valid(call, kind, object, NULL);
 }
 
 /* A namespaced object needs its namespace, alive: now, and, by the guard, when the
@@ -229,20 +244,42 @@ static void reply_deleted(struct vd_call *call)
     vd_call_reply_status(call, &status);
 }
 
+static bool may_try_again(struct vd_call *call)
+{
+    call->attempts++;
+    return call->attempts < ATTEMPTS_MIN ||
+           (call->attempts < ATTEMPTS_MAX && call->arena.total < ATTEMPTS_LEN_MAX);
+}
+
+/* Whoever has written a definition finds its kind when the answer comes: this calls
+ * on_answered() again by then. False: there is nothing to wait for. */
+static bool awaits_definition(struct vd_call *call)
+{
+    if (call->awaited || call->outcome.code || !call->kube->await_definition ||
+        !vd_slice_eq(call->kind->storage_key, VD_DEFINITIONS))
+        return false;
+    call->awaited = true;
+    call->kube->await_definition(call->kube->definitions, call->target.name, call->outcome.revision,
+                                 call->l->loop, &call->answered);
+    return true;
+}
+
 static void on_answered(struct vd_task *task)
 {
     struct vd_call *call = (struct vd_call *)((char *)task - offsetof(struct vd_call, answered));
     const struct vd_outcome *o = &call->outcome;
-    call->l->in_flight--;
+    if (!call->awaited)
+        call->l->in_flight--;
     if (!call->x) {
         vd_call_free(call);
         return;
     }
+    if (awaits_definition(call))
+        return;
     call->x->ops = NULL;
-    bool overtaken = o->code == VD_ERR_CONFLICT || o->code == VD_ERR_NOT_FOUND ||
-                     (o->code == VD_ERR_EXISTS && call->applied);
-    bool again = overtaken && call->write && ++call->attempts < ATTEMPTS_MAX;
-    if (again) {
+    bool lost = o->code == VD_ERR_CONFLICT || o->code == VD_ERR_NOT_FOUND ||
+                (o->code == VD_ERR_EXISTS && call->applied);
+    if (lost && call->write && may_try_again(call)) {
         call->warnings.n = 0; /* the next attempt finds them anew */
         call->write(call);
     } else if (o->code == VD_ERR_CONFLICT) {
@@ -266,6 +303,8 @@ static enum vd_author author(const struct vd_call *call)
     return vd_user_in_group(call->user, VD_SLICE(VD_GROUP_GIT)) ? VD_AUTHOR_GIT : VD_AUTHOR_API;
 }
 
+/* Judges what is proposed, and proposes it unless it is only to be judged. False: the call
+ * has been answered. */
 static bool admit(struct vd_call *call, struct vd_proposal *proposal, bool judge_only)
 {
     struct vd_git_claim claim;
@@ -312,9 +351,21 @@ void vd_call_propose(struct vd_call *call)
                                                 : vd_store_revision(call->kube->store));
 }
 
+/* The kind in whose form objects are stored. */
+static const struct vd_kind *stored_kind(const struct vd_call *call)
+{
+    const struct vd_kind *kind = vd_kind_set_stored(call->kinds, call->kind->storage_key);
+    return kind ? kind : call->kind;
+}
+
 int vd_call_put(struct vd_call *call, struct vd_json *object, struct vd_error *error)
 {
     size_t hole = 0;
+    if (call->kind->converts) {
+        struct vd_json *stored = vd_json_clone(&call->arena, object);
+        vd_object_convert(call->kind, stored_kind(call), &call->arena, stored);
+        object = stored;
+    }
     vd_buf_reset(&call->json);
     vd_buf_reset(&call->body);
     vd_managed_put_back(&call->arena, object, call->managed);
@@ -342,7 +393,7 @@ static void stamp_new(struct vd_call *call, struct vd_json *object)
     vd_meta_set_uid(a, object, vd_uid_generate());
     vd_meta_set_creation_timestamp(a, object, vd_clock_wall_ms(call->kube->clock));
     vd_meta_set_resource_version(a, object, VD_SLICE(""));
-    if (!call->kind->builtin)
+    if (call->kind->counts_generation)
         vd_meta_set_generation(a, object, 1);
 }
 
@@ -374,7 +425,8 @@ void vd_call_create_object(struct vd_call *call, struct vd_json *object)
 {
     struct vd_pruned pruned = {0};
     struct vd_error error;
-    if (!check_kind(call, object) || !check_space(call, object) || !check_namespace_lives(call))
+    if (!check_kind(call, call->kind, object) || !check_space(call, object) ||
+        !check_namespace_lives(call))
         return;
     if (vd_meta_resource_version(object).n) {
         struct vd_status status = vd_status_bad_request(
@@ -385,7 +437,7 @@ void vd_call_create_object(struct vd_call *call, struct vd_json *object)
     if (call->kind->has_status) /* a new object has none but the server's */
         vd_json_remove(object, VD_SLICE("status"));
     vd_object_prepare(call->kind, &call->arena, object, true, &pruned);
-    bool ok = check_fields(call, &pruned);
+    bool ok = check_fields(call, call->kind, &pruned);
     vd_pruned_release(&pruned);
     if (!ok)
         return;
@@ -396,7 +448,8 @@ void vd_call_create_object(struct vd_call *call, struct vd_json *object)
     furnish_namespace(call, object);
     if (!call->applied)
         vd_call_track(call, NULL, object, NULL);
-    if (!check_valid(call, object, NULL) || !vd_call_check_escalation(call, object, true))
+    if (!check_valid(call, call->kind, object, NULL) ||
+        !vd_call_check_escalation(call, object, true))
         return;
     call->target.name = vd_arena_copy(&call->arena, vd_meta_name(object));
     call->wish = (struct vd_wish){.when = VD_WHEN_ABSENT, .key = vd_call_key(call)};
@@ -422,6 +475,8 @@ bool vd_call_read_current(struct vd_call *call, struct vd_json **out)
         code = vd_body_parse(&call->arena, vd_body_slice(event->body), out, &call->managed, &error);
     call->managed_before = call->managed;
     call->guard = (struct vd_wish){.revision = 0};
+    if (!code && call->kind->converts)
+        vd_object_convert(stored_kind(call), call->kind, &call->arena, *out);
     if (!code)
         call->wish = (struct vd_wish){.when = VD_WHEN_REVISION,
                                       .revision = event->revision,
@@ -446,7 +501,7 @@ static void keep_metadata(struct vd_call *call, const struct vd_json *old, struc
 static void count_generation(struct vd_call *call, const struct vd_json *old,
                              struct vd_json *object)
 {
-    if (call->kind->builtin || is_at_status(call))
+    if (!call->kind->counts_generation || is_at_status(call))
         return;
     struct vd_arena *a = &call->arena;
     struct vd_json *was = vd_json_clone(a, old), *is = vd_json_clone(a, object);
@@ -502,23 +557,23 @@ static bool is_finished(const struct vd_json *object)
 
 /* Brings the record up to date. What changes nothing is written as it was, whatever the
  * order in which it came: then there is no event. */
-static struct vd_json *track(struct vd_call *call, struct vd_json *old, struct vd_json *object,
-                             const struct vd_json *managed)
+static struct vd_json *track(struct vd_call *call, const struct vd_json *old,
+                             struct vd_json *object, const struct vd_json *managed)
 {
-    struct vd_slice before = call->managed_before;
     bool changed = !call->applied && vd_call_track(call, old, object, managed);
-    if (changed || !vd_slice_eq(before, call->managed))
+    if (changed || !vd_slice_eq(call->managed_before, call->managed))
         return object;
-    vd_meta_set_resource_version(&call->arena, old, VD_SLICE(""));
-    return vd_json_eq(old, object) ? old : object;
+    struct vd_json *same = vd_json_clone(&call->arena, old);
+    vd_meta_set_resource_version(&call->arena, same, VD_SLICE(""));
+    return vd_json_eq(same, object) ? same : object;
 }
 
-void vd_call_write_new(struct vd_call *call, struct vd_json *old, struct vd_json *object,
+void vd_call_write_new(struct vd_call *call, const struct vd_json *old, struct vd_json *object,
                        bool is_put)
 {
     struct vd_pruned pruned = {0};
     struct vd_error error;
-    if (!check_kind(call, object) || !check_space(call, object))
+    if (!check_kind(call, call->kind, object) || !check_space(call, object))
         return;
     struct vd_json *managed = vd_json_remove(vd_json_get(object, VD_SLICE("metadata")),
                                              VD_SLICE("managedFields"));
@@ -531,7 +586,7 @@ void vd_call_write_new(struct vd_call *call, struct vd_json *old, struct vd_json
     if (is_put && is_at_status(call))
         vd_status_door_fill(&call->arena, object, old);
     vd_object_prepare(call->kind, &call->arena, object, false, &pruned);
-    bool ok = check_fields(call, &pruned);
+    bool ok = check_fields(call, call->kind, &pruned);
     vd_pruned_release(&pruned);
     if (!ok || !check_preconditions(call, object, is_put) || !check_boundary(call, object, old))
         return;
@@ -541,7 +596,8 @@ void vd_call_write_new(struct vd_call *call, struct vd_json *old, struct vd_json
         vd_conditions_keep(call->kind, &call->arena, object, old);
     count_generation(call, old, object);
     object = track(call, old, object, managed);
-    if (!check_valid(call, object, old) || !vd_call_check_escalation(call, object, false))
+    if (!check_valid(call, call->kind, object, old) ||
+        !vd_call_check_escalation(call, object, false))
         return;
     call->success = 200;
     int code = vd_call_put(call, object, &error);
@@ -584,15 +640,14 @@ static struct vd_merge_field merge_field(const void *node, struct vd_slice name)
     return field;
 }
 
-/* Whether the patch says which version it means; sets call->version_tested if it sees
- * to that itself, by a test. */
-static bool names_version(struct vd_call *call, const struct vd_json *patch,
-                          enum vd_body_format format)
+/* Whether the patch says which version it means, or sees to that itself, by a test. */
+static void look_for_version(struct vd_call *call, const struct vd_json *patch,
+                             enum vd_body_format format)
 {
-    bool named = false;
     call->version_tested = false;
+    call->version_named = format != VD_BODY_JSON_PATCH && vd_meta_resource_version(patch).n > 0;
     if (format != VD_BODY_JSON_PATCH)
-        return vd_meta_resource_version(patch).n > 0;
+        return;
     VD_JSON_EACH (operation, patch) {
         struct vd_slice path = vd_json_text(vd_json_get(operation, VD_SLICE("path")));
         struct vd_slice op = vd_json_text(vd_json_get(operation, VD_SLICE("op")));
@@ -601,13 +656,12 @@ static bool names_version(struct vd_call *call, const struct vd_json *patch,
         if (vd_slice_is(op, "test"))
             call->version_tested = true;
         else
-            named = true;
+            call->version_named = true;
     }
-    return named;
 }
 
-static int apply_patch(struct vd_call *call, struct vd_json *doc, enum vd_body_format format,
-                       bool *named, struct vd_error *error)
+int vd_call_apply_patch(struct vd_call *call, struct vd_json *doc, enum vd_body_format format,
+                        struct vd_error *error)
 {
     static const struct vd_merge_rules rules = {merge_field};
     struct vd_json *patch = NULL;
@@ -617,7 +671,7 @@ static int apply_patch(struct vd_call *call, struct vd_json *doc, enum vd_body_f
         code = vd_json_patch_parse(a, call->x->body, &patch, error);
         if (code)
             return code == VD_ERR_LIMIT ? code : VD_ERR_INVALID;
-        *named = names_version(call, patch, format);
+        look_for_version(call, patch, format);
         return vd_json_patch(a, doc, patch, error) ? VD_ERR_CONFLICT : VD_OK;
     }
     code = vd_json_parse(a, call->x->body, NULL, &patch, error);
@@ -625,14 +679,14 @@ static int apply_patch(struct vd_call *call, struct vd_json *doc, enum vd_body_f
         return code;
     if (!vd_json_is(patch, VD_JSON_OBJECT))
         return vd_error_set(error, VD_ERR_INVALID, "the patch is not a JSON object");
-    *named = names_version(call, patch, format);
+    look_for_version(call, patch, format);
     if (format == VD_BODY_STRATEGIC_PATCH)
         return vd_strategic_merge(a, doc, patch, &rules, vd_schema_root(call->kind->schema), error);
     vd_json_merge_patch(a, doc, patch);
     return VD_OK;
 }
 
-static void reply_bad_patch(struct vd_call *call, int code, const struct vd_error *error)
+void vd_call_reply_bad_patch(struct vd_call *call, int code, const struct vd_error *error)
 {
     struct vd_slice text = vd_slice_of(error->text);
     struct vd_status status = code == VD_ERR_CONFLICT ? vd_status_unprocessable(&call->arena, text)
@@ -686,14 +740,13 @@ void vd_call_patch(struct vd_call *call)
     struct vd_json *object = vd_json_clone(&call->arena, old);
     if (may_speak_of_managers(call, format))
         show_managers(call, object);
-    bool named = false;
-    int code = apply_patch(call, object, format, &named, &error);
+    int code = vd_call_apply_patch(call, object, format, &error);
     if (code) {
-        reply_bad_patch(call, code, &error);
+        vd_call_reply_bad_patch(call, code, &error);
         return;
     }
     /* A patch that does not speak of the version means whatever is there. */
-    if (!named)
+    if (!call->version_named)
         vd_meta_set_resource_version(&call->arena, object, VD_SLICE(""));
     vd_call_write_new(call, old, object, false);
 }

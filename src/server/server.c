@@ -26,6 +26,7 @@
 #include "net/door.h"
 #include "server/api.h"
 #include "server/credentials.h"
+#include "server/definitions.h"
 #include "server/garbage.h"
 #include "server/health.h"
 #include "server/namespaces.h"
@@ -54,6 +55,7 @@ struct server {
     struct vd_lock_file lock; /* of the data folder, where the store takes none */
     struct vd_health_desk health;
     struct vd_api api;
+    struct vd_definitions *definitions;
     struct vd_namespaces *namespaces;
     struct vd_garbage *garbage;
     struct worker *workers;
@@ -74,6 +76,13 @@ static void handle(struct vd_http_service *service, struct vd_exchange *x)
     if (may_ask && vd_health_answer(&server->health, x))
         return;
     vd_api_handle(&server->api, service->loop->index, x);
+}
+
+static void refused(struct vd_http_service *service, struct vd_exchange *x, unsigned status,
+                    const char *why)
+{
+    (void)service;
+    vd_api_refuse(x, status, why);
 }
 
 static void finished(struct vd_http_service *service, struct vd_exchange *x)
@@ -129,6 +138,7 @@ static int make_loops(struct server *s, struct vd_error *error)
         vd_http_service_init(service, &s->workers[i].loop); /* its hook sends */
         vd_api_follow(&s->api, i);
         service->handle = handle;
+        service->refused = refused;
         service->finished = finished;
         service->arg = s;
         service->body_len_max = VD_BODY_LEN_MAX;
@@ -259,11 +269,26 @@ static void announce(const struct server *s)
     vd_start_pages_release();
 }
 
-/* The controllers that every server runs; when the loops do. */
+static struct vd_agent_options agent_options(struct server *s)
+{
+    return (struct vd_agent_options){.store = s->store,
+                                     .kinds = s->api.kube.kinds,
+                                     .clock = vd_clock_system(),
+                                     .loop = &s->workers[0].loop};
+}
+
+/* Before the loops start: whoever writes a definition waits for this one. */
+static void start_definitions(struct server *s)
+{
+    struct vd_agent_options options = agent_options(s);
+    s->definitions = vd_definitions_start(&options);
+    vd_api_follow_definitions(&s->api, s->definitions);
+}
+
+/* The other controllers that every server runs; when the loops do. */
 static void start_agents(struct server *s, struct vd_slice ca_pem)
 {
-    struct vd_agent_options options = {s->store, s->api.kube.kinds, vd_clock_system(),
-                                       &s->workers[0].loop};
+    struct vd_agent_options options = agent_options(s);
     s->namespaces = vd_namespaces_start(&options, ca_pem);
     s->garbage = vd_garbage_start(&options);
 }
@@ -281,8 +306,10 @@ static int start(struct server *s, struct vd_error *error)
         code = make_loops(s, error);
     if (!code)
         code = open_doors(s, error);
-    if (!code)
+    if (!code) {
+        start_definitions(s);
         code = start_loops(s, error);
+    }
     if (!code)
         start_agents(s, vd_buf_slice(&ca_pem));
     vd_buf_release(&ca_pem);
@@ -412,6 +439,7 @@ static void drain_connections(struct server *s)
                     VD_F_U64("drain_timeout_ms", c->drain_timeout_ms));
     ask(s, s->n, cut);
     vd_api_settle(&s->api);
+    vd_definitions_stop(s->definitions);
     vd_garbage_stop(s->garbage);
     vd_namespaces_stop(s->namespaces);
     ask(s, s->n, nothing); /* the answers that came meanwhile are behind them now */

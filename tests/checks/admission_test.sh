@@ -1,6 +1,7 @@
 #!/bin/sh
 # Proposals enter the store in one place, src/kinds/admission.c, where it is decided who may change
-# what. The server's first objects, and its last question to the store, are its own.
+# what; a loop may gather what was admitted there (src/kube/write.c gives, src/kube/watch.c sends).
+# The server's first objects, and its last question to the store, are its own.
 set -u
 # shellcheck source=tests/checks/tap.sh
 . "$(dirname "$0")/tap.sh"
@@ -8,8 +9,11 @@ set -u
 # others ROOT: places that give the store a proposal and are not meant to.
 others() {
     (
-        cd "$1" && grep -rnE 'vd_store_(propose|commit)\(' src cmd --include='*.c' |
-            grep -vE '^src/(store/[a-z_]*|kinds/admission|server/(bootstrap|api))\.c:'
+        cd "$1" && grep -rnE 'vd_(store_(propose|propose_all|commit)|kube_loop_propose)\(' \
+            src cmd --include='*.c' |
+            grep -vE '^src/(store/[a-z_]*|kinds/admission|server/(bootstrap|api))\.c:' |
+            grep -vE '^src/kube/watch\.c:.*(vd_store_propose_all|vd_kube_loop_propose)\(' |
+            grep -vE '^src/kube/write\.c:.*vd_kube_loop_propose\('
     )
     return 0
 }

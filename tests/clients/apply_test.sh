@@ -152,6 +152,7 @@ SERVICE
     tap "$v: joins it" gives "80 81" k get service s -o 'jsonpath={.spec.ports[*].port}'
 }
 
+find_kubectls
 tap "a server starts" start_server
 for kubectl in $kubectls; do
     number=$(minor "$kubectl")

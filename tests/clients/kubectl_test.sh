@@ -6,8 +6,9 @@ set -u
 . "$(dirname "$0")/../checks/tap.sh"
 # shellcheck source=tests/clients/client.sh
 . "$(dirname "$0")/client.sh"
+
 # shellcheck source=tests/clients/kubectls.sh
-. "$(dirname "$0")/kubectls.sh"
+. "$here/kubectls.sh"
 
 # k ARGUMENT...: this version's kubectl in its namespace, with an end.
 k() { timeout 60 "$kubectl" -n "$space" "$@"; }
@@ -244,6 +245,7 @@ LEASE
 printf 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: d}\n' >dry.yaml
 printf 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: unknown}\nfoo: 1\n' >unknown.yaml
 
+find_kubectls
 tap "a server starts" start_server
 for kubectl in $kubectls; do
     number=$(minor "$kubectl")

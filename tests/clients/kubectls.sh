@@ -1,5 +1,5 @@
 # shellcheck shell=sh disable=SC2034,SC2154 # names shared with client.sh and the tests
-# Sourced after client.sh: every version of kubectl that this machine has, in $kubectls.
+# Sourced by the tests that run every version of kubectl that can be had, after client.sh.
 
 # found: the kubectls, one path a line. Some installs keep several versions beside a `kubectl` that
 # picks one of them by asking the server; only the versions are of interest there.
@@ -35,5 +35,9 @@ minor() {
         sed -n 's/.*"gitVersion": *"v1\.\([0-9]*\)\..*/\1/p' | head -n 1
 }
 
-kubectls="$(found) $(debian)"
-[ "$kubectls" != " " ] || skip_all "no kubectl here, and Debian's kubernetes-client cannot be had"
+# find_kubectls: their paths in $kubectls; without any, the script ends.
+find_kubectls() {
+    kubectls="$(found) $(debian)"
+    [ "$kubectls" != " " ] ||
+        skip_all "no kubectl here, and Debian's kubernetes-client cannot be had"
+}

@@ -42,7 +42,9 @@ static const char COUNTER[] = "metadata:\n"
                               "      openAPIV3Schema:\n"
                               "        type: object\n"
                               "        properties:\n"
-                              "          spec: {type: object, properties: {size: {type: integer}}}\n"
+                              "          spec:\n"
+                              "            type: object\n"
+                              "            properties: {size: {type: integer}}\n"
                               "          status:\n"
                               "            type: object\n"
                               "            properties:\n"
@@ -115,9 +117,7 @@ static int open_face(void **state)
                                  .clock = vd_clock_system(),
                                  .allowed = allow};
     put_kind(face.kube.kinds, COUNTER, false);
-    struct vd_kind_set *set = vd_kinds_snapshot(face.kube.kinds);
-    face.kube.tables = vd_tables_new(set);
-    vd_kind_set_unref(set);
+    face.kube.tables = vd_tables_new();
     face.user = vd_user_new(&(struct vd_identity){.name = VD_SLICE("tester")});
     server_init(&face.server, LOOPS, NULL);
     for (size_t i = 0; i < LOOPS; i++) {
@@ -137,7 +137,7 @@ static int close_face(void **state)
     for (size_t i = 0; i < LOOPS; i++)
         vd_kube_loop_release(&face.loops[i]);
     vd_user_unref(face.user);
-    vd_tables_unref(face.kube.tables);
+    vd_tables_free(face.kube.tables);
     vd_kinds_free(face.kube.kinds);
     vd_store_close(face.store);
     temp_folder_remove(face.folder);
