@@ -15,7 +15,9 @@
     "  - name: v1\n"                                                                               \
     "    served: true\n"                                                                           \
     "    storage: true\n"                                                                          \
-    "    subresources: {status: {}}\n"                                                             \
+    "    subresources:\n"                                                                          \
+    "      status: {}\n"                                                                           \
+    "      scale: {specReplicasPath: .spec.size, statusReplicasPath: .status.size}\n"              \
     "    schema:\n"                                                                                \
     "      openAPIV3Schema:\n"                                                                     \
     "        type: object\n"                                                                       \
@@ -231,6 +233,28 @@ static void every_write_has_its_manager(void **state)
     assert_true(vd_slice_is(vd_json_text(vd_json_dig(get(a), "spec", "color", NULL)), "blue"));
 }
 
+static void applies_to_scale(void **state)
+{
+    struct vd_arena *a = *state;
+    const char *three = "{`apiVersion`:`autoscaling/v1`,`kind`:`Scale`,`metadata`:{`name`:`t`},"
+                        "`spec`:{`replicas`:3}}";
+    apply(a, THING "/scale?fieldManager=s", three, 404);
+    ask(a, "POST", "json", THINGS, "u/1", CONFIG("`spec`:{`color`:`red`}"), 201);
+    struct vd_json *answer = apply(a, THING "/scale?fieldManager=s", three, 409);
+    assert_message(answer, "Apply failed with 1 conflict: conflict with \"u\" using "
+                           "example.com/v1: .spec.size");
+    answer = apply(a, THING "/scale?fieldManager=s&force=true", three, 200);
+    assert_true(vd_slice_is(vd_json_text(vd_json_get(answer, VD_SLICE("kind"))), "Scale"));
+    assert_managers(a, get(a),
+                    "s Apply scale {`f:spec`:{`f:size`:{}}}\n"
+                    "u Update {`f:spec`:{`.`:{},`f:color`:{}}}");
+    merge(a, THING "/scale", "v/1", "{`spec`:{`replicas`:4}}");
+    assert_managers(a, get(a),
+                    "u Update {`f:spec`:{`.`:{},`f:color`:{}}}\n"
+                    "v Update scale {`f:spec`:{`f:size`:{}}}");
+    apply(a, THING "/scale?fieldManager=s", CONFIG("`spec`:{`size`:1}"), 400);
+}
+
 static void the_record_can_be_edited_and_wiped(void **state)
 {
     struct vd_arena *a = *state;
@@ -348,11 +372,9 @@ static void kubectl_comes_from_client_side_apply(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(applies_creates_and_conflicts),
-        TEST(an_apply_that_changes_nothing_is_no_write),
-        TEST(every_write_has_its_manager),
-        TEST(the_record_can_be_edited_and_wiped),
-        TEST(says_what_is_wrong),
+        TEST(applies_creates_and_conflicts),        TEST(an_apply_that_changes_nothing_is_no_write),
+        TEST(every_write_has_its_manager),          TEST(applies_to_scale),
+        TEST(the_record_can_be_edited_and_wiped),   TEST(says_what_is_wrong),
         TEST(kubectl_comes_from_client_side_apply),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
