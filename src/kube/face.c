@@ -187,13 +187,13 @@ static uint32_t verbs_here(const struct vd_call *call)
     const struct vd_target *t = &call->target;
     if (t->subresource.n)
         return subresource_verbs(call);
-    uint32_t verbs = VD_VERB_LIST | VD_VERB_WATCH;
+    uint32_t verbs = VD_VERB_LIST | VD_VERB_WATCH | VD_VERB_DELETECOLLECTION;
     if (t->old_watch)
         verbs = VD_VERB_WATCH;
     else if (t->name.n)
         verbs = VD_VERB_GET | VD_VERB_UPDATE | VD_VERB_PATCH | VD_VERB_DELETE;
     else if (t->in_space == call->kind->namespaced)
-        verbs |= VD_VERB_CREATE | VD_VERB_DELETECOLLECTION;
+        verbs |= VD_VERB_CREATE;
     return call->kind->verbs & verbs;
 }
 

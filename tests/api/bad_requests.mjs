@@ -345,7 +345,6 @@ const methods = [
     no('POST to all namespaces', { method: 'POST', path: '/api/v1/configmaps', body: '{"metadata":{"name":"y"}}' }),
     no('PUT of a collection', { method: 'PUT', path: maps, body: '{}' }),
     no('PATCH of a collection', patch('merge', '{}', maps)),
-    no('DELETE in all namespaces', { method: 'DELETE', path: '/api/v1/configmaps' }),
     no('DELETE of all namespaces', { method: 'DELETE', path: '/api/v1/namespaces' }),
     no('DELETE of a status', { method: 'DELETE', path: '/api/v1/namespaces/default/services/kubernetes/status' }),
     no('a list of reviews', { path: `${reviews}/selfsubjectaccessreviews` }),
