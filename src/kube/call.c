@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/utf8.h"
+#include "kube/zip.h"
 
 enum { WARNING_LEN_MAX = 256, WARNINGS_MAX = 32, SPARE_LEN_MAX = 65536 };
 
@@ -78,7 +79,7 @@ static struct vd_slice warning_value(struct vd_call *call, struct vd_slice text)
 static void reply(struct vd_call *call, unsigned status, struct vd_slice content_type,
                   struct vd_slice body, unsigned retry_after_s)
 {
-    struct vd_http_field fields[WARNINGS_MAX + 2];
+    struct vd_http_field fields[WARNINGS_MAX + 2 + VD_ZIP_FIELDS];
     size_t n = 0;
     char seconds[24];
     fields[n++] = (struct vd_http_field){VD_SLICE("Cache-Control"), VD_SLICE("no-cache, private")};
@@ -89,12 +90,18 @@ static void reply(struct vd_call *call, unsigned status, struct vd_slice content
         snprintf(seconds, sizeof seconds, "%u", retry_after_s);
         fields[n++] = (struct vd_http_field){VD_SLICE("Retry-After"), vd_slice_of(seconds)};
     }
+    struct vd_response response = {
+        .status = status, .content_type = content_type, .fields = fields, .body = body};
+    if (body.n > VD_GZIP_BODY_LEN_MIN && vd_call_takes_gzip(call)) {
+        for (size_t i = 0; i < VD_ZIP_FIELDS; i++)
+            fields[n++] = vd_zip_fields[i];
+        response.fields_n = n;
+        vd_call_reply_zipped(call, &response);
+        return;
+    }
+    response.fields_n = n;
     if (call->x)
-        vd_exchange_respond(call->x, &(struct vd_response){.status = status,
-                                                           .content_type = content_type,
-                                                           .fields = fields,
-                                                           .fields_n = n,
-                                                           .body = body});
+        vd_exchange_respond(call->x, &response);
     vd_call_free(call);
 }
 

@@ -21,8 +21,11 @@ bool vd_deletion_waits(const struct vd_json *object, struct vd_slice storage_key
 void vd_deletion_mark(struct vd_arena *a, struct vd_json *object, struct vd_slice storage_key,
                       int64_t now_ms)
 {
-    if (!vd_meta_is_deleting(object))
+    if (!vd_meta_is_deleting(object)) {
         vd_meta_set_deletion(a, object, now_ms, 0);
+        if (vd_meta_generation(object) > 0)
+            vd_meta_set_generation(a, object, vd_meta_generation(object) + 1);
+    }
     struct vd_json *status = vd_json_get(object, VD_SLICE("status"));
     if (vd_slice_is(storage_key, "namespaces") && vd_json_is(status, VD_JSON_OBJECT))
         vd_json_set(a, status, VD_SLICE("phase"), vd_json_string_ref(a, VD_SLICE("Terminating")));

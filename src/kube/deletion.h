@@ -18,7 +18,8 @@ void vd_deletion_propagate(struct vd_arena *a, struct vd_json *object, struct vd
 /* Whether finalizers keep the object, so that it can only be marked. */
 bool vd_deletion_waits(const struct vd_json *object, struct vd_slice storage_key);
 
-/* Marks the object as being deleted since `now_ms`; once only. A namespace is
+/* Marks the object as being deleted since `now_ms`; once only. That is a change of what
+ * is wanted, so an object that counts its generations has a new one. A namespace is
  * Terminating from then on. */
 void vd_deletion_mark(struct vd_arena *a, struct vd_json *object, struct vd_slice storage_key,
                       int64_t now_ms);

@@ -184,8 +184,8 @@ struct vd_status vd_status_list_expired(struct vd_arena *a);
 /* 410 of a continue token, with one that continues at the newest version. */
 struct vd_status vd_status_continue_expired(struct vd_arena *a, struct vd_slice fresh_token);
 
-/* 504: a version that is not there yet; retry after a second. */
-struct vd_status vd_status_version_too_large(struct vd_arena *a, uint64_t wanted, uint64_t newest);
+/* 504: a version that is not there yet, in the store's sentence; retry after a second. */
+struct vd_status vd_status_version_too_large(struct vd_arena *a, struct vd_slice text);
 
 /* --- 5xx --- */
 

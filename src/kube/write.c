@@ -13,6 +13,7 @@
 
 #include <stdlib.h>
 
+#include "kinds/metadata.h"
 #include "kinds/object.h"
 #include "kube/decode.h"
 #include "kube/escalation_check.h"
@@ -26,7 +27,9 @@
 #include "json/revision_hole.h"
 #include "json/write.h"
 
-enum { ATTEMPTS_MAX = 8 };
+/* Each failure of an attempt is somebody else's success, so that a crowd on one object needs as
+ * many as it has members. What the attempts leave in the call's arena bounds them, too. */
+enum { ATTEMPTS_MIN = 8, ATTEMPTS_MAX = 200, ATTEMPTS_LEN_MAX = 16 << 20 };
 
 /* ---- checks ---- */
 
@@ -141,7 +144,8 @@ bool vd_call_check_question(struct vd_call *call, const struct vd_kind *kind,
     return ok && check_valid(call, kind, object, NULL);
 }
 
-/* A namespaced object needs its namespace, alive. */
+/* A namespaced object needs its namespace, alive: now, and, by the guard, when the
+ * object is written. Nothing then comes into a namespace that is being emptied. */
 static bool check_namespace_lives(struct vd_call *call)
 {
     struct vd_key key = {VD_SLICE("namespaces"), VD_SLICE(""), call->target.space};
@@ -159,6 +163,8 @@ static bool check_namespace_lives(struct vd_call *call)
     struct vd_json *space = NULL;
     int code = vd_json_parse_copy(&call->arena, vd_body_slice(event->body), NULL, &space, NULL);
     bool dying = !code && vd_meta_is_deleting(space);
+    call->guard = (struct vd_wish){
+        .action = VD_CHECK, .when = VD_WHEN_REVISION, .revision = event->revision, .key = key};
     vd_event_unref(event);
     if (!dying)
         return true;
@@ -206,18 +212,26 @@ static void reply_deleted(struct vd_call *call)
     vd_call_reply_status(call, &status);
 }
 
+static bool may_try_again(struct vd_call *call)
+{
+    call->attempts++;
+    return call->attempts < ATTEMPTS_MIN ||
+           (call->attempts < ATTEMPTS_MAX && call->arena.total < ATTEMPTS_LEN_MAX);
+}
+
 static void on_answered(struct vd_task *task)
 {
     struct vd_call *call = (struct vd_call *)((char *)task - offsetof(struct vd_call, answered));
     const struct vd_outcome *o = &call->outcome;
+    call->l->in_flight--;
     if (!call->x) {
         vd_call_free(call);
         return;
     }
     call->x->ops = NULL;
-    bool again = (o->code == VD_ERR_CONFLICT || o->code == VD_ERR_NOT_FOUND) && call->write &&
-                 ++call->attempts < ATTEMPTS_MAX;
-    if (again) {
+    bool lost = o->code == VD_ERR_CONFLICT || o->code == VD_ERR_NOT_FOUND;
+    if (lost && call->write && may_try_again(call)) {
+        call->warnings.n = 0; /* the next attempt finds them anew */
         call->write(call);
     } else if (o->code == VD_ERR_CONFLICT) {
         struct vd_status_target about = vd_call_about(call);
@@ -243,10 +257,14 @@ void vd_call_propose(struct vd_call *call)
         return;
     }
     call->answered.run = on_answered;
-    call->proposal = (struct vd_proposal){&call->wish, 1, proposal_done, call, NULL};
+    size_t n = 0;
+    if (call->guard.key.kind.n)
+        call->wishes[n++] = call->guard;
+    call->wishes[n++] = call->wish;
+    call->proposal = (struct vd_proposal){call->wishes, n, proposal_done, call, NULL};
     call->x->ops = &waiting;
     call->x->arg = call;
-    vd_store_propose(call->kube->store, &call->proposal);
+    vd_kube_loop_propose(call->l, &call->proposal);
 }
 
 int vd_call_put(struct vd_call *call, const struct vd_json *object, struct vd_error *error)
@@ -305,6 +323,7 @@ void vd_call_create(struct vd_call *call)
     struct vd_json *object = NULL;
     struct vd_pruned pruned = {0};
     struct vd_error error;
+    call->write = vd_call_create;
     if (!vd_call_decode(call, false, &object) || !check_kind(call, call->kind, object) ||
         !check_space(call, object) || !check_namespace_lives(call))
         return;
@@ -349,6 +368,7 @@ bool vd_call_read_current(struct vd_call *call, struct vd_json **out)
     int code = vd_store_get(call->kube->store, &key, 0, &event, &error);
     if (!code)
         code = vd_json_parse_copy(&call->arena, vd_body_slice(event->body), NULL, out, &error);
+    call->guard = (struct vd_wish){.revision = 0};
     if (!code)
         call->wish = (struct vd_wish){.when = VD_WHEN_REVISION,
                                       .revision = event->revision,
@@ -363,23 +383,11 @@ bool vd_call_read_current(struct vd_call *call, struct vd_json **out)
 /* What an update cannot change: identity, birth and the end of an object. */
 static void keep_metadata(struct vd_call *call, const struct vd_json *old, struct vd_json *object)
 {
-    static const char *const kept[] = {"uid",          "creationTimestamp",
-                                       "generation",   "deletionTimestamp",
-                                       "generateName", "deletionGracePeriodSeconds"};
-    struct vd_arena *a = &call->arena;
-    struct vd_json *was = vd_json_get(old, VD_SLICE("metadata"));
-    struct vd_json *is = vd_json_get(object, VD_SLICE("metadata"));
-    vd_json_remove(is, VD_SLICE("selfLink"));
-    vd_json_remove(is, VD_SLICE("managedFields"));
-    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
-        struct vd_slice key = vd_slice_of(kept[i]);
-        const struct vd_json *value = vd_json_get(was, key);
-        if (value)
-            vd_json_set(a, is, key, vd_json_clone(a, value));
-        else
-            vd_json_remove(is, key);
-    }
-    vd_meta_set_resource_version(a, object, VD_SLICE(""));
+    struct vd_json *metadata = vd_json_get(object, VD_SLICE("metadata"));
+    vd_json_remove(metadata, VD_SLICE("selfLink"));
+    vd_json_remove(metadata, VD_SLICE("managedFields"));
+    vd_metadata_inherit(&call->arena, object, old);
+    vd_meta_set_resource_version(&call->arena, object, VD_SLICE(""));
 }
 
 /* spec and status have their own doors: each door keeps the other's part. */

@@ -121,6 +121,9 @@ void vd_errand_replace(struct vd_errand *errand, const struct vd_event *event,
 void vd_errand_delete(struct vd_errand *errand, const struct vd_event *event,
                       struct vd_json *object, struct vd_slice policy);
 
+/* Only while this version is the newest; one at most. */
+void vd_errand_require(struct vd_errand *errand, const struct vd_event *event);
+
 /* Takes the errand over. One without changes is only freed, and the job is done. */
 void vd_errand_send(struct vd_errand *errand);
 

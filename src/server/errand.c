@@ -21,6 +21,7 @@ struct vd_errand {
     struct vd_job *job;
     struct vd_arena arena;
     VD_VEC(struct vd_wish) wishes;
+    struct vd_wish guard; /* what else must hold; no key: nothing */
     struct vd_proposal proposal;
     struct vd_task answered;
     enum vd_code code;
@@ -130,6 +131,12 @@ void vd_errand_delete(struct vd_errand *e, const struct vd_event *event, struct 
     *VD_VEC_PUSH(&e->wishes) = wish;
 }
 
+void vd_errand_require(struct vd_errand *e, const struct vd_event *event)
+{
+    e->guard = wish_for(e, event);
+    e->guard.action = VD_CHECK;
+}
+
 static void on_answered(struct vd_task *task)
 {
     struct vd_errand *e = (struct vd_errand *)((char *)task - offsetof(struct vd_errand, answered));
@@ -154,6 +161,8 @@ void vd_errand_send(struct vd_errand *e)
         errand_free(e);
         return;
     }
+    if (e->guard.key.kind.n)
+        *VD_VEC_PUSH(&e->wishes) = e->guard;
     assert(e->job->state == VD_JOB_IDLE);
     e->job->state = VD_JOB_BUSY;
     e->agent->busy++;

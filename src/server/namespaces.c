@@ -108,9 +108,10 @@ static void want_root_ca(struct vd_errand *errand, struct vd_namespaces *n, stru
     vd_event_unref(event);
 }
 
-static void furnish(struct vd_namespaces *n, struct space *s)
+static void furnish(struct vd_namespaces *n, struct space *s, const struct vd_event *event)
 {
     struct vd_errand *errand = vd_errand_new(&n->agent, &s->job);
+    vd_errand_require(errand, event); /* nothing new comes into one that is being emptied */
     want_account(errand, &n->agent, space_name(s));
     if (n->ca_pem.n)
         want_root_ca(errand, n, space_name(s));
@@ -268,7 +269,7 @@ static void run_space(struct vd_agent *agent, struct vd_job *job)
         empty(n, s, event, object);
     } else if (!code) {
         s->emptying = EMPTY_NOT;
-        furnish(n, s);
+        furnish(n, s, event);
     }
     vd_event_unref(event);
     vd_arena_release(&arena);

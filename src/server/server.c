@@ -29,6 +29,7 @@
 #include "server/garbage.h"
 #include "server/health.h"
 #include "server/namespaces.h"
+#include "server/start_pages.h"
 #include "store/lock_file.h"
 
 enum {
@@ -101,12 +102,14 @@ static bool notice_drained(struct vd_turn_hook *hook)
     return false;
 }
 
+/* One CPU is left to the writer, which every write waits for. */
 static size_t loops_wanted(const struct vd_config *config)
 {
     cpu_set_t cpus;
     if (config->threads)
         return (size_t)config->threads;
-    return sched_getaffinity(0, sizeof cpus, &cpus) == 0 ? (size_t)CPU_COUNT(&cpus) : 1;
+    bool many = sched_getaffinity(0, sizeof cpus, &cpus) == 0 && CPU_COUNT(&cpus) > 2;
+    return many ? (size_t)CPU_COUNT(&cpus) - 1 : 1;
 }
 
 static int make_loops(struct server *s, struct vd_error *error)
@@ -261,6 +264,7 @@ static void announce(const struct server *s)
     vd_log_info("ready", VD_F_SLICE("urls", vd_slice_from(vd_buf_slice(&line), sizeof "ready")),
                 VD_F_U64("loops", s->n), VD_F_U64("revision", vd_store_revision(s->store)));
     vd_buf_release(&line);
+    vd_start_pages_release();
 }
 
 /* The controllers that every server runs; when the loops do. */

@@ -144,6 +144,10 @@ static bool judge_wish(struct group *g, struct member *m, size_t at)
     struct state state = state_of(g, entry);
     enum vd_code code = precondition(wish, state);
     m->leans |= state.row > 0 && state.row <= m->rows_from;
+    if (!code && wish->action == VD_CHECK) {
+        vd_index_unstage(&g->store->index, entry);
+        return true;
+    }
     if (!code && !is_true_already(g, entry, state, wish)) {
         add_row(g, entry, state, wish);
         return true;

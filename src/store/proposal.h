@@ -16,6 +16,7 @@
 enum vd_action {
     VD_PUT,    /* create or replace */
     VD_DELETE, /* the object must exist */
+    VD_CHECK,  /* nothing changes; the proposal fails unless the condition holds */
 };
 
 /* What must hold for a change to happen. A uid other than none must be that of
@@ -60,7 +61,7 @@ struct vd_proposal {
     size_t n;
     void (*done)(struct vd_proposal *proposal, const struct vd_outcome *outcome);
     void *arg;                /* the proposer's */
-    struct vd_proposal *next; /* the store's while queued */
+    struct vd_proposal *next; /* the store's from when it was proposed */
 };
 
 #endif

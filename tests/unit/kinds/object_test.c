@@ -382,6 +382,11 @@ static void updates_inherit_what_the_server_set(void **state)
          "\"deletionTimestamp\":\"y\",\"deletionGracePeriodSeconds\":5}}",
          "{\"metadata\":{\"uid\":\"2\",\"generation\":7,\"creationTimestamp\":\"t\","
          "\"deletionTimestamp\":\"d\",\"deletionGracePeriodSeconds\":5}}"},
+        /* Go clients send what is empty. */
+        {"{\"metadata\":{\"uid\":\"\",\"creationTimestamp\":null,"
+         "\"deletionGracePeriodSeconds\":null}}",
+         "{\"metadata\":{\"uid\":\"1\",\"creationTimestamp\":\"t\","
+         "\"deletionGracePeriodSeconds\":0,\"generation\":7,\"deletionTimestamp\":\"d\"}}"},
         {"{}", "{}"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -293,7 +293,9 @@ static void answers_about_versions(void **state)
                "inconsistent list - objects that were created, modified, or deleted between the "
                "time the first chunk was returned and now may show up in the list.\",\"reason\":"
                "\"Expired\",\"code\":410}");
-    assert_status(vd_status_version_too_large(a, 999999, 200), 504,
+    assert_status(vd_status_version_too_large(
+                      a, VD_SLICE("Too large resource version: 999999, current: 200")),
+                  504,
                   "\"message\":\"Timeout: Too large resource version: 999999, current: 200\","
                   "\"reason\":\"Timeout\",\"details\":{\"causes\":[{\"reason\":"
                   "\"ResourceVersionTooLarge\",\"message\":\"Too large resource version\"}],"
