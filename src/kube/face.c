@@ -235,7 +235,7 @@ static void serve(struct vd_call *call)
         return;
     } else if (vd_slice_is(sub, "token")) {
         vd_call_token_request(call);
-    } else if (sub.n && !vd_slice_is(sub, "status")) {
+    } else if (sub.n && !vd_slice_is(sub, "status") && !vd_slice_is(sub, "finalize")) {
         reply_no_such_path(call);
     } else if (verb == VD_VERB_GET) {
         vd_call_get(call);

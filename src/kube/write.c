@@ -390,23 +390,39 @@ static void keep_metadata(struct vd_call *call, const struct vd_json *old, struc
     vd_meta_set_resource_version(&call->arena, object, VD_SLICE(""));
 }
 
-/* spec and status have their own doors: each door keeps the other's part. */
+/* Makes a member of `into` what it is in `from`. */
+static void copy_member(struct vd_call *call, const char *key, const struct vd_json *from,
+                        struct vd_json *into)
+{
+    const struct vd_json *value = vd_json_get(from, vd_slice_of(key));
+    if (value)
+        vd_json_set(&call->arena, into, vd_slice_of(key), vd_json_clone(&call->arena, value));
+    else
+        vd_json_remove(into, vd_slice_of(key));
+}
+
+/* Some parts of an object have a door of their own: status, and the spec of a namespace,
+ * whose finalizers see to it that it is emptied before it goes. What comes through such a
+ * door changes that part alone; what comes through the main one leaves it as it was. */
 static struct vd_json *through_its_door(struct vd_call *call, const struct vd_json *old,
                                         struct vd_json *object)
 {
-    struct vd_arena *a = &call->arena;
-    struct vd_slice status = VD_SLICE("status");
-    if (!call->kind->has_status)
-        return object;
-    bool at_status = vd_slice_is(call->target.subresource, "status");
-    struct vd_json *from = at_status ? object : (struct vd_json *)(uintptr_t)old;
-    struct vd_json *into = at_status ? vd_json_clone(a, old) : object;
-    const struct vd_json *value = vd_json_get(from, status);
-    if (value)
-        vd_json_set(a, into, status, vd_json_clone(a, value));
-    else
-        vd_json_remove(into, status);
-    return into;
+    const struct {
+        const char *door, *member;
+        bool is_there;
+    } doors[] = {{"status", "status", call->kind->has_status},
+                 {"finalize", "spec", vd_slice_is(call->kind->storage_key, "namespaces")}};
+    for (size_t i = 0; i < sizeof doors / sizeof *doors; i++) {
+        if (!vd_slice_is(call->target.subresource, doors[i].door))
+            continue;
+        struct vd_json *into = vd_json_clone(&call->arena, old);
+        copy_member(call, doors[i].member, object, into);
+        return into;
+    }
+    for (size_t i = 0; i < sizeof doors / sizeof *doors; i++)
+        if (doors[i].is_there)
+            copy_member(call, doors[i].member, old, object);
+    return object;
 }
 
 /* Anything but metadata and status counts as a new generation. */
