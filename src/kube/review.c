@@ -282,7 +282,8 @@ static bool find_bound(struct vd_call *call, const struct vd_json *spec,
     if (!out->resource.n) {
         vd_error_set(&error, VD_ERR_INVALID,
                      "cannot bind token to object of type %s%.*s, Kind=%.*s",
-                     memchr(version.p, '/', version.n) ? "" : "/", VD_FMT(version), VD_FMT(kind));
+                     version.n && memchr(version.p, '/', version.n) ? "" : "/", VD_FMT(version),
+                     VD_FMT(kind));
         status = vd_status_bad_request(&call->arena, vd_slice_of(error.text));
     } else if (code) {
         status = vd_status_of_error(&call->arena, &about, code, &error);
