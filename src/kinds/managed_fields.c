@@ -84,6 +84,18 @@ static bool take_fields(struct vd_managed *m, struct vd_managed_entry *e,
     return ok;
 }
 
+/* Without the fraction of a second that some clients add to what they were given. */
+static struct vd_slice whole_seconds(struct vd_arena *a, struct vd_slice time)
+{
+    static const size_t seconds_n = sizeof "2006-01-02T15:04:05" - 1;
+    if (time.n <= seconds_n || time.p[seconds_n] != '.' || time.p[time.n - 1] != 'Z')
+        return time;
+    char *copy = vd_arena_alloc(a, seconds_n + 1);
+    memcpy(copy, time.p, seconds_n);
+    copy[seconds_n] = 'Z';
+    return vd_slice(copy, seconds_n + 1);
+}
+
 static bool take_entry(struct vd_managed *m, const struct vd_json *item)
 {
     struct vd_slice operation = vd_json_text(vd_json_get(item, VD_SLICE("operation")));
@@ -92,7 +104,7 @@ static bool take_entry(struct vd_managed *m, const struct vd_json *item)
         .manager = vd_json_text(vd_json_get(item, VD_SLICE("manager"))),
         .api_version = vd_json_text(vd_json_get(item, VD_SLICE("apiVersion"))),
         .subresource = vd_json_text(vd_json_get(item, VD_SLICE("subresource"))),
-        .time = vd_json_text(vd_json_get(item, VD_SLICE("time"))),
+        .time = whole_seconds(m->arena, vd_json_text(vd_json_get(item, VD_SLICE("time")))),
     };
     bool applied = vd_slice_is(operation, "Apply");
     if ((!applied && !vd_slice_is(operation, "Update")) || !who.api_version.n ||

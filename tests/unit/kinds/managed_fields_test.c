@@ -157,6 +157,8 @@ static void takes_what_clients_send(void **state)
          "[" ENTRY("m", "Apply", T3, "{`f:a`:{}}") "," ENTRY("u", "Update", T2,
                                                              "{`f:a`:{},`f:b`:{}}") "]",
          false},
+        {"[" ENTRY("u", "Update", "2026-11-15T00:00:01.000Z", "{`f:a`:{}}") "]",
+         "[" ENTRY("u", "Update", T1, "{`f:a`:{}}") "]", false},
         /* two of one manager: the last counts */
         {"[" ENTRY("u", "Update", T1, "{`f:a`:{}}") "," ENTRY("u", "Update", T2, "{`f:b`:{}}") "]",
          "[" ENTRY("u", "Update", T2, "{`f:b`:{}}") "]", false},
