@@ -27,7 +27,7 @@ ssa() {
 
 raw() { k get --raw "/api/v1/namespaces/$space/$1"; }
 
-# owns MANAGER OPERATION FIELDS: has an entry with exactly these fields. The times are not looked at.
+# owns MANAGER OPERATION FIELDS [OBJECT]: has an entry with exactly these fields, at any time.
 owns() {
     raw "${4:-configmaps/c}" >raw.out || return 1
     owns_entry="{\"manager\":\"$1\",\"operation\":\"$2\",\"apiVersion\":\"v1\",\"time\":\"T\","
@@ -100,8 +100,7 @@ updates() {
     tap "$v: is the labeller's" owns kubectl-label Update '{"f:metadata":{"f:labels":{"f:app":{}}}}'
     config '{shape: round}'
     tap "$v: and a conflict" refuses \
-        'Apply failed with 1 conflict: conflict with "kubectl-label" using v1: .metadata.labels.app' \
-        ssa two
+        '1 conflict: conflict with "kubectl-label" using v1: .metadata.labels.app' ssa two
 }
 
 # Old kubectls printed every object in one way or another; the values are what counts.
@@ -141,11 +140,11 @@ kind: Service
 metadata: {name: s}
 spec: {ports: [{port: 80, name: web}]}
 SERVICE
+    port='"k:{\"port\":80,\"protocol\":\"TCP\"}"'
     tap "$v: a list" gives "service/s serverside-applied" \
         k apply --server-side --field-manager=one -f svc.yaml
     tap "$v: goes by its keys" owns one Apply \
-        '{"f:spec":{"f:ports":{"k:{\"port\":80,\"protocol\":\"TCP\"}":{".":{},"f:name":{},"f:port":{}}}}}' \
-        services/s
+        "{\"f:spec\":{\"f:ports\":{$port:{\".\":{},\"f:name\":{},\"f:port\":{}}}}}" services/s
     sed 's/80, name: web/81, name: other/' svc.yaml >svc2.yaml
     tap "$v: another's item" gives "service/s serverside-applied" \
         k apply --server-side --field-manager=two -f svc2.yaml

@@ -241,8 +241,10 @@ static void an_object_without_a_record_was_there_before(void **state)
                        "`f:spec`:{`.`:{},`f:a`:{},`f:b`:{}}}");
 }
 
-#define LAST_APPLIED(text) "`metadata`:{`annotations`:{`" VD_LAST_APPLIED "`:`" text "`}}"
-#define LAST               LAST_APPLIED("{\\`apiVersion\\`:\\`v1\\`,\\`spec\\`:{\\`a\\`:1,\\`b\\`:1}}")
+/* What client-side apply leaves behind: a = 1 and b = 1. */
+#define LAST                                                                                       \
+    "`metadata`:{`annotations`:{`" VD_LAST_APPLIED                                                 \
+    "`:`{\\`apiVersion\\`:\\`v1\\`,\\`spec\\`:{\\`a\\`:1,\\`b\\`:1}}`}}"
 
 /* kubectl comes from client-side apply: what it set there it may set here. */
 static void kubectl_owns_what_its_annotation_says(void **state)
