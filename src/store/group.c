@@ -254,7 +254,7 @@ static void set_times(struct group *g)
         g->rows.p[i].time_ms = g->store->time_ms;
 }
 
-/* What keeps the store from writing for now; NULL: nothing any more. */
+/* What keeps the store from writing until it passes; NULL: nothing does. */
 static void note_passing(struct vd_store *store, const struct vd_error *error)
 {
     pthread_mutex_lock(&store->health_lock);
