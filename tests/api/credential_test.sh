@@ -84,8 +84,20 @@ tap "is good, again and again" good_often "$bound"
 tap "another secret" post /api/v1/namespaces/default/secrets Secret '"metadata":{"name":"other"}'
 admin /api/v1/namespaces/default/secrets/other -X DELETE >/dev/null
 tap "goes, which changes nothing" is "$bound" 201
+rbac=/apis/rbac.authorization.k8s.io/v1
+tap "its account may watch" post $rbac/namespaces/default/rolebindings RoleBinding '"metadata":{
+    "name":"robot"},"subjects":[{"kind":"ServiceAccount","name":"robot","namespace":"default"}],
+    "roleRef":{"kind":"ClusterRole","name":"view","apiGroup":"rbac.authorization.k8s.io"}'
+may_list() { as "$bound" /api/v1/namespaces/default/configmaps | grep -q ConfigMapList; }
+tap "as soon as the rules are in force" until_true may_list
+watch robot.events -H "Authorization: Bearer $bound" \
+    "$https/api/v1/namespaces/default/configmaps?watch=1"
+tap "it watches" until_true grep -q '"ADDED"' robot.events
 admin /api/v1/namespaces/default/secrets/bond -X DELETE >/dev/null
 tap "the secret goes, and the token with it" is "$bound" 401
+
+ended() { ! kill -0 "$stream" 2>/dev/null && tail -n 1 robot.events | grep -q '"code":401'; }
+tap "and the watch" until_true ended
 
 # ---- certificates ----
 
