@@ -12,6 +12,7 @@ const char *vd_auth_method_name(enum vd_auth_method method)
         [VD_AUTH_SERVICE_ACCOUNT] = "service-account",
         [VD_AUTH_CERTIFICATE] = "certificate",
         [VD_AUTH_OIDC] = "oidc",
+        [VD_AUTH_IMPERSONATION] = "impersonation",
     };
     return names[method];
 }
@@ -69,6 +70,8 @@ struct vd_user *vd_user_new(const struct vd_identity *identity)
     user->is.name = vd_arena_copy(&user->arena, identity->name);
     user->is.uid = vd_arena_copy(&user->arena, identity->uid);
     user->is.credential_id = vd_arena_copy(&user->arena, identity->credential_id);
+    if (identity->by)
+        vd_user_ref(identity->by);
     copy_groups(user, identity);
     copy_extras(user, identity);
     return user;
@@ -95,6 +98,7 @@ void vd_user_unref(struct vd_user *user)
 {
     if (!user || !vd_unref(&user->count))
         return;
+    vd_user_unref(user->is.by);
     vd_arena_release(&user->arena);
     free(user);
 }

@@ -28,6 +28,7 @@ enum vd_auth_method {
     VD_AUTH_SERVICE_ACCOUNT,
     VD_AUTH_CERTIFICATE,
     VD_AUTH_OIDC,
+    VD_AUTH_IMPERSONATION, /* see `by` */
 };
 
 /* "token", for logs and metrics. */
@@ -38,6 +39,8 @@ struct vd_user_extra {
     const struct vd_slice *values;
     size_t values_n;
 };
+
+struct vd_user;
 
 /* What a user is made of, and what can be read of one. */
 struct vd_identity {
@@ -52,6 +55,8 @@ struct vd_identity {
     /* Names the credential without revealing it: "TOKEN=3f..", "JTI=..",
      * "X509SHA256=..". A stream is re-checked by it. */
     struct vd_slice credential_id;
+    /* Who speaks for this user (auth/impersonation.h); a reference is taken. NULL: himself. */
+    struct vd_user *by;
 };
 
 struct vd_user {

@@ -9,6 +9,7 @@
 #include "base/utf8.h"
 #include "kube/scale.h"
 #include "kube/shown.h"
+#include "kube/zip.h"
 
 enum { WARNING_LEN_MAX = 256, WARNINGS_MAX = 32, SPARE_LEN_MAX = 65536 };
 
@@ -89,7 +90,7 @@ size_t vd_deprecation_field(const struct vd_kind *kind, struct vd_arena *a,
 static void reply(struct vd_call *call, unsigned status, struct vd_slice content_type,
                   struct vd_slice body, unsigned retry_after_s)
 {
-    struct vd_http_field fields[WARNINGS_MAX + 3];
+    struct vd_http_field fields[WARNINGS_MAX + 3 + VD_ZIP_FIELDS];
     size_t n = 0;
     char seconds[24];
     fields[n++] = (struct vd_http_field){VD_SLICE("Cache-Control"), VD_SLICE("no-cache, private")};
@@ -101,12 +102,18 @@ static void reply(struct vd_call *call, unsigned status, struct vd_slice content
         snprintf(seconds, sizeof seconds, "%u", retry_after_s);
         fields[n++] = (struct vd_http_field){VD_SLICE("Retry-After"), vd_slice_of(seconds)};
     }
+    struct vd_response response = {
+        .status = status, .content_type = content_type, .fields = fields, .body = body};
+    if (body.n > VD_GZIP_BODY_LEN_MIN && vd_call_takes_gzip(call)) {
+        for (size_t i = 0; i < VD_ZIP_FIELDS; i++)
+            fields[n++] = vd_zip_fields[i];
+        response.fields_n = n;
+        vd_call_reply_zipped(call, &response);
+        return;
+    }
+    response.fields_n = n;
     if (call->x)
-        vd_exchange_respond(call->x, &(struct vd_response){.status = status,
-                                                           .content_type = content_type,
-                                                           .fields = fields,
-                                                           .fields_n = n,
-                                                           .body = body});
+        vd_exchange_respond(call->x, &response);
     vd_call_free(call);
 }
 
@@ -193,6 +200,33 @@ void vd_call_reply_options(struct vd_call *call, int code, const struct vd_error
     };
     struct vd_status status = vd_status_invalid_options(&call->arena, &cause, 1);
     vd_call_reply_status(call, &status);
+}
+
+void vd_call_reply_option(struct vd_call *call, struct vd_status_cause cause)
+{
+    static const struct {
+        enum vd_verb verb;
+        const char *options;
+    } names[] = {{VD_VERB_CREATE, "CreateOptions"},
+                 {VD_VERB_UPDATE, "UpdateOptions"},
+                 {VD_VERB_PATCH, "PatchOptions"}};
+    struct vd_status_target about = {.group = VD_SLICE("meta.k8s.io"),
+                                     .plural = VD_SLICE("DeleteOptions")};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (names[i].verb == call->target.verb)
+            about.plural = vd_slice_of(names[i].options);
+    struct vd_status status = vd_status_invalid(&call->arena, &about, &cause, 1);
+    vd_call_reply_status(call, &status);
+}
+
+bool vd_call_check_dry_run(struct vd_call *call, struct vd_slice word)
+{
+    static const struct vd_slice known = {"All", 3};
+    if (vd_slice_eq(word, known))
+        return true;
+    vd_call_reply_option(call,
+                         vd_cause_unsupported(&call->arena, VD_SLICE("dryRun"), word, &known, 1));
+    return false;
 }
 
 /* ---- filters ---- */

@@ -12,8 +12,8 @@
 #include "base/alloc.h"
 #include "kube/continue_token.h"
 #include "kube/deletion.h"
+#include "kube/list_writer.h"
 #include "kube/object_meta.h"
-#include "kube/shown.h"
 #include "kube/write.h"
 #include "store/snapshot.h"
 #include "json/parse.h"
@@ -70,7 +70,8 @@ static void reply_error(struct clearing *c, int code, const struct vd_error *err
 static void reply_list(struct clearing *c)
 {
     struct vd_call *call = c->call;
-    struct vd_buf out = {0}, token = {0}, room = {0};
+    struct vd_buf out = {0}, token = {0};
+    struct vd_list_writer writer;
     char digits[20];
     if (c->left == 0 && !c->snapshot.done)
         vd_continue_token_write(&token, c->snapshot.revision, vd_buf_slice(&c->snapshot.after));
@@ -78,23 +79,17 @@ static void reply_list(struct clearing *c)
         .resource_version = vd_slice(digits, vd_u64_digits(c->snapshot.revision, digits)),
         .continue_token = vd_buf_slice(&token),
     };
-    vd_buf_addf(&out, "{\"kind\":\"%.*s\",\"apiVersion\":\"%.*s\",\"metadata\":",
-                VD_FMT(call->kind->list_kind), VD_FMT(call->kind->api_version));
-    vd_list_meta_write(&out, &meta);
-    vd_buf_add_text(&out, ",\"items\":[");
-    for (size_t i = 0; i < c->listed.n; i++) {
-        if (i)
-            vd_buf_add_char(&out, ',');
-        vd_buf_add_slice(&out,
-                         vd_shown_body(call->kind, vd_body_slice(c->listed.p[i]->body), &room));
-    }
-    vd_buf_add_text(&out, "]}\n");
+    vd_list_writer_init(&writer, call);
+    vd_list_writer_head(&writer, &out, &meta);
+    for (size_t i = 0; i < c->listed.n; i++)
+        vd_list_writer_add(&writer, &out, vd_body_slice(c->listed.p[i]->body));
+    vd_list_writer_tail(&writer, &out);
+    vd_list_writer_release(&writer);
     clearing_free(c);
     call->x->ops = NULL;
     vd_call_reply_json(call, 200, vd_buf_slice(&out));
     vd_buf_release(&out);
     vd_buf_release(&token);
-    vd_buf_release(&room);
 }
 
 /* ---- a piece ---- */

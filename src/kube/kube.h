@@ -21,13 +21,14 @@
 #include "watch/registry.h"
 
 struct vd_call;
+struct vd_gzip;
 
 struct vd_kube_options {
-    uint64_t bookmark_ms;    /* about how often a watch that wants them gets a bookmark */
-    uint64_t watch_min_s;    /* a watch without timeoutSeconds ends between this ... */
-    uint64_t watch_max_s;    /* ... and this */
-    uint64_t request_ms;     /* how long a read waits for a revision that is to come */
-    const char *git_version; /* what /version says: "v1.32.4" */
+    uint64_t bookmark_ms;     /* about how often a watch that wants them gets a bookmark */
+    uint64_t watch_min_s;     /* a watch without timeoutSeconds ends between this ... */
+    uint64_t watch_max_s;     /* ... and this */
+    uint64_t version_wait_ms; /* how long a read waits for a revision that is to come; 0: not */
+    const char *git_version;  /* what /version says: "v1.32.4" */
 };
 
 struct vd_kube {
@@ -66,10 +67,17 @@ struct vd_kube_loop {
     struct vd_loop *loop;
     struct vd_registry *registry;
     struct vd_turn_hook hook;
+    struct vd_proposal *proposals; /* of this turn, for its end */
+    struct vd_proposal **proposals_end;
+    size_t in_flight;      /* proposals of calls that have no answer yet */
+    struct vd_timer hold;  /* looks at held events again, see watch.c */
     struct vd_buf frame;   /* scratch for frames */
+    struct vd_buf piece;   /* scratch for what goes into them compressed */
+    struct vd_gzip *gzip;  /* NULL until somebody wants it */
     struct vd_arena spare; /* for the next call */
     struct vd_watch *watches;
     size_t watches_n;
+    struct vd_heap futures; /* calls that wait for a revision; see future.c */
     struct vd_meters *meters;
     struct vd_turn_hook after; /* tells the meters what has left */
     struct vd_timer recheck;   /* set while there are watches */
@@ -91,6 +99,9 @@ void vd_kube_finished(struct vd_kube_loop *l, struct vd_exchange *x, bool log);
 
 /* Answers a request, now or later. A reference to the user is taken. */
 void vd_kube_handle(struct vd_kube_loop *l, struct vd_exchange *x, struct vd_user *user);
+
+/* Has the loop's turn propose this when it ends, together with the others'. */
+void vd_kube_loop_propose(struct vd_kube_loop *l, struct vd_proposal *proposal);
 
 /* Ends all watches of the loop, in order, spread over `spread_ms`. */
 void vd_kube_loop_drain(struct vd_kube_loop *l, uint64_t spread_ms);

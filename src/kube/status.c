@@ -27,7 +27,15 @@ static void add_member(struct vd_buf *out, const char *key, struct vd_slice text
         vd_buf_add_char(out, ',');
     *first = false;
     vd_buf_addf(out, "\"%s\":", key);
-    vd_escape_write(out, text);
+    if (vd_utf8_is_valid(text)) {
+        vd_escape_write(out, text);
+        return;
+    }
+    /* A sentence may quote what somebody sent. */
+    struct vd_buf clean = {0};
+    vd_excerpt_add(&clean, text, SIZE_MAX);
+    vd_escape_write(out, vd_buf_slice(&clean));
+    vd_buf_release(&clean);
 }
 
 static void add_causes(struct vd_buf *out, const struct vd_status *status)
@@ -631,16 +639,11 @@ struct vd_status vd_status_continue_expired(struct vd_arena *a, struct vd_slice 
     return status;
 }
 
-struct vd_status vd_status_version_too_large(struct vd_arena *a, uint64_t wanted, uint64_t newest)
+struct vd_status vd_status_version_too_large(struct vd_arena *a, struct vd_slice text)
 {
     static const struct vd_status_cause cause = {
         {"ResourceVersionTooLarge", 23}, {"Too large resource version", 26}, {"", 0}};
-    struct vd_buf message = {0};
-    vd_buf_add_text(&message, "Timeout: Too large resource version: ");
-    vd_buf_add_u64(&message, wanted);
-    vd_buf_add_text(&message, ", current: ");
-    vd_buf_add_u64(&message, newest);
-    struct vd_status status = retry(failure(a, 504, "Timeout", &message), 1);
+    struct vd_status status = vd_status_timeout(a, text, 1);
     status.causes = &cause;
     status.causes_n = 1;
     return status;
@@ -693,7 +696,7 @@ struct vd_status vd_status_of_error(struct vd_arena *a, const struct vd_status_t
     case VD_ERR_EXPIRED:
         return vd_status_expired(a, text);
     case VD_ERR_FUTURE:
-        return vd_status_timeout(a, text, 1);
+        return vd_status_version_too_large(a, text);
     case VD_ERR_FULL:
         return vd_status_insufficient_storage(a, text);
     case VD_ERR_READ_ONLY:

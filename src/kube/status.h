@@ -7,7 +7,7 @@
  * A constructor for each answer that Kubernetes gives, with its exact text.
  * Messages are made in the arena and live as long as it; names, groups and
  * causes are borrowed from the caller. Bytes of a request that are no UTF-8
- * become U+FFFD; causes are UTF-8 already (status_cause.h). No I/O; any thread.
+ * become U+FFFD, at the latest when the Status is written. No I/O; any thread.
  */
 #ifndef VD_KUBE_STATUS_H
 #define VD_KUBE_STATUS_H
@@ -195,8 +195,8 @@ struct vd_status vd_status_list_expired(struct vd_arena *a);
 /* 410 of a continue token, with one that continues at the newest version. */
 struct vd_status vd_status_continue_expired(struct vd_arena *a, struct vd_slice fresh_token);
 
-/* 504: a version that is not there yet; retry after a second. */
-struct vd_status vd_status_version_too_large(struct vd_arena *a, uint64_t wanted, uint64_t newest);
+/* 504: a version that is not there yet, in the store's sentence; retry after a second. */
+struct vd_status vd_status_version_too_large(struct vd_arena *a, struct vd_slice text);
 
 /* --- 5xx --- */
 

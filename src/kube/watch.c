@@ -20,16 +20,20 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "kube/blueprint.h"
 #include "kube/call.h"
 #include "kube/record.h"
 #include "kube/shown.h"
+#include "kube/zip.h"
 
 enum {
     BACKLOG_MAX = 262144,    /* bytes that a watch may have waiting */
     TURN_DELIVERIES = 4096,  /* what a turn gives to watchers that are behind */
     RECHECK_MS = 1000,       /* between two looks at a watch's rights */
     RECHECK_STEP = 512,      /* watches that are looked at in one turn */
-    LAST_BOOKMARK_MS = 2000, /* how long before its end a watch gets one more bookmark */
+    HOLD_MS = 1,             /* how long events may wait for those of writes in flight */
+    LAST_BOOKMARK_MS = 2000, /* before its end by timeout, a watch gets one more bookmark */
+    LIFE_S_MAX = 31536000,   /* what a client may wish for, so that milliseconds cannot overflow */
 };
 
 struct vd_watch {
@@ -48,7 +52,7 @@ struct vd_watch {
     bool tell_initial_end;
     struct vd_meter *meter;
     uint64_t rights_version; /* at which its rights were last found good; 0: not yet */
-    bool ending;             /* the last bookmark has been sent; the next ring ends it */
+    bool ending;             /* the next ring of `end` ends it */
     struct vd_watch *prev, *next;
 };
 
@@ -167,10 +171,14 @@ static void send_bookmark(struct vd_watch *w, uint64_t revision, bool initial_en
     } else {
         vd_buf_addf(&object,
                     "{\"kind\":\"%.*s\",\"apiVersion\":\"%.*s\",\"metadata\":{"
-                    "\"resourceVersion\":\"%llu\",\"creationTimestamp\":null%s}}",
+                    "\"resourceVersion\":\"%llu\",\"creationTimestamp\":null",
                     VD_FMT(w->kind->kind), VD_FMT(w->kind->api_version),
-                    (unsigned long long)revision,
-                    initial_end ? ",\"annotations\":{\"k8s.io/initial-events-end\":\"true\"}" : "");
+                    (unsigned long long)revision);
+        if (initial_end) {
+            vd_buf_add_text(&object, ",\"annotations\":");
+            vd_initial_end_write(&object, w->kind, &w->output);
+        }
+        vd_buf_add_text(&object, "}}");
         add_object(out, w, vd_buf_slice(&object));
     }
     vd_buf_add_text(out, "}\n");
@@ -229,13 +237,14 @@ static void on_end(struct vd_timer *timer)
 {
     struct vd_watch *w = VD_HEAP_OWNER(timer, struct vd_watch, end);
     uint64_t revision = w->bookmarks ? vd_watcher_bookmark(&w->watcher) : 0;
-    if (!w->ending && revision) {
-        w->ending = true;
+    if (revision)
         send_bookmark(w, revision, false);
-        vd_timer_set(w->l->loop, &w->end, LAST_BOOKMARK_MS);
+    if (w->ending) {
+        finish(w, VD_WATCH_END_TIMEOUT);
         return;
     }
-    finish(w, VD_WATCH_END_TIMEOUT);
+    w->ending = true;
+    vd_timer_set(w->l->loop, &w->end, LAST_BOOKMARK_MS);
 }
 
 static void ended(struct vd_watcher *watcher, const struct vd_error *error)
@@ -368,7 +377,7 @@ static void on_bookmark(struct vd_timer *timer)
 static uint64_t life_ms(const struct vd_kube_options *o, const struct vd_list_options *options)
 {
     if (options->timeout_s)
-        return options->timeout_s * 1000;
+        return (options->timeout_s < LIFE_S_MAX ? options->timeout_s : LIFE_S_MAX) * 1000;
     uint64_t spread_ms = (o->watch_max_s - o->watch_min_s) * 1000 + 1;
     uint32_t random;
     vd_random_bytes(&random, sizeof random);
@@ -445,8 +454,8 @@ static void start(struct vd_watch *w, const struct vd_list_options *o, int code,
     x->ops = &exchange_ops;
     x->arg = w;
     uint64_t ms = life_ms(&w->l->kube->options, o);
-    vd_timer_set(w->l->loop, &w->end,
-                 w->bookmarks && ms > LAST_BOOKMARK_MS ? ms - LAST_BOOKMARK_MS : ms);
+    w->ending = !w->bookmarks || ms <= LAST_BOOKMARK_MS;
+    vd_timer_set(w->l->loop, &w->end, w->ending ? ms : ms - LAST_BOOKMARK_MS);
     if (w->bookmarks)
         vd_timer_set(w->l->loop, &w->bookmark, jittered(w->l->kube->options.bookmark_ms));
     if (!vd_timer_is_set(&w->l->recheck))
@@ -465,6 +474,10 @@ void vd_call_watch(struct vd_call *call)
         vd_call_reply_options(call, code, &error);
         return;
     }
+    if (o.initial && o.has_version && !vd_call_await(call, o.version, vd_call_watch)) {
+        vd_list_options_release(&o);
+        return;
+    }
     code = vd_call_filter(call, &o, &filter, &error);
     if (code) {
         vd_list_options_release(&o);
@@ -481,10 +494,50 @@ void vd_call_watch(struct vd_call *call)
 
 /* ---- the loop's part ---- */
 
+void vd_kube_loop_propose(struct vd_kube_loop *l, struct vd_proposal *proposal)
+{
+    proposal->next = NULL;
+    *l->proposals_end = proposal;
+    l->proposals_end = &proposal->next;
+    l->in_flight++;
+}
+
+/* What the requests of this turn want to write goes to the writer at once, so that it
+ * shares a sync. */
+static void propose(struct vd_kube_loop *l)
+{
+    struct vd_proposal *first = l->proposals;
+    l->proposals = NULL;
+    l->proposals_end = &l->proposals;
+    if (first)
+        vd_store_propose_all(l->kube->store, first);
+}
+
+/* Whether new events had better wait for those that this loop's own writes are about to
+ * make: sending to a thousand watchers twice costs twice. It also lets a write's answer
+ * go out ahead of a thousand copies of its event. */
+static bool should_hold(struct vd_kube_loop *l)
+{
+    uint64_t since_ns = l->in_flight ? vd_registry_waiting_ns(l->registry) : 0;
+    if (!since_ns || vd_clock_mono_ns(l->kube->clock) - since_ns >= HOLD_MS * 1000000u)
+        return false;
+    if (!vd_timer_is_set(&l->hold))
+        vd_timer_set(l->loop, &l->hold, HOLD_MS);
+    return true;
+}
+
+static void on_hold(struct vd_timer *timer)
+{
+    (void)timer; /* a turn is all that it is for */
+}
+
 static bool turn(struct vd_turn_hook *hook)
 {
     struct vd_kube_loop *l = (struct vd_kube_loop *)((char *)hook -
                                                      offsetof(struct vd_kube_loop, hook));
+    vd_kube_loop_let_go_on(l);
+    propose(l);
+    vd_registry_hold(l->registry, should_hold(l));
     return vd_registry_turn(l->registry, TURN_DELIVERIES);
 }
 
@@ -506,6 +559,8 @@ void vd_kube_loop_init(struct vd_kube_loop *l, struct vd_kube *kube, struct vd_l
 {
     *l = (struct vd_kube_loop){.kube = kube, .loop = loop, .hook = {.run = turn}};
     l->after.run = after_turn;
+    l->proposals_end = &l->proposals;
+    l->hold.fire = on_hold;
     l->recheck.fire = on_recheck;
     l->meters = vd_meters_new(loop->index);
     l->registry = vd_registry_new(kube->store, wake, loop);
@@ -519,15 +574,21 @@ void vd_kube_loop_follow(struct vd_kube_loop *l)
 
 void vd_kube_loop_release(struct vd_kube_loop *l)
 {
+    vd_timer_stop(l->loop, &l->hold);
     vd_registry_free(l->registry);
     vd_meters_free(l->meters);
+    vd_heap_release(&l->futures);
+    vd_kube_loop_gzip_release(l);
     vd_buf_release(&l->frame);
+    vd_buf_release(&l->piece);
     vd_arena_release(&l->spare);
 }
 
 void vd_kube_loop_drain(struct vd_kube_loop *l, uint64_t spread_ms)
 {
     uint64_t n = 0;
-    for (struct vd_watch *w = l->watches; w; w = w->next)
+    for (struct vd_watch *w = l->watches; w; w = w->next) {
+        w->ending = true;
         vd_timer_set(l->loop, &w->end, spread_ms * n++ / (l->watches_n ? l->watches_n : 1));
+    }
 }

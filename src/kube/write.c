@@ -31,7 +31,9 @@
 #include "json/revision_hole.h"
 #include "json/write.h"
 
-enum { ATTEMPTS_MAX = 8 };
+/* Each failure of an attempt is somebody else's success, so that a crowd on one object needs as
+ * many as it has members. What the attempts leave in the call's arena bounds them, too. */
+enum { ATTEMPTS_MIN = 8, ATTEMPTS_MAX = 200, ATTEMPTS_LEN_MAX = 16 << 20 };
 
 /* ---- checks ---- */
 
@@ -46,9 +48,8 @@ static struct vd_slice text_or(struct vd_call *call, struct vd_json *object, str
 }
 
 /* False: the call has been answered. */
-static bool check_kind(struct vd_call *call, struct vd_json *object)
+static bool check_kind(struct vd_call *call, const struct vd_kind *expected, struct vd_json *object)
 {
-    const struct vd_kind *expected = call->kind;
     struct vd_slice api_version = text_or(call, object, VD_SLICE("apiVersion"),
                                           expected->api_version);
     struct vd_slice kind = text_or(call, object, VD_SLICE("kind"), expected->kind);
@@ -56,12 +57,12 @@ static bool check_kind(struct vd_call *call, struct vd_json *object)
     struct vd_error error;
     if (vd_meta_check(object, &error)) {
         status = vd_status_bad_request(&call->arena, vd_slice_of(error.text));
-    } else if (!vd_slice_eq(api_version, call->kind->api_version)) {
-        status = vd_status_version_differs(&call->arena, api_version, call->kind->api_version);
-    } else if (!vd_slice_eq(kind, call->kind->kind)) {
+    } else if (!vd_slice_eq(api_version, expected->api_version)) {
+        status = vd_status_version_differs(&call->arena, api_version, expected->api_version);
+    } else if (!vd_slice_eq(kind, expected->kind)) {
         vd_error_set(&error, VD_ERR_INVALID,
                      "the kind in the data (%.*s) does not match the expected kind (%.*s)",
-                     VD_FMT(kind), VD_FMT(call->kind->kind));
+                     VD_FMT(kind), VD_FMT(expected->kind));
         status = vd_status_bad_request(&call->arena, vd_slice_of(error.text));
     } else {
         return true;
@@ -88,7 +89,8 @@ static bool check_space(struct vd_call *call, struct vd_json *object)
 }
 
 /* Unknown and duplicate fields: refused, warned of, or passed over. */
-static bool check_fields(struct vd_call *call, const struct vd_pruned *pruned)
+static bool check_fields(struct vd_call *call, const struct vd_kind *kind,
+                         const struct vd_pruned *pruned)
 {
     for (size_t i = 0; call->validation != VD_FIELDS_IGNORE && i < pruned->paths.n; i++)
         vd_call_warn(call, "unknown field \"%.*s\"", VD_FMT(pruned->paths.p[i]));
@@ -97,7 +99,7 @@ static bool check_fields(struct vd_call *call, const struct vd_pruned *pruned)
     struct vd_buf text = {0};
     vd_buf_addf(&text,
                 "%.*s in version \"%.*s\" cannot be handled as a %.*s: strict decoding error: ",
-                VD_FMT(call->kind->kind), VD_FMT(call->kind->version), VD_FMT(call->kind->kind));
+                VD_FMT(kind->kind), VD_FMT(kind->version), VD_FMT(kind->kind));
     for (size_t i = 0; i < call->warnings.n; i++)
         vd_buf_addf(&text, "%s%.*s", i ? ", " : "", VD_FMT(call->warnings.p[i]));
     call->warnings.n = 0;
@@ -108,8 +110,8 @@ static bool check_fields(struct vd_call *call, const struct vd_pruned *pruned)
     return false;
 }
 
-static void reply_invalid(struct vd_call *call, const struct vd_json *object,
-                          const struct vd_violations *violations)
+static void reply_invalid(struct vd_call *call, const struct vd_kind *kind,
+                          const struct vd_json *object, const struct vd_violations *violations)
 {
     size_t n = violations->list.n;
     struct vd_status_cause *causes = vd_arena_alloc(&call->arena, n * sizeof *causes);
@@ -122,7 +124,7 @@ static void reply_invalid(struct vd_call *call, const struct vd_json *object,
         };
     }
     struct vd_status_target about = vd_call_about(call);
-    about.plural = call->kind->kind;
+    about.plural = kind->kind;
     about.name = vd_meta_name(object);
     struct vd_status status = vd_status_invalid(&call->arena, &about, causes, n);
     vd_call_reply_status(call, &status);
@@ -133,17 +135,17 @@ static bool is_at_status(const struct vd_call *call)
     return vd_slice_is(call->target.subresource, "status");
 }
 
-static bool check_valid(struct vd_call *call, const struct vd_json *object,
-                        const struct vd_json *old)
+static bool check_valid(struct vd_call *call, const struct vd_kind *kind,
+                        const struct vd_json *object, const struct vd_json *old)
 {
     struct vd_violations violations = {0};
-    bool ok = vd_object_validate(call->kind, object, old, &violations);
+    bool ok = vd_object_validate(kind, object, old, &violations);
     if (is_at_status(call)) {
-        vd_conditions_check(call->kind, object, &violations);
+        vd_conditions_check(kind, object, &violations);
         ok = ok && !vd_violations_any(&violations);
     }
     if (!ok)
-        reply_invalid(call, object, &violations);
+        reply_invalid(call, kind, object, &violations);
     vd_violations_release(&violations);
     return ok;
 }
@@ -156,9 +158,21 @@ static bool check_boundary(struct vd_call *call, const struct vd_json *object,
     bool ok = !is_at_status(call) || !call->kind->status_boundary_strict ||
               vd_status_door_check(object, old, &violations);
     if (!ok)
-        reply_invalid(call, object, &violations);
+        reply_invalid(call, call->kind, object, &violations);
     vd_violations_release(&violations);
     return ok;
+}
+
+bool vd_call_check_question(struct vd_call *call, const struct vd_kind *kind,
+                            struct vd_json *object)
+{
+    struct vd_pruned pruned = {0};
+    if (!check_kind(call, kind, object))
+        return false;
+    vd_object_prepare(kind, &call->arena, object, true, &pruned);
+    bool ok = check_fields(call, kind, &pruned);
+    vd_pruned_release(&pruned);
+    return ok && check_valid(call, kind, object, NULL);
 }
 
 /* A namespaced object needs its namespace, alive: now, and, by the guard, when the
@@ -229,6 +243,13 @@ static void reply_deleted(struct vd_call *call)
     vd_call_reply_status(call, &status);
 }
 
+static bool may_try_again(struct vd_call *call)
+{
+    call->attempts++;
+    return call->attempts < ATTEMPTS_MIN ||
+           (call->attempts < ATTEMPTS_MAX && call->arena.total < ATTEMPTS_LEN_MAX);
+}
+
 /* Whoever has written a definition finds its kind when the answer comes: this calls
  * on_answered() again by then. False: there is nothing to wait for. */
 static bool awaits_definition(struct vd_call *call)
@@ -246,6 +267,8 @@ static void on_answered(struct vd_task *task)
 {
     struct vd_call *call = (struct vd_call *)((char *)task - offsetof(struct vd_call, answered));
     const struct vd_outcome *o = &call->outcome;
+    if (!call->awaited)
+        call->l->in_flight--;
     if (!call->x) {
         vd_call_free(call);
         return;
@@ -253,9 +276,8 @@ static void on_answered(struct vd_task *task)
     if (awaits_definition(call))
         return;
     call->x->ops = NULL;
-    bool again = (o->code == VD_ERR_CONFLICT || o->code == VD_ERR_NOT_FOUND) && call->write &&
-                 ++call->attempts < ATTEMPTS_MAX;
-    if (again) {
+    bool lost = o->code == VD_ERR_CONFLICT || o->code == VD_ERR_NOT_FOUND;
+    if (lost && call->write && may_try_again(call)) {
         call->warnings.n = 0; /* the next attempt finds them anew */
         call->write(call);
     } else if (o->code == VD_ERR_CONFLICT) {
@@ -279,13 +301,15 @@ static enum vd_author author(const struct vd_call *call)
     return vd_user_in_group(call->user, VD_SLICE(VD_GROUP_GIT)) ? VD_AUTHOR_GIT : VD_AUTHOR_API;
 }
 
-bool vd_call_admit(struct vd_call *call, struct vd_proposal *proposal)
+/* Judges what is proposed, and proposes it unless it is only to be judged. False: the call
+ * has been answered. */
+static bool admit(struct vd_call *call, struct vd_proposal *proposal, bool judge_only)
 {
     struct vd_git_claim claim;
     struct vd_admission admission = {.store = call->kube->store,
                                      .kind = call->kind,
                                      .author = author(call),
-                                     .dry_run = call->dry_run};
+                                     .dry_run = judge_only};
     if (vd_admission_propose(&admission, proposal, &call->arena, &claim))
         return true;
     struct vd_status_target about = vd_call_about(call);
@@ -294,6 +318,11 @@ bool vd_call_admit(struct vd_call *call, struct vd_proposal *proposal)
     call->x->ops = NULL;
     vd_call_reply_status(call, &status);
     return false;
+}
+
+bool vd_call_admit(struct vd_call *call, struct vd_proposal *proposal)
+{
+    return admit(call, proposal, call->dry_run);
 }
 
 void vd_call_propose(struct vd_call *call)
@@ -306,9 +335,12 @@ void vd_call_propose(struct vd_call *call)
     call->proposal = (struct vd_proposal){call->wishes, n, proposal_done, call, NULL};
     call->x->ops = &waiting;
     call->x->arg = call;
-    bool dry_run = call->dry_run; /* once it is proposed, the call may be another's */
-    if (!vd_call_admit(call, &call->proposal) || !dry_run)
+    if (!admit(call, &call->proposal, true))
         return;
+    if (!call->dry_run) {
+        vd_kube_loop_propose(call->l, &call->proposal);
+        return;
+    }
     call->x->ops = NULL;
     if (call->deletes)
         reply_deleted(call);
@@ -384,7 +416,7 @@ void vd_call_create(struct vd_call *call)
     struct vd_pruned pruned = {0};
     struct vd_error error;
     call->write = vd_call_create;
-    if (!vd_call_decode(call, false, &object) || !check_kind(call, object) ||
+    if (!vd_call_decode(call, false, &object) || !check_kind(call, call->kind, object) ||
         !check_space(call, object) || !check_namespace_lives(call))
         return;
     if (vd_meta_resource_version(object).n) {
@@ -396,7 +428,7 @@ void vd_call_create(struct vd_call *call)
     if (call->kind->has_status) /* a new object has none but the server's */
         vd_json_remove(object, VD_SLICE("status"));
     vd_object_prepare(call->kind, &call->arena, object, true, &pruned);
-    bool ok = check_fields(call, &pruned);
+    bool ok = check_fields(call, call->kind, &pruned);
     vd_pruned_release(&pruned);
     if (!ok)
         return;
@@ -405,7 +437,8 @@ void vd_call_create(struct vd_call *call)
                          vd_name_generate(&call->arena, vd_meta_generate_name(object)));
     stamp_new(call, object);
     furnish_namespace(call, object);
-    if (!check_valid(call, object, NULL) || !vd_call_check_escalation(call, object, true))
+    if (!check_valid(call, call->kind, object, NULL) ||
+        !vd_call_check_escalation(call, object, true))
         return;
     call->target.name = vd_arena_copy(&call->arena, vd_meta_name(object));
     call->wish = (struct vd_wish){.when = VD_WHEN_ABSENT, .key = vd_call_key(call)};
@@ -516,7 +549,7 @@ void vd_call_write_new(struct vd_call *call, const struct vd_json *old, struct v
 {
     struct vd_pruned pruned = {0};
     struct vd_error error;
-    if (!check_kind(call, object) || !check_space(call, object))
+    if (!check_kind(call, call->kind, object) || !check_space(call, object))
         return;
     if (!vd_slice_eq(vd_meta_name(object), call->target.name)) {
         struct vd_status status = vd_status_name_differs(&call->arena, vd_meta_name(object),
@@ -527,7 +560,7 @@ void vd_call_write_new(struct vd_call *call, const struct vd_json *old, struct v
     if (is_put && is_at_status(call))
         vd_status_door_fill(&call->arena, object, old);
     vd_object_prepare(call->kind, &call->arena, object, false, &pruned);
-    bool ok = check_fields(call, &pruned);
+    bool ok = check_fields(call, call->kind, &pruned);
     vd_pruned_release(&pruned);
     if (!ok || !check_preconditions(call, object, is_put) || !check_boundary(call, object, old))
         return;
@@ -536,7 +569,8 @@ void vd_call_write_new(struct vd_call *call, const struct vd_json *old, struct v
     if (is_at_status(call))
         vd_conditions_keep(call->kind, &call->arena, object, old);
     count_generation(call, old, object);
-    if (!check_valid(call, object, old) || !vd_call_check_escalation(call, object, false))
+    if (!check_valid(call, call->kind, object, old) ||
+        !vd_call_check_escalation(call, object, false))
         return;
     call->success = 200;
     int code = vd_call_put(call, object, &error);

@@ -33,6 +33,11 @@ bool vd_call_admit(struct vd_call *call, struct vd_proposal *proposal) VD_MUST_U
  * somebody else was faster. */
 void vd_call_propose(struct vd_call *call);
 
+/* Whether a body that is answered and never stored is a document of this kind: then it is an
+ * object with what the schema demands. False: the call has been answered. */
+bool vd_call_check_question(struct vd_call *call, const struct vd_kind *kind,
+                            struct vd_json *object) VD_MUST_USE;
+
 /* ---- deletion ---- */
 
 /* The request's DeleteOptions, NULL if there are none; sets call->dry_run if they say

@@ -89,6 +89,8 @@ void vd_connection_close(struct vd_connection *c)
         c->service->finished(c->service, x);
     if (answering && x->ops)
         x->ops->gone(x);
+    if (c->memo.what)
+        c->memo.free(c->memo.what);
     vd_timer_stop(c->loop, &c->deadline);
     intake_free(c);
     unlink_connection(c);

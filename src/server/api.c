@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <strings.h>
 
+#include "auth/impersonation.h"
 #include "base/alloc.h"
+#include "base/limits.h"
 #include "kinds/builtin.h"
 #include "server/bootstrap.h"
 #include "server/definition_kind.h"
@@ -21,6 +23,7 @@ int vd_api_open(struct vd_api *api, struct vd_store *store, const struct vd_conf
                  .options = {.bookmark_ms = config->watch_bookmark_period_ms,
                              .watch_min_s = config->watch_timeout_min_ms / 1000,
                              .watch_max_s = config->watch_timeout_max_ms / 1000,
+                             .version_wait_ms = VD_VERSION_WAIT_MS,
                              .git_version = config->kubernetes_version},
                  .tables = vd_tables_new(),
                  .documents = vd_documents_new(vd_slice_of(config->kubernetes_version)),
@@ -42,11 +45,13 @@ int vd_api_open(struct vd_api *api, struct vd_store *store, const struct vd_conf
     if (!code)
         code = vd_definition_register_all(kinds, store, error);
     if (!code)
-        code = vd_gatekeeper_new(
-            &api->gatekeeper,
-            &(struct vd_gatekeeper_options){
-                .store = store, .folder = config->data, .loop = first, .clock = clock},
-            error);
+        code = vd_gatekeeper_new(&api->gatekeeper,
+                                 &(struct vd_gatekeeper_options){.store = store,
+                                                                 .folder = config->data,
+                                                                 .loop = first,
+                                                                 .loops_n = loops_n,
+                                                                 .clock = clock},
+                                 error);
     if (!code)
         code = vd_gatekeeper_start(api->gatekeeper, error);
     if (!code) {
@@ -83,21 +88,34 @@ void vd_api_finished(struct vd_api *api, size_t i, struct vd_exchange *x, bool l
     vd_kube_finished(&api->loops[i], x, log);
 }
 
-static void reply_unauthorized(struct vd_exchange *x, const char *why)
+static void reply_status(struct vd_exchange *x, const struct vd_status *status)
 {
-    struct vd_arena arena = {0};
+    static const struct vd_http_field challenge = {{"WWW-Authenticate", 16}, {"Bearer", 6}};
     struct vd_buf body = {0};
-    struct vd_status status = vd_status_unauthorized(&arena, vd_slice_of(why));
-    struct vd_http_field field = {VD_SLICE("WWW-Authenticate"), VD_SLICE("Bearer")};
-    vd_status_write(&body, &status);
+    vd_status_write(&body, status);
     vd_buf_add_char(&body, '\n');
-    vd_exchange_respond(x, &(struct vd_response){.status = 401,
+    vd_exchange_respond(x, &(struct vd_response){.status = (unsigned)status->code,
                                                  .content_type = VD_SLICE("application/json"),
-                                                 .fields = &field,
-                                                 .fields_n = 1,
+                                                 .fields = &challenge,
+                                                 .fields_n = status->code == 401,
                                                  .body = vd_buf_slice(&body)});
     vd_buf_release(&body);
-    vd_arena_release(&arena);
+}
+
+/* Kubernetes' reasons; those that it has no word for are bad requests to it. */
+static const char *reason_of(unsigned code)
+{
+    return code == 408   ? "Timeout"
+           : code == 413 ? "RequestEntityTooLarge"
+           : code < 500  ? "BadRequest"
+                         : "";
+}
+
+void vd_api_refuse(struct vd_exchange *x, unsigned code, const char *why)
+{
+    struct vd_status status = {
+        .code = (int)code, .reason = vd_slice_of(reason_of(code)), .message = vd_slice_of(why)};
+    reply_status(x, &status);
 }
 
 bool vd_api_knows(struct vd_api *api, struct vd_exchange *x)
@@ -108,8 +126,41 @@ bool vd_api_knows(struct vd_api *api, struct vd_exchange *x)
     return !code;
 }
 
-/* Speaking for somebody else is not supported. To ignore the wish would be to answer
- * with rights that were not meant. */
+/* The user in whose name the request is made: the one who sent it, or whom that one speaks
+ * for. NULL: it has been answered. Takes the user's reference. */
+static struct vd_user *speaks_for(struct vd_api *api, struct vd_exchange *x, struct vd_user *user)
+{
+    struct vd_arena arena = {0};
+    struct vd_identity who;
+    struct vd_error error;
+    struct vd_access refused;
+    struct vd_buf reason = {0};
+    struct vd_rbac *rbac = NULL;
+    struct vd_user *as = NULL;
+    if (vd_impersonation_read(&who, &arena, x->head, &error)) {
+        struct vd_status status = vd_status_bad_request(&arena, vd_slice_of(error.text));
+        reply_status(x, &status);
+        goto out;
+    }
+    if (!who.name.n) {
+        as = vd_user_ref(user);
+        goto out;
+    }
+    rbac = vd_gatekeeper_rbac(api->gatekeeper);
+    if (vd_impersonation_allowed(rbac, user, &who, &refused, &reason)) {
+        as = vd_impersonation_user(user, &who, &arena);
+    } else {
+        struct vd_status status = vd_access_status(&arena, &refused, vd_buf_slice(&reason));
+        reply_status(x, &status);
+    }
+out:
+    vd_rbac_unref(rbac);
+    vd_buf_release(&reason);
+    vd_arena_release(&arena);
+    vd_user_unref(user);
+    return as;
+}
+
 static bool impersonates(const struct vd_exchange *x)
 {
     static const char prefix[] = "impersonate-";
@@ -121,39 +172,22 @@ static bool impersonates(const struct vd_exchange *x)
     return false;
 }
 
-static void reply_no_impersonation(struct vd_exchange *x)
-{
-    struct vd_arena arena = {0};
-    struct vd_buf body = {0};
-    struct vd_status_target about = {.plural = VD_SLICE("users")};
-    struct vd_status status = vd_status_forbidden(
-        &arena, &about,
-        VD_SLICE("this server does not support impersonation: use the user's own credential"));
-    vd_status_write(&body, &status);
-    vd_buf_add_char(&body, '\n');
-    vd_exchange_respond(x, &(struct vd_response){.status = 403,
-                                                 .content_type = VD_SLICE("application/json"),
-                                                 .body = vd_buf_slice(&body)});
-    vd_buf_release(&body);
-    vd_arena_release(&arena);
-}
-
 /* Why a credential is no good is for the log, not for whoever tries some. */
 void vd_api_handle(struct vd_api *api, size_t i, struct vd_exchange *x)
 {
     struct vd_user *user = NULL;
     struct vd_error error;
-    int code = vd_gatekeeper_identify(api->gatekeeper, x, &user, &error);
-    if (code) {
-        reply_unauthorized(x, "");
+    if (vd_gatekeeper_identify(api->gatekeeper, x, &user, &error)) {
+        struct vd_arena arena = {0};
+        struct vd_status status = vd_status_unauthorized(&arena, VD_SLICE(""));
+        reply_status(x, &status);
+        vd_arena_release(&arena);
         return;
     }
-    if (impersonates(x)) {
-        reply_no_impersonation(x);
-        vd_user_unref(user);
-        return;
-    }
-    vd_kube_handle(&api->loops[i], x, user);
+    if (impersonates(x))
+        user = speaks_for(api, x, user);
+    if (user)
+        vd_kube_handle(&api->loops[i], x, user);
     vd_user_unref(user);
 }
 

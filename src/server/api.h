@@ -44,6 +44,9 @@ bool vd_api_knows(struct vd_api *api, struct vd_exchange *x);
 /* Answers a request of loop i. */
 void vd_api_handle(struct vd_api *api, size_t i, struct vd_exchange *x);
 
+/* Answers one that could not be read, with a Status. */
+void vd_api_refuse(struct vd_exchange *x, unsigned code, const char *why);
+
 /* On loop i: ends its watches, spread over a while. */
 void vd_api_drain(struct vd_api *api, size_t i, uint64_t spread_ms);
 

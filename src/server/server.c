@@ -30,6 +30,7 @@
 #include "server/garbage.h"
 #include "server/health.h"
 #include "server/namespaces.h"
+#include "server/start_pages.h"
 #include "store/lock_file.h"
 
 enum {
@@ -77,6 +78,13 @@ static void handle(struct vd_http_service *service, struct vd_exchange *x)
     vd_api_handle(&server->api, service->loop->index, x);
 }
 
+static void refused(struct vd_http_service *service, struct vd_exchange *x, unsigned status,
+                    const char *why)
+{
+    (void)service;
+    vd_api_refuse(x, status, why);
+}
+
 static void finished(struct vd_http_service *service, struct vd_exchange *x)
 {
     struct server *server = service->arg;
@@ -96,12 +104,14 @@ static bool notice_drained(struct vd_turn_hook *hook)
     return false;
 }
 
+/* One CPU is left to the writer, which every write waits for. */
 static size_t loops_wanted(const struct vd_config *config)
 {
     cpu_set_t cpus;
     if (config->threads)
         return (size_t)config->threads;
-    return sched_getaffinity(0, sizeof cpus, &cpus) == 0 ? (size_t)CPU_COUNT(&cpus) : 1;
+    bool many = sched_getaffinity(0, sizeof cpus, &cpus) == 0 && CPU_COUNT(&cpus) > 2;
+    return many ? (size_t)CPU_COUNT(&cpus) - 1 : 1;
 }
 
 static int make_loops(struct server *s, struct vd_error *error)
@@ -128,6 +138,7 @@ static int make_loops(struct server *s, struct vd_error *error)
         vd_http_service_init(service, &s->workers[i].loop); /* its hook sends */
         vd_api_follow(&s->api, i);
         service->handle = handle;
+        service->refused = refused;
         service->finished = finished;
         service->arg = s;
         service->body_len_max = VD_BODY_LEN_MAX;
@@ -255,6 +266,7 @@ static void announce(const struct server *s)
     vd_log_info("ready", VD_F_SLICE("urls", vd_slice_from(vd_buf_slice(&line), sizeof "ready")),
                 VD_F_U64("loops", s->n), VD_F_U64("revision", vd_store_revision(s->store)));
     vd_buf_release(&line);
+    vd_start_pages_release();
 }
 
 static struct vd_agent_options agent_options(struct server *s)

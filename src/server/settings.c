@@ -55,7 +55,7 @@ const struct vd_setting vd_settings[VD_SETTINGS_N] = {
     {"anonymous-health", "on|off", VD_SETTING_SWITCH, "on", 0, 0, NULL, FIELD(anonymous_health),
      "answer /livez, /readyz, /healthz and /version to anybody"},
     {"threads", "N", VD_SETTING_COUNT, "0", 0, 256, NULL, FIELD(threads),
-     "event loops; 0: as many as there are CPUs"},
+     "event loops; 0: one for each CPU but one"},
     {"window.events", "N", VD_SETTING_COUNT, "1000000", 1, 1000000000, NULL, FIELD(window_events),
      "events that a watch can be resumed from"},
     {"window.age", "TIME", VD_SETTING_DURATION, "24h", MINUTE, DAYS(3650), NULL,

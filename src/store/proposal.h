@@ -61,7 +61,7 @@ struct vd_proposal {
     size_t n;
     void (*done)(struct vd_proposal *proposal, const struct vd_outcome *outcome);
     void *arg;                /* the proposer's */
-    struct vd_proposal *next; /* the store's while queued */
+    struct vd_proposal *next; /* the store's from when it was proposed */
 };
 
 #endif

@@ -41,6 +41,8 @@ struct reader {
 struct sqlite_engine {
     struct vd_engine engine;
     sqlite3 *db;
+    sqlite3_stmt *begin;
+    sqlite3_stmt *commit;
     sqlite3_stmt *insert;
     sqlite3_stmt *remove;
     struct vd_log_meta meta;
@@ -227,12 +229,12 @@ static int sqlite_commit(struct vd_engine *engine, struct vd_row *rows, size_t n
                          struct vd_error *error)
 {
     struct sqlite_engine *e = (struct sqlite_engine *)engine;
-    int code = vd_log_exec(e->db, "BEGIN IMMEDIATE", error);
+    int code = vd_log_run(e->db, e->begin, error);
     if (!code)
         code = insert_rows(e, rows, n, error);
     VD_FAILPOINT("engine.before_commit");
     if (!code)
-        code = vd_log_exec(e->db, "COMMIT", error);
+        code = vd_log_run(e->db, e->commit, error);
     VD_FAILPOINT("engine.after_commit");
     if (code)
         rollback(e, code);
@@ -246,7 +248,7 @@ static int sqlite_compact(struct vd_engine *engine, const uint64_t *dead, size_t
 {
     struct sqlite_engine *e = (struct sqlite_engine *)engine;
     struct vd_log_meta meta = {.base = e->meta.base, .floor = floor};
-    int code = vd_log_exec(e->db, "BEGIN IMMEDIATE", error);
+    int code = vd_log_run(e->db, e->begin, error);
     for (size_t i = 0; !code && i < n; i++) {
         sqlite3_bind_int64(e->remove, 1, (sqlite3_int64)dead[i]);
         int rc = sqlite3_step(e->remove);
@@ -258,7 +260,7 @@ static int sqlite_compact(struct vd_engine *engine, const uint64_t *dead, size_t
         code = vd_log_meta_write(e->db, meta, error);
     VD_FAILPOINT("engine.before_compact_commit");
     if (!code)
-        code = vd_log_exec(e->db, "COMMIT", error);
+        code = vd_log_run(e->db, e->commit, error);
     VD_FAILPOINT("engine.after_compact_commit");
     if (code)
         rollback(e, code);
@@ -359,6 +361,8 @@ static void sqlite_close(struct vd_engine *engine)
     for (size_t i = 0; i < e->idle.n; i++)
         reader_free(e->idle.p[i]);
     VD_VEC_RELEASE(&e->idle);
+    sqlite3_finalize(e->begin);
+    sqlite3_finalize(e->commit);
     sqlite3_finalize(e->insert);
     sqlite3_finalize(e->remove);
     sqlite3_close(e->db);
@@ -398,6 +402,10 @@ static int open_writer(struct sqlite_engine *e, struct vd_error *error)
         code = vd_log_meta_read(e->db, &e->meta, error);
     if (!code)
         code = vd_log_number(e->db, "SELECT coalesce(max(revision),0) FROM log", &newest, error);
+    if (!code)
+        code = vd_log_prepare(e->db, &e->begin, "BEGIN IMMEDIATE", error);
+    if (!code)
+        code = vd_log_prepare(e->db, &e->commit, "COMMIT", error);
     if (!code)
         code = vd_log_prepare(e->db, &e->insert, VD_ROW_INSERT, error);
     if (!code)

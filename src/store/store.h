@@ -49,6 +49,10 @@ void vd_store_close(struct vd_store *store);
 /* Hands a proposal to the writer; see proposal.h. Never blocks on the disk. */
 void vd_store_propose(struct vd_store *store, struct vd_proposal *proposal);
 
+/* Hands over several, linked by `next`: they come into one group if there is room, where
+ * one at a time the first would be committed alone while the others are on their way. */
+void vd_store_propose_all(struct vd_store *store, struct vd_proposal *first);
+
 /* Proposes and waits. Returns outcome->code. */
 int vd_store_commit(struct vd_store *store, const struct vd_wish *wishes, size_t n,
                     struct vd_outcome *outcome);

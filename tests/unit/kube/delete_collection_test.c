@@ -80,6 +80,30 @@ static void selectors_and_limits_are_obeyed(void **state)
     }
 }
 
+static void the_answer_has_the_form_that_is_asked_for(void **state)
+{
+    static const struct {
+        const char *accept, *kind, *item;
+    } cases[] = {
+        {"application/json;as=Table;v=v1;g=meta.k8s.io", "\"kind\":\"Table\"",
+         "{\"cells\":[\"c-007\","},
+        {"application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io",
+         "\"kind\":\"PartialObjectMetadataList\"", "\"name\":\"c-007\""},
+        {"application/yaml", "kind: ConfigMapList", "name: c-007"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char fields[128];
+        fill();
+        snprintf(fields, sizeof fields, "Accept: %s\r\n", cases[i].accept);
+        struct answer a = face_ask("DELETE", "/api/v1/namespaces/a/configmaps", fields, "", 200);
+        assert_non_null(strstr(vd_buf_text(&a.body), cases[i].kind));
+        assert_non_null(strstr(vd_buf_text(&a.body), cases[i].item));
+        assert_int_equal(configs(), 1);
+        answer_release(&a);
+    }
+}
+
 static void a_dry_run_changes_nothing(void **state)
 {
     (void)state;
@@ -130,6 +154,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(everything_in_a_namespace_goes, open_face, close_face),
         cmocka_unit_test_setup_teardown(selectors_and_limits_are_obeyed, open_face, close_face),
+        cmocka_unit_test_setup_teardown(the_answer_has_the_form_that_is_asked_for, open_face,
+                                        close_face),
         cmocka_unit_test_setup_teardown(a_dry_run_changes_nothing, open_face, close_face),
         cmocka_unit_test_setup_teardown(finalizers_and_propagation_only_mark, open_face,
                                         close_face),

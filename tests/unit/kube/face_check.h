@@ -29,6 +29,18 @@ static inline bool allow(void *arg, const struct vd_access *access, struct vd_bu
     return true;
 }
 
+static inline uint64_t rights_version(void *arg)
+{
+    (void)arg;
+    return 1;
+}
+
+static inline bool stands(void *arg, const struct vd_user *user)
+{
+    (void)arg, (void)user;
+    return true;
+}
+
 static inline void handle(struct vd_http_service *service, struct vd_exchange *x)
 {
     (void)service;
@@ -51,11 +63,19 @@ static inline int open_face(void **state)
     face.kube = (struct vd_kube){.store = face.store,
                                  .kinds = vd_kinds_new_builtin(),
                                  .clock = vd_clock_system(),
-                                 .allowed = allow};
+                                 .options = {.bookmark_ms = 60000},
+                                 .allowed = allow,
+                                 .rights_version = rights_version,
+                                 .stands = stands};
     face.kube.tables = vd_tables_new();
     face.user = vd_user_new(&(struct vd_identity){.name = VD_SLICE("tester")});
     server_init(&face.server, 1, NULL);
-    vd_kube_loop_init(&face.loop, &face.kube, &face.server.loops[0]);
+    /* What the face does in a turn comes before what is flushed in it. */
+    struct vd_loop *loop = &face.server.loops[0];
+    struct vd_turn_hook *flush = loop->hooks;
+    loop->hooks = NULL;
+    vd_kube_loop_init(&face.loop, &face.kube, loop);
+    vd_loop_hook(loop, flush);
     face.server.services[0].handle = handle;
     face.server.services[0].finished = finished;
     face.server.services[0].body_len_max = VD_BODY_LEN_MAX;

@@ -158,6 +158,11 @@ static void options_of_lists_and_watches(void **state)
     assert_slice(cause.reason, "FieldValueNotSupported");
     cause = vd_cause_unsupported(a, field, VD_SLICE("Exact"), &list_matches[1], 1);
     assert_slice(cause.message, "Unsupported value: \"Exact\": supported values: \"NotOlderThan\"");
+    cause = (struct vd_status_cause){.message = VD_SLICE("a\xff\"b")}; /* of a client */
+    assert_status(vd_status_invalid_options(a, &cause, 1), 422,
+                  "\"message\":\"ListOptions.meta.k8s.io \\\"\\\" is invalid: a\xef\xbf\xbd\\\"b\","
+                  "\"reason\":\"Invalid\",\"details\":{\"group\":\"meta.k8s.io\",\"kind\":"
+                  "\"ListOptions\",\"causes\":[{\"message\":\"a\xef\xbf\xbd\\\"b\"}]}");
 }
 
 static void causes_in_kubernetes_words(void **state)
@@ -323,7 +328,9 @@ static void answers_about_versions(void **state)
                "inconsistent list - objects that were created, modified, or deleted between the "
                "time the first chunk was returned and now may show up in the list.\",\"reason\":"
                "\"Expired\",\"code\":410}");
-    assert_status(vd_status_version_too_large(a, 999999, 200), 504,
+    assert_status(vd_status_version_too_large(
+                      a, VD_SLICE("Too large resource version: 999999, current: 200")),
+                  504,
                   "\"message\":\"Timeout: Too large resource version: 999999, current: 200\","
                   "\"reason\":\"Timeout\",\"details\":{\"causes\":[{\"reason\":"
                   "\"ResourceVersionTooLarge\",\"message\":\"Too large resource version\"}],"
