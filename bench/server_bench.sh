@@ -218,7 +218,7 @@ resident_mb() {
     awk '/^VmRSS/ {print $2 / 1024}' "/proc/$1/status"
 }
 
-# start_again: the server on the folder that it had; sets ready_ms, with the shell's own steps in it.
+# start_again: the server on the folder that it had; sets ready_ms, the shell's own steps included.
 start_again() {
     before=$(date +%s%N)
     : >"$work/server"

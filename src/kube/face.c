@@ -263,7 +263,7 @@ static void serve(struct vd_call *call)
         vd_call_token_request(call);
     } else if (vd_slice_is(sub, "scale")) {
         serve_scale(call);
-    } else if (sub.n && !vd_slice_is(sub, "status")) {
+    } else if (sub.n && !vd_slice_is(sub, "status") && !vd_slice_is(sub, "finalize")) {
         reply_no_such_path(call);
     } else if (verb == VD_VERB_CREATE && call->kind->terminating) {
         reply_terminating(call);

@@ -236,6 +236,17 @@ static struct vd_slice *audiences_of(struct vd_call *call, const struct vd_json 
     return out;
 }
 
+/* What is sent to the subresource of the call. */
+static const struct vd_kind *body_kind(const struct vd_call *call)
+{
+    struct vd_subresource subs[VD_SUBRESOURCES_MAX];
+    size_t n = vd_subresources(call->kinds, call->kind, subs);
+    while (n > 0 && !vd_slice_eq(subs[n - 1].name, call->target.subresource))
+        n--;
+    assert(n > 0); /* or the way in would have answered */
+    return subs[n - 1].body;
+}
+
 /* The object that the token is to end with, which must exist: spec.boundObjectRef. False:
  * the call has been answered. */
 static bool find_bound(struct vd_call *call, const struct vd_json *spec,
@@ -271,7 +282,8 @@ static bool find_bound(struct vd_call *call, const struct vd_json *spec,
     if (!out->resource.n) {
         vd_error_set(&error, VD_ERR_INVALID,
                      "cannot bind token to object of type %s%.*s, Kind=%.*s",
-                     memchr(version.p, '/', version.n) ? "" : "/", VD_FMT(version), VD_FMT(kind));
+                     version.n && memchr(version.p, '/', version.n) ? "" : "/", VD_FMT(version),
+                     VD_FMT(kind));
         status = vd_status_bad_request(&call->arena, vd_slice_of(error.text));
     } else if (code) {
         status = vd_status_of_error(&call->arena, &about, code, &error);
@@ -287,17 +299,6 @@ static bool find_bound(struct vd_call *call, const struct vd_json *spec,
     }
     vd_call_reply_status(call, &status);
     return false;
-}
-
-/* What is sent to the subresource of the call. */
-static const struct vd_kind *body_kind(const struct vd_call *call)
-{
-    struct vd_subresource subs[VD_SUBRESOURCES_MAX];
-    size_t n = vd_subresources(call->kinds, call->kind, subs);
-    while (n > 0 && !vd_slice_eq(subs[n - 1].name, call->target.subresource))
-        n--;
-    assert(n > 0); /* or the way in would have answered */
-    return subs[n - 1].body;
 }
 
 void vd_call_token_request(struct vd_call *call)

@@ -487,6 +487,23 @@ static void keep_metadata(struct vd_call *call, const struct vd_json *old, struc
     vd_meta_set_resource_version(&call->arena, object, VD_SLICE(""));
 }
 
+/* A namespace's spec has a door of its own: its finalizers see to it that it is emptied
+ * before it goes. */
+static struct vd_json *through_finalize(struct vd_call *call, const struct vd_json *old,
+                                        struct vd_json *object)
+{
+    if (!vd_slice_is(call->kind->storage_key, "namespaces"))
+        return object;
+    bool at_door = vd_slice_is(call->target.subresource, "finalize");
+    struct vd_json *into = at_door ? vd_json_clone(&call->arena, old) : object;
+    const struct vd_json *spec = vd_json_get(at_door ? object : old, VD_SLICE("spec"));
+    if (spec)
+        vd_json_set(&call->arena, into, VD_SLICE("spec"), vd_json_clone(&call->arena, spec));
+    else
+        vd_json_remove(into, VD_SLICE("spec"));
+    return into;
+}
+
 /* Anything but metadata and status counts as a new generation. */
 static void count_generation(struct vd_call *call, const struct vd_json *old,
                              struct vd_json *object)
@@ -567,6 +584,7 @@ void vd_call_write_new(struct vd_call *call, const struct vd_json *old, struct v
         return;
     keep_metadata(call, old, object);
     object = vd_status_door_pass(call->kind, &call->arena, object, old, is_at_status(call));
+    object = through_finalize(call, old, object);
     if (is_at_status(call))
         vd_conditions_keep(call->kind, &call->arena, object, old);
     count_generation(call, old, object);

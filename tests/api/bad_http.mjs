@@ -4,15 +4,28 @@
 const host = 'Host: x\r\n';
 const get = (target, headers = host) => `GET ${target} HTTP/1.1\r\n${headers}\r\n`;
 const next = get('/livez'); // what somebody tries to smuggle in
-const post = (headers, body = '') => `POST /api/v1/namespaces HTTP/1.1\r\n${host}${headers}\r\n${body}${next}`;
+const post = (headers, body = '') =>
+    `POST /api/v1/namespaces HTTP/1.1\r\n${host}${headers}\r\n${body}${next}`;
 const chunked = (body) => post('Transfer-Encoding: chunked\r\n', body);
 const header = (line) => get('/livez', `${host}${line}\r\n`);
 const start = (line) => `${line}\r\n${host}\r\n`;
 
 const framing = [
-    ['a length and chunks', post('Content-Length: 5\r\nTransfer-Encoding: chunked\r\n', '0\r\n\r\n'), 400],
-    ['chunks and a length', post('Transfer-Encoding: chunked\r\nContent-Length: 5\r\n', '0\r\n\r\n'), 400],
-    ['chunks and a length of 0', post('Transfer-Encoding: chunked\r\nContent-Length: 0\r\n', '0\r\n\r\n'), 400],
+    [
+        'a length and chunks',
+        post('Content-Length: 5\r\nTransfer-Encoding: chunked\r\n', '0\r\n\r\n'),
+        400,
+    ],
+    [
+        'chunks and a length',
+        post('Transfer-Encoding: chunked\r\nContent-Length: 5\r\n', '0\r\n\r\n'),
+        400,
+    ],
+    [
+        'chunks and a length of 0',
+        post('Transfer-Encoding: chunked\r\nContent-Length: 0\r\n', '0\r\n\r\n'),
+        400,
+    ],
     ['two lengths', post('Content-Length: 0\r\nContent-Length: 5\r\n'), 400],
     ['two equal lengths', post('Content-Length: 0\r\nContent-Length: 0\r\n'), 400],
     ['two lengths in capitals', post('Content-Length: 0\r\nCONTENT-LENGTH: 5\r\n'), 400],
@@ -35,15 +48,27 @@ const framing = [
     ['a quoted coding', post('Transfer-Encoding: "chunked"\r\n'), 501],
     ['a coding with a control character', post('Transfer-Encoding: \x0bchunked\r\n'), 400],
     ['an empty coding', post('Transfer-Encoding:\r\n'), 501],
-    ['two headers of codings', post('Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n'), 400],
-    ['a coding and none', post('Transfer-Encoding: chunked\r\nTransfer-encoding: identity\r\n'), 400],
+    [
+        'two headers of codings',
+        post('Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n'),
+        400,
+    ],
+    [
+        'a coding and none',
+        post('Transfer-Encoding: chunked\r\nTransfer-encoding: identity\r\n'),
+        400,
+    ],
     ['a blank before the colon', post('Transfer-Encoding : chunked\r\n'), 400],
     ['a tab before the colon', post('Content-Length\t: 5\r\n'), 400],
     ['a blank before the name', post(' Transfer-Encoding: chunked\r\n'), 400],
     ['a folded coding', post('Transfer-Encoding:\r\n chunked\r\n'), 501],
     ['a folded header', post('X: a\r\n b\r\n'), 400],
     ['a header folded with a tab', post('X: a\r\n\tb\r\n'), 400],
-    ['chunks in HTTP/1.0', `POST / HTTP/1.0\r\n${host}Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n${next}`, 400],
+    [
+        'chunks in HTTP/1.0',
+        `POST / HTTP/1.0\r\n${host}Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n${next}`,
+        400,
+    ],
 ];
 
 const chunks = [
@@ -133,11 +158,19 @@ const sizes = [
     ['a long name', header(`${'X'.repeat(16384)}: a`), 431],
     ['a header without an end', `GET /livez HTTP/1.1\r\n${host}X: ${'a'.repeat(70000)}`, 431],
     ['many headers', header(Array.from({ length: 100 }, (_, i) => `X-${i}: a`).join('\r\n')), 431],
-    ['a long head', header(Array.from({ length: 5 }, (_, i) => `X-${i}: ${'a'.repeat(15000)}`).join('\r\n')), 431],
+    [
+        'a long head',
+        header(Array.from({ length: 5 }, (_, i) => `X-${i}: ${'a'.repeat(15000)}`).join('\r\n')),
+        431,
+    ],
 ];
 
 const garbage = [
-    ['a TLS hello on the plain door', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03' + '\x00'.repeat(600), 400],
+    [
+        'a TLS hello on the plain door',
+        '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03' + '\x00'.repeat(600),
+        400,
+    ],
     ['an SSH greeting', 'SSH-2.0-OpenSSH_9.2\r\n\r\n', 400],
     ['an SMTP greeting', 'EHLO example\r\n\r\n', 400],
     ['a JSON document', '{"kind":"ConfigMap"}\r\n\r\n', 400],
@@ -157,15 +190,41 @@ export const oddHttp = [
     ['one in capitals', get('HTTP://X/livez', 'Host: x\r\n'), [200]],
     ['a length of 0', header('Content-Length: 0'), [200]],
     ['a GET with a body', header('Content-Length: 5') + 'hello', [200]],
-    ['chunks with extensions and a trailer', header('Transfer-Encoding: chunked') + '5;a=b\r\nhello\r\n0\r\nX: y\r\n\r\n', [200]],
-    ['chunk sizes with zeros', header('Transfer-Encoding: chunked') + '0005\r\nhello\r\n000\r\n\r\n', [200]],
-    ['99 headers more', header(Array.from({ length: 99 }, (_, i) => `X-${i}: a`).join('\r\n')), [200]],
+    [
+        'chunks with extensions and a trailer',
+        header('Transfer-Encoding: chunked') + '5;a=b\r\nhello\r\n0\r\nX: y\r\n\r\n',
+        [200],
+    ],
+    [
+        'chunk sizes with zeros',
+        header('Transfer-Encoding: chunked') + '0005\r\nhello\r\n000\r\n\r\n',
+        [200],
+    ],
+    [
+        '99 headers more',
+        header(Array.from({ length: 99 }, (_, i) => `X-${i}: a`).join('\r\n')),
+        [200],
+    ],
     ['three at once', next.repeat(3), [200, 200, 200]],
     ['HTTP/1.0', 'GET /livez HTTP/1.0\r\n\r\n', [200], { closes: true }],
-    ['HTTP/1.0 that stays', 'GET /livez HTTP/1.0\r\nConnection: keep-alive\r\n\r\n'.repeat(2), [200, 200]],
+    [
+        'HTTP/1.0 that stays',
+        'GET /livez HTTP/1.0\r\nConnection: keep-alive\r\n\r\n'.repeat(2),
+        [200, 200],
+    ],
     ['Connection: close', header('Connection: close') + next, [200], { closes: true }],
-    ['HEAD', `HEAD /livez HTTP/1.1\r\n${host}\r\n${next}`, [200, 200], { methods: ['HEAD', 'GET'] }],
-    ['a good one before a bad one', `${next}${header('X : y')}${next}`, [200, 400], { closes: true }],
+    [
+        'HEAD',
+        `HEAD /livez HTTP/1.1\r\n${host}\r\n${next}`,
+        [200, 200],
+        { methods: ['HEAD', 'GET'] },
+    ],
+    [
+        'a good one before a bad one',
+        `${next}${header('X : y')}${next}`,
+        [200, 400],
+        { closes: true },
+    ],
     ['an upgrade that nobody offers', header('Connection: Upgrade\r\nUpgrade: websocket'), [200]],
     ['Expect: 100-continue', header('Expect: 100-continue\r\nContent-Length: 5') + 'hello', [200]],
 ];

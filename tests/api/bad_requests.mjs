@@ -1,6 +1,6 @@
 // Requests that are good HTTP and wrong for the API: [name, request, status, reason, more], where
-// `more` may name a text that the answer has ({says}) or its Warning header ({warning}). Writes that
-// are taken are trials (dryRun), so that nothing changes.
+// `more` may name a text that the answer has ({says}) or its Warning header ({warning}). Writes
+// that are taken are trials (dryRun), so that nothing changes.
 
 export const maps = '/api/v1/namespaces/default/configmaps';
 const reviews = '/apis/authorization.k8s.io/v1';
@@ -8,18 +8,29 @@ const reviews = '/apis/authorization.k8s.io/v1';
 // The bytes of a request; without a token when `anonymous`.
 export function requestOf({ method = 'GET', path, type, body, headers = {}, anonymous }, token) {
     const payload = body === undefined ? undefined : Buffer.from(body);
-    const all = { Host: 'x', ...(anonymous ? {} : { Authorization: `Bearer ${token}` }), ...headers };
+    const all = {
+        Host: 'x',
+        ...(anonymous ? {} : { Authorization: `Bearer ${token}` }),
+        ...headers,
+    };
     if (payload) {
         if (type !== null) all['Content-Type'] = type ?? 'application/json';
         all['Content-Length'] = payload.length;
     }
     const head = Object.entries(all).map(([key, value]) => `${key}: ${value}\r\n`);
-    return Buffer.concat([Buffer.from(`${method} ${path} HTTP/1.1\r\n${head.join('')}\r\n`, 'latin1'), payload ?? Buffer.alloc(0)]);
+    return Buffer.concat([
+        Buffer.from(`${method} ${path} HTTP/1.1\r\n${head.join('')}\r\n`, 'latin1'),
+        payload ?? Buffer.alloc(0),
+    ]);
 }
 
 // One object to patch and delete. What went wrong.
 export async function prepare(ask) {
-    const answer = await ask({ method: 'POST', path: maps, body: '{"metadata":{"name":"x"},"data":{"a":"1"}}' });
+    const answer = await ask({
+        method: 'POST',
+        path: maps,
+        body: '{"metadata":{"name":"x"},"data":{"a":"1"}}',
+    });
     return answer.status === 201 ? [] : [answer.body];
 }
 
@@ -59,9 +70,15 @@ const json = [
     bad('a line end in a text', named('"x":"a\nb"')),
     bad('a NUL behind', create('{"metadata":{"name":"new"}}\0')),
     bad('invalid UTF-8', create(utf8('{"metadata":{"name":"new"},"data":{"a":"\xff"}}'))),
-    bad('an overlong character', create(utf8('{"metadata":{"name":"new"},"data":{"a":"\xc0\xaf"}}'))),
+    bad(
+        'an overlong character',
+        create(utf8('{"metadata":{"name":"new"},"data":{"a":"\xc0\xaf"}}')),
+    ),
     bad('half a character', create(utf8('{"metadata":{"name":"new"},"data":{"a":"\xe2\x82"}}'))),
-    bad('a surrogate in UTF-8', create(utf8('{"metadata":{"name":"new"},"data":{"a":"\xed\xa0\x80"}}'))),
+    bad(
+        'a surrogate in UTF-8',
+        create(utf8('{"metadata":{"name":"new"},"data":{"a":"\xed\xa0\x80"}}')),
+    ),
     bad('UTF-16', create(Buffer.from('{"metadata":{"name":"new"}}', 'utf16le'))),
     bad('513 arrays', named(`"x":${'['.repeat(513)}${']'.repeat(513)}`)),
     bad('100,000 arrays', create('['.repeat(100000))),
@@ -98,7 +115,10 @@ const objects = [
     bad('a text for finalizers', meta('"name":"new","finalizers":"a"')),
     invalid('a bad finalizer', meta('"name":"new","finalizers":["a b"]')),
     bad('a text for owners', meta('"name":"new","ownerReferences":"a"')),
-    invalid('an owner without a kind', meta('"name":"new","ownerReferences":[{"name":"a","uid":"b"}]')),
+    invalid(
+        'an owner without a kind',
+        meta('"name":"new","ownerReferences":[{"name":"a","uid":"b"}]'),
+    ),
     bad('a resourceVersion', meta('"name":"new","resourceVersion":"5"')),
     bad('another kind', named('"kind":"Secret"')),
     bad('a number for a kind', named('"kind":5')),
@@ -108,37 +128,116 @@ const objects = [
     invalid('a number in data', named('"data":{"a":5}')),
     invalid('a bad key of data', named('"data":{"a/b":"c"}')),
     invalid('data that is too large', named(`"data":{"a":"${'b'.repeat(1048577)}"}`)),
-    ['a namespace that is not there', create('{"metadata":{"name":"new"}}', { path: '/api/v1/namespaces/nowhere/configmaps' }), 404, 'NotFound'],
-    ['what is there already', { method: 'POST', path: maps, body: '{"metadata":{"name":"x"}}' }, 409, 'AlreadyExists'],
-    ['what is not there', { method: 'PUT', path: `${maps}/nothing`, body: '{"metadata":{"name":"nothing"}}' }, 404, 'NotFound'],
+    [
+        'a namespace that is not there',
+        create('{"metadata":{"name":"new"}}', { path: '/api/v1/namespaces/nowhere/configmaps' }),
+        404,
+        'NotFound',
+    ],
+    [
+        'what is there already',
+        { method: 'POST', path: maps, body: '{"metadata":{"name":"x"}}' },
+        409,
+        'AlreadyExists',
+    ],
+    [
+        'what is not there',
+        { method: 'PUT', path: `${maps}/nothing`, body: '{"metadata":{"name":"nothing"}}' },
+        404,
+        'NotFound',
+    ],
     bad('another name', { method: 'PUT', path: `${maps}/x`, body: '{"metadata":{"name":"y"}}' }),
-    bad('a version that is none', { method: 'PUT', path: `${maps}/x`, body: '{"metadata":{"name":"x","resourceVersion":"a"}}' }),
-    ['an old version', { method: 'PUT', path: `${maps}/x`, body: '{"metadata":{"name":"x","resourceVersion":"1"}}' }, 409, 'Conflict'],
-    ['another uid', { method: 'PUT', path: `${maps}/x`, body: '{"metadata":{"name":"x","uid":"00000000-0000-4000-8000-000000000000"}}' }, 409, 'Conflict'],
+    bad('a version that is none', {
+        method: 'PUT',
+        path: `${maps}/x`,
+        body: '{"metadata":{"name":"x","resourceVersion":"a"}}',
+    }),
+    [
+        'an old version',
+        {
+            method: 'PUT',
+            path: `${maps}/x`,
+            body: '{"metadata":{"name":"x","resourceVersion":"1"}}',
+        },
+        409,
+        'Conflict',
+    ],
+    [
+        'another uid',
+        {
+            method: 'PUT',
+            path: `${maps}/x`,
+            body: '{"metadata":{"name":"x","uid":"00000000-0000-4000-8000-000000000000"}}',
+        },
+        409,
+        'Conflict',
+    ],
 ];
 
 const reviewed = ['selfsubjectaccessreviews', 'subjectaccessreviews', 'selfsubjectrulesreviews'];
 const questions = [
     ...['[]', '5', 'null', '"x"', '{"metadata":5}', '{"kind":"Pod"}'].flatMap((body) => [
-        ...reviewed.map((name) => bad(`${name}: ${body}`, { method: 'POST', path: `${reviews}/${name}`, body })),
-        bad(`a token for an account: ${body}`, { method: 'POST', path: '/api/v1/namespaces/default/serviceaccounts/default/token', body }),
-        bad(`tokenreviews: ${body}`, { method: 'POST', path: '/apis/authentication.k8s.io/v1/tokenreviews', body }),
-        bad(`selfsubjectreviews: ${body}`, { method: 'POST', path: '/apis/authentication.k8s.io/v1/selfsubjectreviews', body }),
+        ...reviewed.map((name) =>
+            bad(`${name}: ${body}`, { method: 'POST', path: `${reviews}/${name}`, body }),
+        ),
+        bad(`a token for an account: ${body}`, {
+            method: 'POST',
+            path: '/api/v1/namespaces/default/serviceaccounts/default/token',
+            body,
+        }),
+        bad(`tokenreviews: ${body}`, {
+            method: 'POST',
+            path: '/apis/authentication.k8s.io/v1/tokenreviews',
+            body,
+        }),
+        bad(`selfsubjectreviews: ${body}`, {
+            method: 'POST',
+            path: '/apis/authentication.k8s.io/v1/selfsubjectreviews',
+            body,
+        }),
     ]),
-    ...reviewed.map((name) => invalid(`${name}: no spec`, { method: 'POST', path: `${reviews}/${name}`, body: '{}' })),
-    invalid('a review of nothing', { method: 'POST', path: `${reviews}/selfsubjectaccessreviews`, body: '{"spec":{}}' }),
-    invalid('a review of nobody', { method: 'POST', path: `${reviews}/subjectaccessreviews`, body: '{"spec":{"resourceAttributes":{"verb":"get"}}}' }),
-    bad('rules of no namespace', { method: 'POST', path: `${reviews}/selfsubjectrulesreviews`, body: '{"spec":{}}' }),
-    bad('a review of no token', { method: 'POST', path: '/apis/authentication.k8s.io/v1/tokenreviews', body: '{"spec":{}}' }),
+    ...reviewed.map((name) =>
+        invalid(`${name}: no spec`, { method: 'POST', path: `${reviews}/${name}`, body: '{}' }),
+    ),
+    ...['{}', '{"kind":"Secret"}', '{"kind":"Pod/x","apiVersion":"v1"}'].map((ref) =>
+        bad(`a token bound to ${ref}`, {
+            method: 'POST',
+            path: '/api/v1/namespaces/default/serviceaccounts/default/token',
+            body: `{"spec":{"boundObjectRef":${ref}}}`,
+        }),
+    ),
+    invalid('a review of nothing', {
+        method: 'POST',
+        path: `${reviews}/selfsubjectaccessreviews`,
+        body: '{"spec":{}}',
+    }),
+    invalid('a review of nobody', {
+        method: 'POST',
+        path: `${reviews}/subjectaccessreviews`,
+        body: '{"spec":{"resourceAttributes":{"verb":"get"}}}',
+    }),
+    bad('rules of no namespace', {
+        method: 'POST',
+        path: `${reviews}/selfsubjectrulesreviews`,
+        body: '{"spec":{}}',
+    }),
+    bad('a review of no token', {
+        method: 'POST',
+        path: '/apis/authentication.k8s.io/v1/tokenreviews',
+        body: '{"spec":{}}',
+    }),
 ];
 
 // ---- other forms ----
 
 const yaml = (body) => create(body, { type: 'application/yaml' });
-const laughs = ['a: &a [x,x,x,x,x,x,x,x,x,x]', ...'bcdefghij'.split('').map((c, i) => {
-    const before = `*${'abcdefghij'[i]}`;
-    return `${c}: &${c} [${Array(10).fill(before)}]`;
-})].join('\n');
+const laughs = [
+    'a: &a [x,x,x,x,x,x,x,x,x,x]',
+    ...'bcdefghij'.split('').map((c, i) => {
+        const before = `*${'abcdefghij'[i]}`;
+        return `${c}: &${c} [${Array(10).fill(before)}]`;
+    }),
+].join('\n');
 const yamls = [
     bad('a tab', yaml('metadata:\n\tname: new')),
     bad('a bracket', yaml('metadata: [')),
@@ -165,27 +264,92 @@ const protobufs = [
 ];
 
 const types = [
-    ...['text/plain', 'application/xml', 'application/cbor', 'application', 'json', '/', 'application/json;', 'multipart/form-data; boundary=x',
-        'application/x-www-form-urlencoded', 'application/json-patch+json', 'application/merge-patch+json', '*/*']
+    ...[
+        'text/plain',
+        'application/xml',
+        'application/cbor',
+        'application',
+        'json',
+        '/',
+        'application/json;',
+        'multipart/form-data; boundary=x',
+        'application/x-www-form-urlencoded',
+        'application/json-patch+json',
+        'application/merge-patch+json',
+        '*/*',
+    ]
         .filter((type) => type !== 'application/json;')
-        .map((type) => [`create: ${type}`, create('{"metadata":{"name":"new"}}', { type }), 415, 'UnsupportedMediaType']),
-    ...['application/json', 'application/yaml', 'text/plain', 'application/vnd.kubernetes.protobuf']
-        .map((type) => [`patch: ${type}`, { method: 'PATCH', path: `${maps}/x`, body: '{}', type }, 415, 'UnsupportedMediaType']),
-    ['patch without a type', { method: 'PATCH', path: `${maps}/x`, body: '{}', type: null }, 415, 'UnsupportedMediaType'],
-    ['update: a patch', { method: 'PUT', path: `${maps}/x`, body: '{}', type: 'application/merge-patch+json' }, 415, 'UnsupportedMediaType'],
-    ['delete: a patch', { method: 'DELETE', path: `${maps}/nothing`, body: '{}', type: 'application/merge-patch+json' }, 415, 'UnsupportedMediaType'],
-    fine('a charset', create('{"metadata":{"name":"new"}}', { type: 'application/json; charset=utf-8' }), 201),
+        .map((type) => [
+            `create: ${type}`,
+            create('{"metadata":{"name":"new"}}', { type }),
+            415,
+            'UnsupportedMediaType',
+        ]),
+    ...[
+        'application/json',
+        'application/yaml',
+        'text/plain',
+        'application/vnd.kubernetes.protobuf',
+    ].map((type) => [
+        `patch: ${type}`,
+        { method: 'PATCH', path: `${maps}/x`, body: '{}', type },
+        415,
+        'UnsupportedMediaType',
+    ]),
+    [
+        'patch without a type',
+        { method: 'PATCH', path: `${maps}/x`, body: '{}', type: null },
+        415,
+        'UnsupportedMediaType',
+    ],
+    [
+        'update: a patch',
+        { method: 'PUT', path: `${maps}/x`, body: '{}', type: 'application/merge-patch+json' },
+        415,
+        'UnsupportedMediaType',
+    ],
+    [
+        'delete: a patch',
+        {
+            method: 'DELETE',
+            path: `${maps}/nothing`,
+            body: '{}',
+            type: 'application/merge-patch+json',
+        },
+        415,
+        'UnsupportedMediaType',
+    ],
+    fine(
+        'a charset',
+        create('{"metadata":{"name":"new"}}', { type: 'application/json; charset=utf-8' }),
+        201,
+    ),
     fine('capitals', create('{"metadata":{"name":"new"}}', { type: 'Application/JSON' }), 201),
     fine('Accept: 100 ranges', { path: maps, headers: { Accept: Array(100).fill('*/*').join() } }),
     fine('Accept: not a list', { path: maps, headers: { Accept: ';;;,,,/' } }),
     ['Accept: XML', { path: maps, headers: { Accept: 'application/xml' } }, 406, 'NotAcceptable'],
-    ['Accept: nothing', { path: maps, headers: { Accept: 'application/json;q=0' } }, 406, 'NotAcceptable'],
-    ['Accept: a Table of nobody', { path: maps, headers: { Accept: 'application/json;as=Table;v=v9;g=meta.k8s.io' } }, 406, 'NotAcceptable'],
+    [
+        'Accept: nothing',
+        { path: maps, headers: { Accept: 'application/json;q=0' } },
+        406,
+        'NotAcceptable',
+    ],
+    [
+        'Accept: a Table of nobody',
+        { path: maps, headers: { Accept: 'application/json;as=Table;v=v9;g=meta.k8s.io' } },
+        406,
+        'NotAcceptable',
+    ],
 ];
 
 // ---- patches ----
 
-const patch = (kind, body, path = `${maps}/x?dryRun=All`) => ({ method: 'PATCH', path, body, type: `application/${kind}-patch+json` });
+const patch = (kind, body, path = `${maps}/x?dryRun=All`) => ({
+    method: 'PATCH',
+    path,
+    body,
+    type: `application/${kind}-patch+json`,
+});
 const ops = (...list) => patch('json', JSON.stringify(list));
 const fails = (name, request) => [name, request, 422, 'Invalid'];
 const patches = [
@@ -205,7 +369,12 @@ const patches = [
     fails('JSON patch: copying nothing', ops({ op: 'copy', from: '/data/b', path: '/data/c' })),
     fails('JSON patch: moving into itself', ops({ op: 'move', from: '/data', path: '/data/a' })),
     fails('JSON patch: below a text', ops({ op: 'add', path: '/data/a/b', value: '2' })),
-    ['JSON patch: 10,001 operations', ops(...Array(10001).fill({ op: 'test', path: '/kind', value: 'ConfigMap' })), 413, 'RequestEntityTooLarge'],
+    [
+        'JSON patch: 10,001 operations',
+        ops(...Array(10001).fill({ op: 'test', path: '/kind', value: 'ConfigMap' })),
+        413,
+        'RequestEntityTooLarge',
+    ],
     bad('JSON patch: removing metadata', ops({ op: 'remove', path: '/metadata' })),
     bad('JSON patch: everything away', ops({ op: 'replace', path: '', value: 5 })),
     bad('JSON patch: another name', ops({ op: 'replace', path: '/metadata/name', value: 'y' })),
@@ -221,11 +390,19 @@ const patches = [
     bad('merge patch: metadata that is none', patch('merge', '{"metadata":5}')),
     bad('merge patch: invalid UTF-8', patch('merge', utf8('{"data":{"a":"\xff"}}'))),
     invalid('merge patch: a number into data', patch('merge', '{"data":{"b":5}}')),
-    ['merge patch: an old version', patch('merge', '{"metadata":{"resourceVersion":"1"}}'), 409, 'Conflict'],
+    [
+        'merge patch: an old version',
+        patch('merge', '{"metadata":{"resourceVersion":"1"}}'),
+        409,
+        'Conflict',
+    ],
     bad('strategic patch: a brace', patch('strategic-merge', '{')),
     bad('strategic patch: an array', patch('strategic-merge', '[]')),
     bad('strategic patch: null', patch('strategic-merge', 'null')),
-    bad('strategic patch: an unknown directive', patch('strategic-merge', '{"data":{"$patch":"mend"}}')),
+    bad(
+        'strategic patch: an unknown directive',
+        patch('strategic-merge', '{"data":{"$patch":"mend"}}'),
+    ),
     bad('strategic patch: a number for one', patch('strategic-merge', '{"$patch":5}')),
     bad('strategic patch: another name', patch('strategic-merge', '{"metadata":{"name":"y"}}')),
     ['a patch of nothing', patch('merge', '{}', `${maps}/nothing`), 404, 'NotFound'],
@@ -233,28 +410,65 @@ const patches = [
 
 // ---- fieldValidation ----
 
-const validated = (mode, fields) => ({ ...named(fields), path: `${maps}?dryRun=All${mode ? `&fieldValidation=${mode}` : ''}` });
-const warned = (...texts) => ({ warning: texts.map((text) => `299 - "${text.replaceAll('"', '\\"')}"`).join(', ') || undefined });
+const validated = (mode, fields) => ({
+    ...named(fields),
+    path: `${maps}?dryRun=All${mode ? `&fieldValidation=${mode}` : ''}`,
+});
+const warned = (...texts) => ({
+    warning: texts.map((text) => `299 - "${text.replaceAll('"', '\\"')}"`).join(', ') || undefined,
+});
 const unknown = 'unknown field "oops"';
 const twice = 'duplicate field "data"';
 const fields = [
     fine('unknown, by default', validated('', '"oops":1'), 201, warned(unknown)),
     fine('unknown, Warn', validated('Warn', '"oops":1'), 201, warned(unknown)),
     fine('unknown, Ignore', validated('Ignore', '"oops":1'), 201, warned()),
-    fine('a header in a name', validated('', '"a\\r\\nX: y":1'), 201, { warning: '299 - "unknown field \\"a  X: y\\""' }),
-    bad('unknown, Strict', validated('Strict', '"oops":1'), { says: 'strict decoding error: unknown field \\"oops\\"' }),
-    bad('unknown and deep, Strict', validated('Strict', '"metadata":{"name":"new","oops":1}'), { says: 'unknown field \\"metadata.oops\\"' }),
+    fine('a header in a name', validated('', '"a\\r\\nX: y":1'), 201, {
+        warning: '299 - "unknown field \\"a  X: y\\""',
+    }),
+    bad('unknown, Strict', validated('Strict', '"oops":1'), {
+        says: 'strict decoding error: unknown field \\"oops\\"',
+    }),
+    bad('unknown and deep, Strict', validated('Strict', '"metadata":{"name":"new","oops":1}'), {
+        says: 'unknown field \\"metadata.oops\\"',
+    }),
     fine('twice, by default', validated('', '"data":{},"data":{}'), 201, warned(twice)),
     fine('twice, Ignore', validated('Ignore', '"data":{},"data":{}'), 201, warned()),
-    bad('twice, Strict', validated('Strict', '"data":{},"data":{}'), { says: 'duplicate field \\"data\\"' }),
-    bad('unknown and twice, Strict', validated('Strict', '"oops":1,"data":{},"data":{}'), { says: twice.replaceAll('"', '\\"') }),
-    invalid('another word', validated('strict', ''), { says: 'fieldValidation: Unsupported value: \\"strict\\"' }),
-    invalid('another word, with a patch', patch('merge', '{}', `${maps}/x?fieldValidation=x&dryRun=All`), { says: 'PatchOptions' }),
-    invalid('another word for dryRun', { ...named(''), path: `${maps}?dryRun=all` }, { says: 'dryRun: Unsupported value' }),
-    invalid('two of them', { ...named(''), path: `${maps}?dryRun=All&dryRun=x` }, { says: 'dryRun: Unsupported value' }),
-    invalid('in a delete', { method: 'DELETE', path: `${maps}/x?dryRun=true` }, { says: 'DeleteOptions' }),
+    bad('twice, Strict', validated('Strict', '"data":{},"data":{}'), {
+        says: 'duplicate field \\"data\\"',
+    }),
+    bad('unknown and twice, Strict', validated('Strict', '"oops":1,"data":{},"data":{}'), {
+        says: twice.replaceAll('"', '\\"'),
+    }),
+    invalid('another word', validated('strict', ''), {
+        says: 'fieldValidation: Unsupported value: \\"strict\\"',
+    }),
+    invalid(
+        'another word, with a patch',
+        patch('merge', '{}', `${maps}/x?fieldValidation=x&dryRun=All`),
+        { says: 'PatchOptions' },
+    ),
+    invalid(
+        'another word for dryRun',
+        { ...named(''), path: `${maps}?dryRun=all` },
+        { says: 'dryRun: Unsupported value' },
+    ),
+    invalid(
+        'two of them',
+        { ...named(''), path: `${maps}?dryRun=All&dryRun=x` },
+        { says: 'dryRun: Unsupported value' },
+    ),
+    invalid(
+        'in a delete',
+        { method: 'DELETE', path: `${maps}/x?dryRun=true` },
+        { says: 'DeleteOptions' },
+    ),
     bad('a text in its body', { method: 'DELETE', path: `${maps}/x`, body: '{"dryRun":"All"}' }),
-    invalid('in its body', { method: 'DELETE', path: `${maps}/x`, body: '{"dryRun":["true"]}' }, { says: 'dryRun' }),
+    invalid(
+        'in its body',
+        { method: 'DELETE', path: `${maps}/x`, body: '{"dryRun":["true"]}' },
+        { says: 'dryRun' },
+    ),
 ];
 
 // ---- options ----
@@ -264,32 +478,92 @@ const watch = (query) => list(`watch=1&${query}`);
 const label = (text) => list(`labelSelector=${encodeURIComponent(text)}`);
 const field = (text) => list(`fieldSelector=${encodeURIComponent(text)}`);
 const options = [
-    ...['a in', 'a in (', 'a in b', 'a notin', '=', '=b', ',,a', 'a=b=c', 'a b', '!', '!a=b', '-a', 'a=-', 'a/b/c', '/a', 'a=b,', '(a)', 'a>b', 'a=\0', 'a=\u00e9',
-        `a=${'b'.repeat(64)}`, `${'a'.repeat(64)}=b`].map((text) => bad(`labels: ${JSON.stringify(text)}`, label(text))),
+    ...[
+        'a in',
+        'a in (',
+        'a in b',
+        'a notin',
+        '=',
+        '=b',
+        ',,a',
+        'a=b=c',
+        'a b',
+        '!',
+        '!a=b',
+        '-a',
+        'a=-',
+        'a/b/c',
+        '/a',
+        'a=b,',
+        '(a)',
+        'a>b',
+        'a=\0',
+        'a=\u00e9',
+        `a=${'b'.repeat(64)}`,
+        `${'a'.repeat(64)}=b`,
+    ].map((text) => bad(`labels: ${JSON.stringify(text)}`, label(text))),
     bad('labels: not UTF-8', list('labelSelector=a%3D%ff')),
-    ...['metadata.name', 'metadata.name in (a)', 'data.a=b', 'metadata.labels.a=b', 'metadata.uid=a', '=a', 'metadata.name=a\\', 'metadata.name=\0'].map((text) => bad(`fields: ${JSON.stringify(text)}`, field(text))),
+    ...[
+        'metadata.name',
+        'metadata.name in (a)',
+        'data.a=b',
+        'metadata.labels.a=b',
+        'metadata.uid=a',
+        '=a',
+        'metadata.name=a\\',
+        'metadata.name=\0',
+    ].map((text) => bad(`fields: ${JSON.stringify(text)}`, field(text))),
     fine('limit: negative', list('limit=-1')),
     fine('limit: huge', list('limit=9223372036854775807')),
     fine('limit: empty', list('limit=')),
-    ...['9223372036854775808', '1e3', 'abc', '0x10', '1.5', '--1', ' 1'].map((n) => bad(`limit: ${n}`, list(`limit=${encodeURIComponent(n)}`))),
-    ...['abc', '1.5', '99999999999999999999'].map((n) => bad(`timeoutSeconds: ${n}`, watch(`timeoutSeconds=${n}`))),
-    ...['x', '%25%25', 'e30', 'bnVsbA', 'eyJ2IjoxfQ', 'AAAA', '%00', encodeURIComponent(Buffer.from('{"v":"meta.k8s.io/v1","rv":-5,"start":"../../secrets/x"}').toString('base64url'))]
-        .map((token) => bad(`continue: ${token}`, list(`limit=1&continue=${token}`))),
+    ...['9223372036854775808', '1e3', 'abc', '0x10', '1.5', '--1', ' 1'].map((n) =>
+        bad(`limit: ${n}`, list(`limit=${encodeURIComponent(n)}`)),
+    ),
+    ...['abc', '1.5', '99999999999999999999'].map((n) =>
+        bad(`timeoutSeconds: ${n}`, watch(`timeoutSeconds=${n}`)),
+    ),
+    ...[
+        'x',
+        '%25%25',
+        'e30',
+        'bnVsbA',
+        'eyJ2IjoxfQ',
+        'AAAA',
+        '%00',
+        encodeURIComponent(
+            Buffer.from('{"v":"meta.k8s.io/v1","rv":-5,"start":"../../secrets/x"}').toString(
+                'base64url',
+            ),
+        ),
+    ].map((token) => bad(`continue: ${token}`, list(`limit=1&continue=${token}`))),
     ...['abc', '-1', '1.5', '0x1', ' 1', '18446744073709551616', '%00'].flatMap((v) => [
         bad(`list of resourceVersion ${v}`, list(`resourceVersion=${encodeURIComponent(v)}`)),
         bad(`watch from resourceVersion ${v}`, watch(`resourceVersion=${encodeURIComponent(v)}`)),
     ]),
-    ['list of a future version', list('resourceVersion=999999999'), 504, 'Timeout', { says: 'Too large resource version' }],
+    [
+        'list of a future version',
+        list('resourceVersion=999999999'),
+        504,
+        'Timeout',
+        { says: 'Too large resource version' },
+    ],
     invalid('match without a version', list('resourceVersionMatch=Exact')),
     invalid('match that is none', list('resourceVersion=1&resourceVersionMatch=Newest')),
     invalid('match that is not UTF-8', list('resourceVersion=1&resourceVersionMatch=%ff%22')),
     invalid('match Exact of 0', list('resourceVersion=0&resourceVersionMatch=Exact')),
     invalid('initial events of a list', list('sendInitialEvents=true')),
     invalid('initial events without match', watch('sendInitialEvents=true')),
-    invalid('initial events with Exact', watch('sendInitialEvents=true&resourceVersion=1&resourceVersionMatch=Exact')),
+    invalid(
+        'initial events with Exact',
+        watch('sendInitialEvents=true&resourceVersion=1&resourceVersionMatch=Exact'),
+    ),
     invalid('match of a watch', watch('resourceVersion=1&resourceVersionMatch=NotOlderThan')),
     ...['name', 'resource%ff', 'a"b', 'x'.repeat(3000)].map((word) =>
-        bad(`a selector of ${word.slice(0, 12)}`, list(`fieldSelector=${word.replaceAll('"', '%22')}%3D1`))),
+        bad(
+            `a selector of ${word.slice(0, 12)}`,
+            list(`fieldSelector=${word.replaceAll('"', '%22')}%3D1`),
+        ),
+    ),
     bad('a selector of 1,025 labels', list(`labelSelector=${Array(1025).fill('a').join()}`)),
     bad('bookmarks: perhaps', watch('allowWatchBookmarks=perhaps')),
     bad('initial events: perhaps', watch('sendInitialEvents=perhaps')),
@@ -319,9 +593,18 @@ const urls = [
     ['a name that is not UTF-8', { path: `${maps}/%ff` }, 404, 'NotFound'],
     ['a backslash', { path: `${maps}/..%5c..` }, 404, 'NotFound'],
     ['a long name', { path: `${maps}/${'a'.repeat(4000)}` }, 404, 'NotFound'],
-    ['a long namespace', { path: `/api/v1/namespaces/${'a'.repeat(4000)}/configmaps/x` }, 404, 'NotFound'],
-    fine('a list of a long namespace', { path: `/api/v1/namespaces/${'a'.repeat(4000)}/configmaps` }),
-    fine('a list of a namespace that is not UTF-8', { path: '/api/v1/namespaces/%ff%0a/configmaps' }),
+    [
+        'a long namespace',
+        { path: `/api/v1/namespaces/${'a'.repeat(4000)}/configmaps/x` },
+        404,
+        'NotFound',
+    ],
+    fine('a list of a long namespace', {
+        path: `/api/v1/namespaces/${'a'.repeat(4000)}/configmaps`,
+    }),
+    fine('a list of a namespace that is not UTF-8', {
+        path: '/api/v1/namespaces/%ff%0a/configmaps',
+    }),
     ['a name with a line end', { path: `${maps}/a%0d%0aX:%20y` }, 404, 'NotFound'],
     page('no such group', '/apis/nothing/v1/configmaps'),
     page('no such version', '/api/v2/configmaps'),
@@ -341,13 +624,23 @@ const methods = [
         no(`${method} of a name`, { method, path: `${maps}/x` }),
     ]),
     no('POST of a name', { method: 'POST', path: `${maps}/x`, body: '{"metadata":{"name":"y"}}' }),
-    no('POST of a watch', { method: 'POST', path: '/api/v1/watch/namespaces/default/configmaps', body: '{"metadata":{"name":"y"}}' }),
-    no('POST to all namespaces', { method: 'POST', path: '/api/v1/configmaps', body: '{"metadata":{"name":"y"}}' }),
+    no('POST of a watch', {
+        method: 'POST',
+        path: '/api/v1/watch/namespaces/default/configmaps',
+        body: '{"metadata":{"name":"y"}}',
+    }),
+    no('POST to all namespaces', {
+        method: 'POST',
+        path: '/api/v1/configmaps',
+        body: '{"metadata":{"name":"y"}}',
+    }),
     no('PUT of a collection', { method: 'PUT', path: maps, body: '{}' }),
     no('PATCH of a collection', patch('merge', '{}', maps)),
-    no('DELETE in all namespaces', { method: 'DELETE', path: '/api/v1/configmaps' }),
     no('DELETE of all namespaces', { method: 'DELETE', path: '/api/v1/namespaces' }),
-    no('DELETE of a status', { method: 'DELETE', path: '/api/v1/namespaces/default/services/kubernetes/status' }),
+    no('DELETE of a status', {
+        method: 'DELETE',
+        path: '/api/v1/namespaces/default/services/kubernetes/status',
+    }),
     no('a list of reviews', { path: `${reviews}/selfsubjectaccessreviews` }),
     fine('HEAD of a collection', { method: 'HEAD', path: maps }),
     fine('HEAD of a name', { method: 'HEAD', path: `${maps}/x` }),
@@ -356,16 +649,64 @@ const methods = [
     page('POST of a document', '/version/nothing', { method: 'POST', body: '{}' }),
     bad('delete: a brace', { method: 'DELETE', path: `${maps}/x`, body: '{' }),
     bad('delete: an array', { method: 'DELETE', path: `${maps}/x`, body: '[]' }),
-    bad('delete: another kind', { method: 'DELETE', path: `${maps}/x`, body: '{"kind":"ConfigMap","apiVersion":"v1"}' }),
-    ['delete: another uid', { method: 'DELETE', path: `${maps}/x`, body: '{"preconditions":{"uid":"a"}}' }, 409, 'Conflict'],
-    invalid('delete: another policy', { method: 'DELETE', path: `${maps}/x?propagationPolicy=Some` }),
-    invalid('delete: another policy in the body', { method: 'DELETE', path: `${maps}/x`, body: '{"propagationPolicy":"Some"}' }),
-    invalid('delete: two policies', { method: 'DELETE', path: `${maps}/x`, body: '{"propagationPolicy":"Orphan","orphanDependents":true}' }),
+    bad('delete: another kind', {
+        method: 'DELETE',
+        path: `${maps}/x`,
+        body: '{"kind":"ConfigMap","apiVersion":"v1"}',
+    }),
+    [
+        'delete: another uid',
+        { method: 'DELETE', path: `${maps}/x`, body: '{"preconditions":{"uid":"a"}}' },
+        409,
+        'Conflict',
+    ],
+    invalid('delete: another policy', {
+        method: 'DELETE',
+        path: `${maps}/x?propagationPolicy=Some`,
+    }),
+    invalid('delete: another policy in the body', {
+        method: 'DELETE',
+        path: `${maps}/x`,
+        body: '{"propagationPolicy":"Some"}',
+    }),
+    invalid('delete: two policies', {
+        method: 'DELETE',
+        path: `${maps}/x`,
+        body: '{"propagationPolicy":"Orphan","orphanDependents":true}',
+    }),
     bad('delete of many: a brace', { method: 'DELETE', path: maps, body: '{' }),
     bad('delete of many: bad labels', { method: 'DELETE', path: `${maps}?labelSelector=%21` }),
     none('no credential', { path: maps }),
-    ...['Bearer', 'Bearer ', 'Bearer x', 'Bearer a b', 'Basic eDp5', 'bearer', 'x', 'Bearer vd_', 'Bearer a.b.c', `Bearer ${'x'.repeat(16000)}`, 'Bearer \xff']
-        .map((text) => none(`Authorization: ${text.slice(0, 20)}`, { path: maps, headers: { Authorization: text } })),
+    ...[
+        'Bearer',
+        'Bearer ',
+        'Bearer x',
+        'Bearer a b',
+        'Basic eDp5',
+        'bearer',
+        'x',
+        'Bearer vd_',
+        'Bearer a.b.c',
+        `Bearer ${'x'.repeat(16000)}`,
+        'Bearer \xff',
+    ].map((text) =>
+        none(`Authorization: ${text.slice(0, 20)}`, {
+            path: maps,
+            headers: { Authorization: text },
+        }),
+    ),
 ];
 
-export const badRequests = { json, objects, questions, yamls, protobufs, types, patches, fields, options, urls, methods };
+export const badRequests = {
+    json,
+    objects,
+    questions,
+    yamls,
+    protobufs,
+    types,
+    patches,
+    fields,
+    options,
+    urls,
+    methods,
+};

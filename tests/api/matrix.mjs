@@ -40,14 +40,27 @@ async function discover() {
 
 // ---- questions ----
 
-const methods = { get: 'GET', list: 'GET', watch: 'GET', create: 'POST', update: 'PUT', patch: 'PATCH' };
+const methods = {
+    get: 'GET',
+    list: 'GET',
+    watch: 'GET',
+    create: 'POST',
+    update: 'PUT',
+    patch: 'PATCH',
+};
 const methodOf = (verb) => methods[verb] ?? 'DELETE';
 
 // How a question is put as a request.
 function pathOf(kind, { verb, namespace, name }, old) {
     const space = kind.namespaced && namespace ? `/namespaces/${namespace}` : '';
     const inPath = name && (old || !['list', 'watch'].includes(verb));
-    const path = [kind.prefix, old ? '/watch' : '', space, `/${kind.resource}`, inPath ? `/${name}` : ''];
+    const path = [
+        kind.prefix,
+        old ? '/watch' : '',
+        space,
+        `/${kind.resource}`,
+        inPath ? `/${name}` : '',
+    ];
     const query = [];
     if (verb === 'watch' && !old) query.push('watch=1');
     if (name && !inPath) query.push(`fieldSelector=metadata.name%3D${name}`);
@@ -74,7 +87,7 @@ function codesOf(kind, { verb, namespace, name }, old) {
     const nowhere = kind.namespaced && !namespace;
     if (nowhere && name && (old || kind.subresource || named.includes(verb))) return [404];
     if (!kind.verbs.includes(verb)) return [405];
-    if (nowhere && ['create', 'deletecollection'].includes(verb)) return [405];
+    if (nowhere && verb === 'create') return [405];
     return kind.subresource ? [...codes[verb], 404] : codes[verb];
 }
 
@@ -83,7 +96,8 @@ function questionsAt(kind, place) {
     const { group, resource, subresource } = kind;
     const questions = [];
     const add = (verb, name, old = false) => {
-        const namespace = resource === 'namespaces' ? (old || named.includes(verb) ? name : '') : place;
+        const namespace =
+            resource === 'namespaces' ? (old || named.includes(verb) ? name : '') : place;
         const q = { verb, group, resource, subresource, namespace, name };
         const ask = { path: pathOf(kind, q, old), codes: codesOf(kind, q, old) };
         if (resource === 'namespaces' && subresource) q.namespace = name;
@@ -127,31 +141,49 @@ async function request(client, { path, q }) {
 function judge(user, question, allowed, answer) {
     const { q } = question;
     const said = `${answer.status} ${answer.json?.message ?? answer.text ?? ''}`;
-    if (user.by === 'nothing') return answer.status === 401 ? [] : [`without a credential: ${said}`];
-    if (allowed) return question.codes.includes(answer.status) ? [] : [`${question.codes.join(' or ')}, not ${said}`];
+    if (user.by === 'nothing')
+        return answer.status === 401 ? [] : [`without a credential: ${said}`];
+    if (allowed)
+        return question.codes.includes(answer.status)
+            ? []
+            : [`${question.codes.join(' or ')}, not ${said}`];
     const { message, reason, code, details = {} } = answer.json ?? {};
     const ok =
-        answer.status === 403 && code === 403 && reason === 'Forbidden' && message === refusalOf(user, q) &&
-        (details.name ?? '') === q.name && (details.group ?? '') === q.group && details.kind === q.resource;
+        answer.status === 403 &&
+        code === 403 &&
+        reason === 'Forbidden' &&
+        message === refusalOf(user, q) &&
+        (details.name ?? '') === q.name &&
+        (details.group ?? '') === q.group &&
+        details.kind === q.resource;
     return ok ? [] : [`403 ${refusalOf(user, q)}, not ${said}`];
 }
 
 async function review(client, user, q, allowed) {
     const spec = q.path === undefined ? { resourceAttributes: q } : { nonResourceAttributes: q };
-    const { status, json } = await client.ask('POST', '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', {
-        apiVersion: 'authorization.k8s.io/v1',
-        kind: 'SelfSubjectAccessReview',
-        spec,
-    });
-    if (user.by === 'nothing') return status === 401 ? [] : [`a review without a credential: ${status}`];
+    const { status, json } = await client.ask(
+        'POST',
+        '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews',
+        {
+            apiVersion: 'authorization.k8s.io/v1',
+            kind: 'SelfSubjectAccessReview',
+            spec,
+        },
+    );
+    if (user.by === 'nothing')
+        return status === 401 ? [] : [`a review without a credential: ${status}`];
     const said = status === 201 && json.status.allowed;
     return said === allowed ? [] : [`a review says ${status} ${said}, not ${allowed}`];
 }
 
 async function rulesIn(client, namespace) {
-    const { json } = await client.ask('POST', '/apis/authorization.k8s.io/v1/selfsubjectrulesreviews', {
-        spec: { namespace },
-    });
+    const { json } = await client.ask(
+        'POST',
+        '/apis/authorization.k8s.io/v1/selfsubjectrulesreviews',
+        {
+            spec: { namespace },
+        },
+    );
     return [...json.status.resourceRules, ...json.status.nonResourceRules];
 }
 
@@ -177,7 +209,9 @@ async function askOne(client, user, question, rules) {
 // The problems of each kind.
 async function askAll(client, user, kinds, rules) {
     const problems = new Map(kinds.map((kind) => [kind, []]));
-    const questions = kinds.flatMap((kind) => questionsOf(kind).map((question) => ({ kind, ...question })));
+    const questions = kinds.flatMap((kind) =>
+        questionsOf(kind).map((question) => ({ kind, ...question })),
+    );
     await each(questions, async (question) => {
         problems.get(question.kind).push(...(await askOne(client, user, question, rules)));
     });
@@ -187,13 +221,27 @@ async function askAll(client, user, kinds, rules) {
 // ---- paths ----
 
 const paths = [
-    '/api', '/apis', '/api/v1', '/apis/apps', '/openapi/v3', '/version', '/metrics', '/metrics/slis',
-    '/nothing', '/nothing/else', '/odd', '/oddity', '/api/v1/a/b/c/d/e', '/readyz/nothing',
+    '/api',
+    '/apis',
+    '/api/v1',
+    '/apis/apps',
+    '/openapi/v3',
+    '/version',
+    '/metrics',
+    '/metrics/slis',
+    '/nothing',
+    '/nothing/else',
+    '/odd',
+    '/oddity',
+    '/api/v1/a/b/c/d/e',
+    '/readyz/nothing',
 ];
 
 async function askPaths(client, user) {
     const problems = [];
-    const requests = paths.flatMap((path) => ['GET', 'POST', 'DELETE'].map((method) => ({ path, method })));
+    const requests = paths.flatMap((path) =>
+        ['GET', 'POST', 'DELETE'].map((method) => ({ path, method })),
+    );
     await each(requests, async ({ path, method }) => {
         const q = { verb: method.toLowerCase(), path };
         const allowed = allows(policy, user, q);
@@ -226,12 +274,44 @@ const ways = [
     ['star', 'GET', `/api/v1/namespaces/${home}/%2e%2e/${away}/configmaps`, 400],
     ['star', 'GET', `/api/v1/namespaces/${home}%2f..%2f${away}/configmaps`, 400],
     ['star', 'GET', `/api/v1/namespaces/${home}//configmaps`, 400],
-    ['star', 'POST', `/api/v1/namespaces/${home}/configmaps`, 400, { metadata: { name: 'evil', namespace: away } }],
-    ['star', 'POST', `/apis/authentication.k8s.io/v1/namespaces/${home}/tokenrequests`, 404, { spec: {} }],
-    ['star', 'POST', `/apis/authorization.k8s.io/v1/namespaces/${home}/localsubjectaccessreviews`, 400,
-        { spec: { user: 'root', resourceAttributes: { verb: 'get', resource: 'secrets', namespace: away } } }],
-    ['star', 'POST', `/apis/authorization.k8s.io/v1/namespaces/${home}/localsubjectaccessreviews`, 201,
-        { spec: { user: 'root', resourceAttributes: { verb: 'get', resource: 'secrets', namespace: home } } }],
+    [
+        'star',
+        'POST',
+        `/api/v1/namespaces/${home}/configmaps`,
+        400,
+        { metadata: { name: 'evil', namespace: away } },
+    ],
+    [
+        'star',
+        'POST',
+        `/apis/authentication.k8s.io/v1/namespaces/${home}/tokenrequests`,
+        404,
+        { spec: {} },
+    ],
+    [
+        'star',
+        'POST',
+        `/apis/authorization.k8s.io/v1/namespaces/${home}/localsubjectaccessreviews`,
+        400,
+        {
+            spec: {
+                user: 'root',
+                resourceAttributes: { verb: 'get', resource: 'secrets', namespace: away },
+            },
+        },
+    ],
+    [
+        'star',
+        'POST',
+        `/apis/authorization.k8s.io/v1/namespaces/${home}/localsubjectaccessreviews`,
+        201,
+        {
+            spec: {
+                user: 'root',
+                resourceAttributes: { verb: 'get', resource: 'secrets', namespace: home },
+            },
+        },
+    ],
     ['named', 'POST', `/api/v1/namespaces/${home}/configmaps?${byName}`, 403, evil],
     ['named', 'POST', `/api/v1/namespaces/${home}/configmaps/a`, 405, evil],
     ['named', 'POST', `/api/v1/watch/namespaces/${home}/configmaps/a`, 405, evil],
@@ -297,14 +377,22 @@ async function clientOf(user) {
 await untilTrue(async () => (await root.ask('GET', '/api')).status === 200);
 tap('roles and bindings', await prepare());
 const kinds = await discover();
-tap('discovery lists kinds and subresources', kinds.length > 15 && kinds.some((k) => k.subresource) ? [] : ['too few']);
+tap(
+    'discovery lists kinds and subresources',
+    kinds.length > 15 && kinds.some((k) => k.subresource) ? [] : ['too few'],
+);
 for (const user of identities) {
     const { client, problems } = await clientOf(user);
     tap(`${user.name} is known`, problems);
     const rules = {};
     if (user.by !== 'nothing')
         for (const space of [home, away]) rules[space] = await rulesIn(client, space);
-    for (const [{ group, resource, subresource }, found] of await askAll(client, user, kinds, rules)) {
+    for (const [{ group, resource, subresource }, found] of await askAll(
+        client,
+        user,
+        kinds,
+        rules,
+    )) {
         const what = [group, resource, subresource].filter(Boolean).join('/');
         tap(`${user.name}: ${what}`, found);
     }

@@ -81,12 +81,20 @@ export const defaults = [
         ...self.map((resource) => rule(['create'], 'authorization.k8s.io', resource)),
         rule(['create'], 'authentication.k8s.io', 'selfsubjectreviews'),
     ]),
-    role('system:discovery', paths('/api', '/api/*', '/apis', '/apis/*', '/openapi', '/openapi/*', ...health)),
-    role('system:monitoring', paths('/metrics', '/metrics/slis', '/healthz/*', '/livez/*', '/readyz/*', ...health)),
+    role(
+        'system:discovery',
+        paths('/api', '/api/*', '/apis', '/apis/*', '/openapi', '/openapi/*', ...health),
+    ),
+    role(
+        'system:monitoring',
+        paths('/metrics', '/metrics/slis', '/healthz/*', '/livez/*', '/readyz/*', ...health),
+    ),
     ...['system:basic-user', 'system:discovery'].map((name) =>
         binding(name, subjectOf('Group', 'system:authenticated'), name),
     ),
-    ...['system:controllers', 'system:monitoring'].map((name) => binding(name, subjectOf('Group', name), name)),
+    ...['system:controllers', 'system:monitoring'].map((name) =>
+        binding(name, subjectOf('Group', name), name),
+    ),
 ];
 
 export const home = 'team-a'; // where the bindings are
@@ -98,7 +106,9 @@ const named = { resourceNames: ['a'] };
 
 // The test's own roles and bindings.
 export const made = [
-    ...['admin', 'edit', 'view'].map((name) => binding(`${name}s`, subjectOf('User', `user-${name}`), name, home)),
+    ...['admin', 'edit', 'view'].map((name) =>
+        binding(`${name}s`, subjectOf('User', `user-${name}`), name, home),
+    ),
     role('named', [rule(['*'], '', 'configmaps', named), rule(['*'], '', 'secrets', named)], home),
     binding('named', subjectOf('User', 'named'), 'named', home, 'Role'),
     ...resourceVerbs.flatMap((verb) => [
@@ -113,7 +123,11 @@ export const made = [
         rule(['update'], '', 'namespaces/finalize', { resourceNames: [home] }),
     ]),
     binding('below', subjectOf('User', 'below'), 'below'),
-    role('robot', [rule(read, '', 'configmaps'), rule(['get'], 'coordination.k8s.io', 'leases')], home),
+    role(
+        'robot',
+        [rule(read, '', 'configmaps'), rule(['get'], 'coordination.k8s.io', 'leases')],
+        home,
+    ),
     binding('robot', subjectOf('ServiceAccount', 'robot', home), 'robot', home, 'Role'),
     role('robots', [rule(['list'], '', 'services')]),
     binding('robots', subjectOf('Group', `system:serviceaccounts:${home}`), 'robots'),
@@ -124,7 +138,11 @@ export const made = [
     binding('no-paths', subjectOf('User', 'named'), 'paths', home),
 ];
 
-const token = (name, ...groups) => ({ name, groups: [...groups, 'system:authenticated'], by: 'token' });
+const token = (name, ...groups) => ({
+    name,
+    groups: [...groups, 'system:authenticated'],
+    by: 'token',
+});
 
 export const identities = [
     { name: 'system:anonymous', groups: ['system:unauthenticated'], by: 'nothing' },
@@ -140,7 +158,11 @@ export const identities = [
     token('mona', 'system:monitoring'),
     {
         name: `system:serviceaccount:${home}:robot`,
-        groups: ['system:serviceaccounts', `system:serviceaccounts:${home}`, 'system:authenticated'],
+        groups: [
+            'system:serviceaccounts',
+            `system:serviceaccounts:${home}`,
+            'system:authenticated',
+        ],
         by: 'account',
     },
     { name: 'cora', groups: ['crew', 'system:authenticated'], by: 'certificate' },

@@ -23,7 +23,10 @@ export function answersIn(received, methods) {
         if (end < 0) break;
         const [line, ...fields] = received.toString('latin1', at, end).split('\r\n');
         const headers = Object.fromEntries(
-            fields.map((field) => [field.slice(0, field.indexOf(':')).toLowerCase(), field.slice(field.indexOf(':') + 1).trim()]),
+            fields.map((field) => [
+                field.slice(0, field.indexOf(':')).toLowerCase(),
+                field.slice(field.indexOf(':') + 1).trim(),
+            ]),
         );
         const answer = { line, status: Number(line.split(' ')[1]), headers };
         const bodyless = answer.status === 100 || methods?.[answers.length] === 'HEAD';

@@ -19,12 +19,15 @@ const rbac = '/apis/rbac.authorization.k8s.io/v1';
 const space = 'default';
 const ends_s = 5;
 
-const pathOf = ({ kind, metadata }) =>
-    `${rbac}${metadata.namespace ? `/namespaces/${metadata.namespace}` : ''}/${kind.toLowerCase()}s`;
+function pathOf({ kind, metadata }) {
+    const where = metadata.namespace ? `/namespaces/${metadata.namespace}` : '';
+    return `${rbac}${where}/${kind.toLowerCase()}s`;
+}
 
 async function must(status, method, path, body, headers) {
     const answer = await root.ask(method, path, body, headers);
-    if (answer.status !== status) throw new Error(`${method} ${path}: ${answer.status} ${answer.text}`);
+    if (answer.status !== status)
+        throw new Error(`${method} ${path}: ${answer.status} ${answer.text}`);
     return answer.json;
 }
 const make = (object) => must(201, 'POST', pathOf(object), object);
@@ -34,7 +37,12 @@ const mend = (object, patch) =>
         'content-type': 'application/merge-patch+json',
     });
 
-const watchRule = (more) => ({ verbs: ['watch'], apiGroups: [''], resources: ['configmaps'], ...more });
+const watchRule = (more) => ({
+    verbs: ['watch'],
+    apiGroups: [''],
+    resources: ['configmaps'],
+    ...more,
+});
 const here = { group: '', resource: 'configmaps', subresource: '', name: '', namespace: space };
 const everywhere = { ...here, namespace: '' };
 
@@ -45,24 +53,43 @@ const user = (name) => subjectOf('User', name);
 function ways() {
     const list = [];
     const add = (name, objects, lose, more = {}) =>
-        list.push({ name, objects, lose, watched: here, user: { name }, credential: { token: tokens[name] }, ...more });
+        list.push({
+            name,
+            objects,
+            lose,
+            watched: here,
+            user: { name },
+            credential: { token: tokens[name] },
+            ...more,
+        });
 
     const edited = role('edited', [watchRule()], space);
     add('edited', [edited, binding('edited', user('edited'), 'edited', space, 'Role')], () =>
-        mend(edited, { rules: [watchRule({ verbs: ['get', 'list'] })] }));
+        mend(edited, { rules: [watchRule({ verbs: ['get', 'list'] })] }),
+    );
 
     const wide = role('wide', [watchRule()]);
-    add('wide', [wide, binding('wide', user('wide'), 'wide')], () => mend(wide, { rules: [] }), { watched: everywhere });
+    add('wide', [wide, binding('wide', user('wide'), 'wide')], () => mend(wide, { rules: [] }), {
+        watched: everywhere,
+    });
 
     const narrow = role('narrow', [watchRule({ resourceNames: ['a', 'b'] })], space);
-    add('narrow', [narrow, binding('narrow', user('narrow'), 'narrow', space, 'Role')],
+    add(
+        'narrow',
+        [narrow, binding('narrow', user('narrow'), 'narrow', space, 'Role')],
         () => mend(narrow, { rules: [watchRule({ resourceNames: ['b'] })] }),
-        { watched: { ...here, name: 'a' } });
+        { watched: { ...here, name: 'a' } },
+    );
 
     const through = role('through', [watchRule()]);
-    add('through', [through, binding('through', user('through'), 'through', space)], () => remove(through), {
-        because: ': RBAC: clusterrole.rbac.authorization.k8s.io "through" not found',
-    });
+    add(
+        'through',
+        [through, binding('through', user('through'), 'through', space)],
+        () => remove(through),
+        {
+            because: ': RBAC: clusterrole.rbac.authorization.k8s.io "through" not found',
+        },
+    );
 
     const global = binding('global', user('global'), 'all-configmaps');
     add('global', [global], () => remove(global), { watched: everywhere });
@@ -74,9 +101,16 @@ function ways() {
     add('member', [club], () => remove(club));
 
     const crew = binding('crew', subjectOf('Group', 'crew'), 'all-configmaps', space);
-    add('cora', [crew], () => remove(crew), { credential: { cert: file('cora.crt'), key: file('cora.key') } });
+    add('cora', [crew], () => remove(crew), {
+        credential: { cert: file('cora.crt'), key: file('cora.key') },
+    });
 
-    const robots = binding('robots', subjectOf('ServiceAccount', 'robot', space), 'all-configmaps', space);
+    const robots = binding(
+        'robots',
+        subjectOf('ServiceAccount', 'robot', space),
+        'all-configmaps',
+        space,
+    );
     add('robot', [robots], () => remove(robots), {
         user: { name: `system:serviceaccount:${space}:robot` },
         account: 'robot',
@@ -86,17 +120,22 @@ function ways() {
     add('olds', [olds], () => remove(olds), { old: true });
 
     const table = binding('table', user('table'), 'all-configmaps', space);
-    add('table', [table], () => remove(table), { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' });
+    add('table', [table], () => remove(table), {
+        accept: 'application/json;as=Table;v=v1;g=meta.k8s.io',
+    });
 
     const some = binding('some', user('some'), 'all-configmaps', space);
-    add('some', [some], () => remove(some), { query: '&labelSelector=app&allowWatchBookmarks=true' });
+    add('some', [some], () => remove(some), {
+        query: '&labelSelector=app&allowWatchBookmarks=true',
+    });
     return list;
 }
 
 function watchPath({ namespace, name }, { old, query = '' }) {
     const where = namespace ? `/namespaces/${namespace}` : '';
     if (old) return `/api/v1/watch${where}/configmaps`;
-    return `/api/v1${where}/configmaps?watch=1${name ? `&fieldSelector=metadata.name%3D${name}` : ''}${query}`;
+    const only = name ? `&fieldSelector=metadata.name%3D${name}` : '';
+    return `/api/v1${where}/configmaps?watch=1${only}${query}`;
 }
 
 // A watch that has begun: {events, open, ended}.
@@ -113,7 +152,12 @@ async function begin(client, path) {
 
 async function credentialOf(way) {
     if (!way.account) return way.credential;
-    const json = await must(201, 'POST', `/api/v1/namespaces/${space}/serviceaccounts/${way.account}/token`, { spec: {} });
+    const json = await must(
+        201,
+        'POST',
+        `/api/v1/namespaces/${space}/serviceaccounts/${way.account}/token`,
+        { spec: {} },
+    );
     return { token: json.status.token };
 }
 
@@ -143,15 +187,24 @@ async function endOf(stream, code, message) {
 await untilTrue(async () => (await root.ask('GET', '/api')).status === 200);
 const all = role('all-configmaps', [watchRule()]);
 await make(all);
-await must(201, 'POST', `/api/v1/namespaces/${space}/serviceaccounts`, { metadata: { name: 'robot' } });
+await must(201, 'POST', `/api/v1/namespaces/${space}/serviceaccounts`, {
+    metadata: { name: 'robot' },
+});
 const put = (name) =>
-    must(201, 'POST', `/api/v1/namespaces/${space}/configmaps`, { metadata: { name, labels: { app: name } } });
+    must(201, 'POST', `/api/v1/namespaces/${space}/configmaps`, {
+        metadata: { name, labels: { app: name } },
+    });
 await put('a');
 const has = (stream, name) =>
-    stream.events.some(({ object }) => object.metadata?.name === name || JSON.stringify(object).includes(`"${name}"`));
+    stream.events.some(
+        ({ object }) =>
+            object.metadata?.name === name || JSON.stringify(object).includes(`"${name}"`),
+    );
 
 // Somebody with two rights to the same, who loses one of them.
-const [twice, again] = ['twice', 'again'].map((name) => binding(name, user('twice'), 'all-configmaps', space));
+const [twice, again] = ['twice', 'again'].map((name) =>
+    binding(name, user('twice'), 'all-configmaps', space),
+);
 await make(twice);
 await make(again);
 const keeper = new ApiClient(door, { token: tokens.twice });
@@ -176,7 +229,10 @@ const begun = [];
 for (const way of ways()) {
     const stream = await beginWay(way);
     begun.push({ way, stream });
-    tap(`${way.name}: the watch begins`, (await untilTrue(() => has(stream, 'a'))) ? [] : ['it shows nothing']);
+    tap(
+        `${way.name}: the watch begins`,
+        (await untilTrue(() => has(stream, 'a'))) ? [] : ['it shows nothing'],
+    );
 }
 const losses = await Promise.all(begun.map(loseWay));
 for (const [i, { way }] of begun.entries()) {
@@ -186,7 +242,10 @@ for (const [i, { way }] of begun.entries()) {
 
 // A watch of every kind, by one rule, which goes.
 const { json: groups } = await root.ask('GET', '/apis');
-const versions = ['/api/v1', ...groups.groups.flatMap((g) => g.versions.map((v) => `/apis/${v.groupVersion}`))];
+const versions = [
+    '/api/v1',
+    ...groups.groups.flatMap((g) => g.versions.map((v) => `/apis/${v.groupVersion}`)),
+];
 const every = role('every', [watchRule({ apiGroups: ['*'], resources: ['*'] })]);
 await make(every);
 await make(binding('every', user('every'), 'every'));
@@ -205,14 +264,23 @@ for (const prefix of versions) {
 tap('every kind can be watched', streams.length > 8 ? [] : [`${streams.length} streams`]);
 await mend(every, { rules: [watchRule({ verbs: ['list'], apiGroups: ['*'], resources: ['*'] })] });
 const ends = await Promise.all(
-    streams.map(async ({ stream, q }) => [q, await endOf(stream, 403, refusalOf({ name: 'every' }, q))]),
+    streams.map(async ({ stream, q }) => [
+        q,
+        await endOf(stream, 403, refusalOf({ name: 'every' }, q)),
+    ]),
 );
 for (const [q, problems] of ends) tap(`${q.group} ${q.resource}: 403 ends its watch`, problems);
 
 // What has still a right has missed nothing.
 tap('one right of two is enough', kept.open ? [] : ['it ended']);
 await put('after');
-tap('and what comes is delivered', (await untilTrue(() => has(kept, 'after'))) ? [] : ['nothing came']);
+tap(
+    'and what comes is delivered',
+    (await untilTrue(() => has(kept, 'after'))) ? [] : ['nothing came'],
+);
 await remove(twice);
-tap('without the second it ends', await endOf(kept, 403, refusalOf({ name: 'twice' }, { verb: 'watch', ...here })));
+tap(
+    'without the second it ends',
+    await endOf(kept, 403, refusalOf({ name: 'twice' }, { verb: 'watch', ...here })),
+);
 tapEnd();

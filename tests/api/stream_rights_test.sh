@@ -7,7 +7,7 @@ here=$top/tests/api
 # shellcheck source=tests/api/identities.sh
 . "$here/identities.sh"
 listen=127.0.0.1:0
-start || exit 1
+start --access-log off || exit 1
 tokens >tokens.json <<EOF
 root system:masters
 member club,others

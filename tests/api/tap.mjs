@@ -7,7 +7,8 @@ export function tap(name, problems) {
     count++;
     if (problems.length) failed++;
     console.log(`${problems.length ? 'not ok' : 'ok'} ${count} - ${name}`);
-    for (const problem of problems.slice(0, 20)) console.log(`# ${problem.replaceAll('\n', '\\n')}`);
+    for (const problem of problems.slice(0, 20))
+        console.log(`# ${problem.replaceAll('\n', '\\n')}`);
     if (problems.length > 20) console.log(`# and ${problems.length - 20} more`);
 }
 
