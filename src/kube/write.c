@@ -308,10 +308,11 @@ static void on_answered(struct vd_task *task)
     }
 }
 
-/* Nobody but the pipeline, whatever their rights. */
+/* Nobody but the pipeline, whatever their rights: not even who may speak for others. */
 static enum vd_author author(const struct vd_call *call)
 {
-    return vd_user_in_group(call->user, VD_SLICE(VD_GROUP_GIT)) ? VD_AUTHOR_GIT : VD_AUTHOR_API;
+    bool pipeline = vd_user_in_group(call->user, VD_SLICE(VD_GROUP_GIT)) && !call->user->is.by;
+    return pipeline ? VD_AUTHOR_GIT : VD_AUTHOR_API;
 }
 
 /* Judges what is proposed, and proposes it unless it is only to be judged. False: the call
