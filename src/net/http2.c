@@ -30,7 +30,9 @@ enum {
     BLOCK_RECEIVED_MAX = 2 * VD_HTTP_HEAD_LEN_MAX,
     CONNECTION_WINDOW = 1048576,
     SETTINGS_MAX = 32, /* in one frame */
-    ACKS_MAX = VD_HTTP2_NUISANCES_MAX + 100,
+    SLICE_LEN = 4096,
+    FRAME_HEAD_LEN = 9,
+    ACKS_MAX = VD_HTTP2_NUISANCES_MAX + SLICE_LEN / FRAME_HEAD_LEN + 16,
 };
 
 static const uint8_t notice[8] = "goodbye"; /* of the ping that follows the first GOAWAY */
@@ -53,6 +55,13 @@ void vd_stream_list_remove(struct vd_stream_list *list, struct vd_stream *s)
 
 /* ---- nuisances ---- */
 
+void vd_http2_terminate(struct vd_http2 *h, uint32_t code)
+{
+    h->terminated = true;
+    nghttp2_session_terminate_session(h->session, code);
+    vd_output_mark(h->connection);
+}
+
 /* A bucket that is full at first and at rest. `nuisance_ns` is the time at which it will be
  * full again, which says all of it. */
 void vd_http2_nuisance(struct vd_http2 *h)
@@ -63,7 +72,7 @@ void vd_http2_nuisance(struct vd_http2 *h)
         h->nuisance_ns = now_ns;
     h->nuisance_ns += one_ns;
     if (h->nuisance_ns - now_ns > VD_HTTP2_NUISANCES_MAX * one_ns)
-        nghttp2_session_terminate_session(h->session, NGHTTP2_ENHANCE_YOUR_CALM);
+        vd_http2_terminate(h, NGHTTP2_ENHANCE_YOUR_CALM);
 }
 
 /* ---- streams ---- */
@@ -185,7 +194,6 @@ static int on_frame(nghttp2_session *session, const nghttp2_frame *frame, void *
         on_ping(h, &frame->ping);
         break;
     case NGHTTP2_RST_STREAM:
-    case NGHTTP2_PRIORITY: /* which this server has told the client not to send */
         vd_http2_nuisance(h);
         break;
     default:
@@ -289,18 +297,21 @@ void vd_http2_start(struct vd_connection *c)
 
 /* ---- bytes ---- */
 
+/* In slices: what a slice can do to nghttp2 before it is looked at is bounded. */
 void vd_http2_receive(struct vd_connection *c, const char *p, size_t n)
 {
     struct vd_http2 *h = c->http2;
-    ssize_t used = nghttp2_session_mem_recv(h->session, (const uint8_t *)p, n);
-    if (used < 0) {
-        vd_connection_close(c);
-        return;
-    }
-    if (h->block.stream) {
-        h->block.received += n;
+    for (size_t part; n && !h->terminated; p += part, n -= part) {
+        part = n < SLICE_LEN ? n : SLICE_LEN;
+        if (nghttp2_session_mem_recv(h->session, (const uint8_t *)p, part) < 0) {
+            vd_connection_close(c);
+            return;
+        }
+        if (!h->block.stream)
+            continue;
+        h->block.received += part;
         if (h->block.received > BLOCK_RECEIVED_MAX)
-            nghttp2_session_terminate_session(h->session, NGHTTP2_ENHANCE_YOUR_CALM);
+            vd_http2_terminate(h, NGHTTP2_ENHANCE_YOUR_CALM);
     }
     vd_http2_process(h);
     vd_output_mark(c);
@@ -309,7 +320,7 @@ void vd_http2_receive(struct vd_connection *c, const char *p, size_t n)
 bool vd_http2_may_read(const struct vd_connection *c)
 {
     const struct vd_http2 *h = c->http2;
-    return nghttp2_session_want_read(h->session) &&
+    return (nghttp2_session_want_read(h->session) || h->drain == VD_HTTP2_NOTICED) &&
            nghttp2_session_get_outbound_queue_size(h->session) <
                VD_HTTP2_QUEUE_FRAMES_MAX + 4 * (size_t)c->service->streams_max;
 }
@@ -353,10 +364,11 @@ void vd_http2_after_flush(struct vd_connection *c)
     struct vd_http2 *h = c->http2;
     vd_http2_process(h);
     tell_drained(h);
-    bool over = !nghttp2_session_want_read(h->session) && !nghttp2_session_want_write(h->session);
-    bool left = h->drain == VD_HTTP2_LEAVING && h->streams_n == 0 &&
-                !nghttp2_session_want_write(h->session);
-    if ((over || left) && c->backlog == 0) {
+    /* After the first GOAWAY nghttp2 wants no more when there are no streams; but a request
+     * may be on its way. */
+    bool over = h->drain != VD_HTTP2_NOTICED && !nghttp2_session_want_read(h->session);
+    bool left = h->drain == VD_HTTP2_LEAVING && h->streams_n == 0;
+    if ((over || left) && c->backlog == 0 && !nghttp2_session_want_write(h->session)) {
         vd_http2_close(c);
         vd_connection_begin_close(c);
     }

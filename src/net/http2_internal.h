@@ -65,7 +65,8 @@ struct vd_http2 {
     size_t answers_len;         /* of complete answers that are not sent yet */
     struct vd_bytes *chunk;     /* frames that are being written; while filling only */
     size_t chunk_from, chunk_at;
-    bool greeted; /* the client's settings have come */
+    bool greeted;    /* the client's settings have come */
+    bool terminated; /* it ends with a GOAWAY that is not a friendly one */
     enum { VD_HTTP2_OPEN, VD_HTTP2_NOTICED, VD_HTTP2_LEAVING } drain;
     uint64_t nuisance_ns; /* see vd_http2_nuisance */
 };
@@ -74,6 +75,9 @@ struct vd_http2 {
 
 void vd_stream_list_add(struct vd_stream_list *list, struct vd_stream *s);
 void vd_stream_list_remove(struct vd_stream_list *list, struct vd_stream *s);
+
+/* Ends the connection, with a GOAWAY; nothing more is read. */
+void vd_http2_terminate(struct vd_http2 *h, uint32_t code);
 
 /* Counts something that costs the client less than the server. Too many, and the
  * connection ends with GOAWAY. */

@@ -58,8 +58,9 @@ static void on_stream_deadline(struct vd_timer *timer)
 {
     struct vd_stream *s = VD_HEAP_OWNER(timer, struct vd_stream, deadline);
     if (s->state == VD_STREAM_HEAD) { /* and nothing else can arrive before its end */
-        nghttp2_session_terminate_session(s->http2->session, NGHTTP2_ENHANCE_YOUR_CALM);
-        vd_output_mark(s->http2->connection);
+        vd_http2_terminate(s->http2, NGHTTP2_ENHANCE_YOUR_CALM);
+    } else if (s->state == VD_STREAM_BODY && s->ungranted) { /* it waits for others */
+        vd_stream_set_deadline(s, s->http2->connection->service->deadlines.body_ms);
     } else if (s->state == VD_STREAM_BODY) {
         vd_stream_refuse(s, VD_HTTP_REFUSED_SLOW);
         vd_http2_process(s->http2);
