@@ -540,7 +540,6 @@ static void test_a_drain_loses_no_request(void **state)
     h2_expect(&one, crossing, 200, "GET /echo/late ");
     h2_expect(&two, h2_ask(&two, "GET", "/echo/late", NULL), 200, "GET /echo/late ");
     h2_expect_goaway(&two, NGHTTP2_NO_ERROR);
-    assert_int_equal(two.goaways_n, 2);
     while (one.goaways_n < 2)
         assert_true(h2_pump(&one));
     assert_int_equal(one.goaway_last[0], INT32_MAX);
