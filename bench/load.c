@@ -7,7 +7,8 @@
  *   load list     clients list the collection: lists/s, MB/s
  *   load write    writers patch: writes/s; with --watchers and --watch-path, bystanders
  *
- * Plain Kubernetes REST over HTTP/1.1, so it drives kube-apiserver as well.
+ * Plain Kubernetes REST over HTTP/1.1, so it drives kube-apiserver as well. With
+ * --http2-connections N, watchers share N connections of HTTP/2.
  * One line of JSON each; "right" is false when a promise was broken.
  */
 #include <getopt.h>
@@ -61,6 +62,7 @@ static const struct {
     {"size", NULL, &load.size},
     {"events", NULL, &load.events},
     {"check-every", NULL, &load.check_every},
+    {"http2-connections", NULL, &load.bundles},
 };
 enum { SETTINGS = sizeof settings / sizeof *settings };
 enum { OPTION_SERVER = 256, OPTION_PID, OPTION_SECONDS };

@@ -55,7 +55,7 @@ static void define(struct link *l, unsigned i)
 static void *define_some(void *arg)
 {
     struct link l;
-    link_open(&l);
+    link_open(&l, false);
     for (unsigned i = (unsigned)(uintptr_t)arg; i < load.objects; i += load.clients)
         define(&l, i);
     link_close(&l);
@@ -104,7 +104,7 @@ void mode_definitions(void)
     double s = (double)(load_now_ns() - start_ns) / 1e9;
     double after_kb = server_resident_kb(), again_ms = 0;
     cpu_s = server_cpu_s() - cpu_s;
-    link_open(&l);
+    link_open(&l, false);
     double list_ms = ask(&l, "/apis/g0.load.example/v1/things0", "application/json");
     double first_ms = ask(&l, "/apis", AGGREGATED);
     for (unsigned i = 0; i < ASKS; i++)

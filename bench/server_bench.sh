@@ -153,6 +153,24 @@ fanout() {
         "$(field "$line" cpu_us_per_event), the ceiling's $(field "$ceiling" cpu_us_per_event)"
 }
 
+# http2 WATCHERS CONNECTIONS WRITERS: the same watches over a few connections of HTTP/2, against one
+# connection of HTTP/1.1 each, over TLS; and what they cost in memory.
+http2() {
+    wanted "http2 $1 $2 $3" || return 0
+    on_server tls fanout --watchers "$1" --writers "$3"
+    old=$line
+    on_server tls fanout --watchers "$1" --writers "$3" --http2-connections "$2"
+    verdict "fan-out, $1 watches over $2 HTTP/2, $3 writers" \
+        "$(ratio "$(field "$line" events_per_s)" "$(field "$old" events_per_s)")" '>=' 0.6 \
+        "of $(field "$old" events_per_s) events/s over HTTP/1.1"
+    say "  its CPU an event, us" \
+        "$(field "$line" cpu_us_per_event), HTTP/1.1's $(field "$old" cpu_us_per_event)"
+    on_server tls idle --watchers "$1" --http2-connections "$2"
+    mb=$(printf '%s\n' "$line" | sed 's/.*"resident_kb":\[\([^]]*\).*/\1/' |
+        awk -F , '{ print ($2 - $1) / 1024 }')
+    verdict "  memory of the $1 watches, MB" "$mb" '<=' 10 ""
+}
+
 # write_row DOOR WRITERS
 write_row() {
     wanted "write $1 $2" || return 0
@@ -310,6 +328,8 @@ for door in plain tls; do
     list "$door"
 done
 full
+http2 1000 10 8
+http2 1000 10 64
 bystanders
 idle plain 1
 idle tls 16
