@@ -182,8 +182,11 @@ static bool compile_flags(struct compiler *c, struct vd_schema_node *node,
         node->list_type = VD_LIST_MAP;
     else if (list.n && !vd_slice_is(list, "atomic"))
         return refuse(c, path, "x-kubernetes-list-type must be atomic, set or map");
+    node->merge_type = node->list_type;
     if (c->advisory)
         node->list_type = VD_LIST_ATOMIC;
+    if (vd_slice_is(vd_json_text(vd_json_get(source, VD_SLICE("x-kubernetes-map-type"))), "atomic"))
+        node->flags |= VD_SCHEMA_ATOMIC_MAP;
     node->map_keys = vd_json_get(source, VD_SLICE("x-kubernetes-list-map-keys"));
     VD_JSON_EACH (key, node->map_keys) {
         if (!vd_json_is(key, VD_JSON_STRING))

@@ -39,6 +39,7 @@ enum vd_schema_flag {
     VD_SCHEMA_INT_OR_STRING = 256,
     VD_SCHEMA_ANYTHING = 512,     /* nothing to validate here or below */
     VD_SCHEMA_RULES_BELOW = 1024, /* this node or one below it has rules */
+    VD_SCHEMA_ATOMIC_MAP = 2048,  /* x-kubernetes-map-type: atomic */
 };
 
 enum vd_list_type { VD_LIST_ATOMIC, VD_LIST_SET, VD_LIST_MAP };
@@ -90,10 +91,11 @@ struct vd_schema_compound {
 };
 
 struct vd_schema_node {
-    uint8_t types;     /* enum vd_schema_type */
-    uint8_t format;    /* enum vd_format */
-    uint8_t list_type; /* enum vd_list_type */
-    uint16_t flags;    /* enum vd_schema_flag */
+    uint8_t types;      /* enum vd_schema_type */
+    uint8_t format;     /* enum vd_format */
+    uint8_t list_type;  /* enum vd_list_type: what is validated */
+    uint8_t merge_type; /* enum vd_list_type: how server-side apply merges it */
+    uint16_t flags;     /* enum vd_schema_flag */
     uint32_t property_count, required_count;
     uint32_t slot_mask; /* of `slots`: their number minus one */
     struct vd_schema_property *properties;
@@ -102,7 +104,7 @@ struct vd_schema_node {
     const struct vd_schema_node *items;
     const struct vd_schema_bounds *bounds;
     const struct vd_schema_compound *compound;
-    const struct vd_json *map_keys; /* of a VD_LIST_MAP */
+    const struct vd_json *map_keys; /* of a VD_LIST_MAP, validated or merged */
     const struct vd_json *fallback; /* the default, or NULL */
     const struct vd_json *rules;    /* x-kubernetes-validations, or NULL: kept, not evaluated */
     const struct vd_json *source;

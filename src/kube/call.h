@@ -40,8 +40,11 @@ struct vd_call {
     void (*write)(struct vd_call *call); /* makes the next attempt */
     unsigned attempts;
     struct vd_wish wish;
-    struct vd_wish wishes[2]; /* what is proposed: the guard, if there is one, and the wish */
-    struct vd_wish guard;     /* what else must hold; no key: nothing */
+    struct vd_wish wishes[2];       /* what is proposed: the guard, if there is one, and the wish */
+    struct vd_wish guard;           /* what else must hold; no key: nothing */
+    struct vd_slice managed;        /* managedFields, beside the document: see field_manager.h */
+    struct vd_slice managed_before; /* as it is stored */
+    bool applied;                   /* by a server-side apply, which has seen to `managed` */
     struct vd_buf json;
     struct vd_buf body; /* the template */
     struct vd_proposal proposal;

@@ -21,6 +21,7 @@
 #include "kube/decode.h"
 #include "kube/deletion.h"
 #include "kube/escalation_check.h"
+#include "kube/field_manager.h"
 #include "kube/object_meta.h"
 #include "kube/strategic_merge.h"
 #include "kube/uid.h"
@@ -289,7 +290,8 @@ static void on_answered(struct vd_task *task)
     if (awaits_definition(call))
         return;
     call->x->ops = NULL;
-    bool lost = o->code == VD_ERR_CONFLICT || o->code == VD_ERR_NOT_FOUND;
+    bool lost = o->code == VD_ERR_CONFLICT || o->code == VD_ERR_NOT_FOUND ||
+                (o->code == VD_ERR_EXISTS && call->applied);
     if (lost && call->write && may_try_again(call)) {
         call->warnings.n = 0; /* the next attempt finds them anew */
         call->write(call);
@@ -370,7 +372,7 @@ static const struct vd_kind *stored_kind(const struct vd_call *call)
     return kind ? kind : call->kind;
 }
 
-int vd_call_put(struct vd_call *call, const struct vd_json *object, struct vd_error *error)
+int vd_call_put(struct vd_call *call, struct vd_json *object, struct vd_error *error)
 {
     size_t hole = 0;
     if (call->kind->converts) {
@@ -380,6 +382,7 @@ int vd_call_put(struct vd_call *call, const struct vd_json *object, struct vd_er
     }
     vd_buf_reset(&call->json);
     vd_buf_reset(&call->body);
+    vd_managed_put_back(&call->arena, object, call->managed);
     vd_json_write(&call->json, object);
     int code = vd_revision_hole_make(&call->body, vd_buf_slice(&call->json), &hole, error);
     if (code)
@@ -427,11 +430,17 @@ static void furnish_namespace(struct vd_call *call, struct vd_json *object)
 void vd_call_create(struct vd_call *call)
 {
     struct vd_json *object = NULL;
+    call->write = vd_call_create;
+    if (vd_call_check_manager(call, false) && vd_call_decode(call, false, &object))
+        vd_call_create_object(call, object);
+}
+
+void vd_call_create_object(struct vd_call *call, struct vd_json *object)
+{
     struct vd_pruned pruned = {0};
     struct vd_error error;
-    call->write = vd_call_create;
-    if (!vd_call_decode(call, false, &object) || !check_kind(call, call->kind, object) ||
-        !check_space(call, object) || !check_namespace_lives(call))
+    if (!check_kind(call, call->kind, object) || !check_space(call, object) ||
+        !check_namespace_lives(call))
         return;
     if (vd_meta_resource_version(object).n) {
         struct vd_status status = vd_status_bad_request(
@@ -451,6 +460,8 @@ void vd_call_create(struct vd_call *call)
                          vd_name_generate(&call->arena, vd_meta_generate_name(object)));
     stamp_new(call, object);
     furnish_namespace(call, object);
+    if (!call->applied)
+        vd_call_track(call, NULL, object, NULL);
     if (!check_valid(call, call->kind, object, NULL) ||
         !vd_call_check_escalation(call, object, true))
         return;
@@ -475,7 +486,8 @@ bool vd_call_read_current(struct vd_call *call, struct vd_json **out)
     struct vd_key key = vd_call_key(call);
     int code = vd_store_get(call->kube->store, &key, 0, &event, &error);
     if (!code)
-        code = vd_json_parse_copy(&call->arena, vd_body_slice(event->body), NULL, out, &error);
+        code = vd_body_parse(&call->arena, vd_body_slice(event->body), out, &call->managed, &error);
+    call->managed_before = call->managed;
     call->guard = (struct vd_wish){.revision = 0};
     if (!code && call->kind->converts)
         vd_object_convert(stored_kind(call), call->kind, &call->arena, *out);
@@ -495,7 +507,6 @@ static void keep_metadata(struct vd_call *call, const struct vd_json *old, struc
 {
     struct vd_json *metadata = vd_json_get(object, VD_SLICE("metadata"));
     vd_json_remove(metadata, VD_SLICE("selfLink"));
-    vd_json_remove(metadata, VD_SLICE("managedFields"));
     vd_metadata_inherit(&call->arena, object, old);
     vd_meta_set_resource_version(&call->arena, object, VD_SLICE(""));
 }
@@ -575,6 +586,19 @@ static bool is_finished(const struct vd_json *object)
            vd_json_count(vd_json_dig(object, "spec", "finalizers", NULL)) == 0;
 }
 
+/* Brings the record up to date. What changes nothing is written as it was, whatever the
+ * order in which it came: then there is no event. */
+static struct vd_json *track(struct vd_call *call, const struct vd_json *old,
+                             struct vd_json *object, const struct vd_json *managed)
+{
+    bool changed = !call->applied && vd_call_track(call, old, object, managed);
+    if (changed || !vd_slice_eq(call->managed_before, call->managed))
+        return object;
+    struct vd_json *same = vd_json_clone(&call->arena, old);
+    vd_meta_set_resource_version(&call->arena, same, VD_SLICE(""));
+    return vd_json_eq(same, object) ? same : object;
+}
+
 void vd_call_write_new(struct vd_call *call, const struct vd_json *old, struct vd_json *object,
                        bool is_put)
 {
@@ -582,6 +606,8 @@ void vd_call_write_new(struct vd_call *call, const struct vd_json *old, struct v
     struct vd_error error;
     if (!check_kind(call, call->kind, object) || !check_space(call, object))
         return;
+    struct vd_json *managed = vd_json_remove(vd_json_get(object, VD_SLICE("metadata")),
+                                             VD_SLICE("managedFields"));
     if (!vd_slice_eq(vd_meta_name(object), call->target.name)) {
         struct vd_status status = vd_status_name_differs(&call->arena, vd_meta_name(object),
                                                          call->target.name);
@@ -601,6 +627,7 @@ void vd_call_write_new(struct vd_call *call, const struct vd_json *old, struct v
     if (is_at_status(call))
         vd_conditions_keep(call->kind, &call->arena, object, old);
     count_generation(call, old, object);
+    object = track(call, old, object, managed);
     if (!check_valid(call, call->kind, object, old) ||
         !vd_call_check_escalation(call, object, false))
         return;
@@ -619,7 +646,8 @@ void vd_call_update(struct vd_call *call)
 {
     struct vd_json *object = NULL, *old = NULL;
     call->write = vd_call_update;
-    if (vd_call_decode(call, false, &object) && vd_call_read_current(call, &old))
+    if (vd_call_check_manager(call, false) && vd_call_decode(call, false, &object) &&
+        vd_call_read_current(call, &old))
         vd_call_write_new(call, old, object, true);
 }
 
@@ -699,26 +727,51 @@ void vd_call_reply_bad_patch(struct vd_call *call, int code, const struct vd_err
     vd_call_reply_status(call, &status);
 }
 
+/* Whether the patch needs to see managedFields, which are not in the document. One that
+ * copies or compares may look anywhere. */
+static bool may_speak_of_managers(struct vd_call *call, enum vd_body_format format)
+{
+    struct vd_slice body = call->x->body;
+    return call->managed.n &&
+           (format == VD_BODY_JSON_PATCH || memmem(body.p, body.n, "managedFields", 13) ||
+            memmem(body.p, body.n, "\\u", 2));
+}
+
+static void show_managers(struct vd_call *call, struct vd_json *object)
+{
+    struct vd_json *list = NULL;
+    if (!vd_json_parse(&call->arena, call->managed, NULL, &list, NULL))
+        vd_json_set(&call->arena, vd_json_get(object, VD_SLICE("metadata")),
+                    VD_SLICE("managedFields"), list);
+}
+
 void vd_call_patch(struct vd_call *call)
 {
     enum vd_body_format format = vd_body_format(call->x);
     struct vd_json *old = NULL;
     struct vd_error error;
+    if (format == VD_BODY_APPLY_PATCH) {
+        vd_call_apply(call);
+        return;
+    }
     bool strategic = format == VD_BODY_STRATEGIC_PATCH && call->kind->builtin;
     if (format != VD_BODY_JSON_PATCH && format != VD_BODY_MERGE_PATCH && !strategic) {
         struct vd_status status = vd_status_unsupported_media_type(
             &call->arena,
             call->kind->builtin
                 ? VD_SLICE("application/json-patch+json, application/merge-patch+json, "
-                           "application/strategic-merge-patch+json")
-                : VD_SLICE("application/json-patch+json, application/merge-patch+json"));
+                           "application/strategic-merge-patch+json, application/apply-patch+yaml")
+                : VD_SLICE("application/json-patch+json, application/merge-patch+json, "
+                           "application/apply-patch+yaml"));
         vd_call_reply_status(call, &status);
         return;
     }
     call->write = vd_call_patch;
-    if (!vd_call_read_current(call, &old))
+    if (!vd_call_check_manager(call, false) || !vd_call_read_current(call, &old))
         return;
     struct vd_json *object = vd_json_clone(&call->arena, old);
+    if (may_speak_of_managers(call, format))
+        show_managers(call, object);
     int code = vd_call_apply_patch(call, object, format, &error);
     if (code) {
         vd_call_reply_bad_patch(call, code, &error);

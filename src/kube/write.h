@@ -9,9 +9,15 @@
  * that. False: the call has been answered. */
 bool vd_call_read_current(struct vd_call *call, struct vd_json **out) VD_MUST_USE;
 
-/* Makes the wish one that puts this object; its condition and key stay. */
-int vd_call_put(struct vd_call *call, const struct vd_json *object,
-                struct vd_error *error) VD_MUST_USE;
+/* Makes the wish one that puts this object, with call->managed in it; its condition and
+ * key stay. The object is good for nothing else afterwards. */
+int vd_call_put(struct vd_call *call, struct vd_json *object, struct vd_error *error) VD_MUST_USE;
+
+/* Checks, furnishes and proposes a new object. Ends the call. */
+void vd_call_create_object(struct vd_call *call, struct vd_json *object);
+
+/* Server-side apply: see apply.c. */
+void vd_call_apply(struct vd_call *call);
 
 /* The whole way of an update: checks the new object, keeps what it cannot change of the
  * old one, and proposes it. `is_put`: the client has sent all of it. */

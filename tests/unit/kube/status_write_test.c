@@ -140,6 +140,7 @@ static struct vd_json *rest_of(struct vd_json *object)
 {
     vd_json_remove(object, VD_SLICE("status"));
     vd_json_remove(vd_json_get(object, VD_SLICE("metadata")), VD_SLICE("resourceVersion"));
+    vd_json_remove(vd_json_get(object, VD_SLICE("metadata")), VD_SLICE("managedFields"));
     return object;
 }
 
