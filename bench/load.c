@@ -7,7 +7,8 @@
  *   load list     clients list the collection: lists/s, MB/s
  *   load write    writers patch: writes/s; with --watchers and --watch-path, bystanders
  *
- * Plain Kubernetes REST over HTTP/1.1, so it drives kube-apiserver as well.
+ * Plain Kubernetes REST over HTTP/1.1, so it drives kube-apiserver as well. With
+ * --http2-connections N, watchers share N connections of HTTP/2.
  * One line of JSON each; "right" is false when a promise was broken.
  */
 #include <getopt.h>
@@ -38,7 +39,7 @@ static const struct {
     void (*run)(void);
 } modes[] = {
     {"fanout", mode_fanout}, {"idle", mode_idle},   {"replay", mode_replay},
-    {"list", mode_list},     {"write", mode_write},
+    {"list", mode_list},     {"write", mode_write}, {"definitions", mode_definitions},
 };
 
 /* Options by what they set. */
@@ -61,6 +62,7 @@ static const struct {
     {"size", NULL, &load.size},
     {"events", NULL, &load.events},
     {"check-every", NULL, &load.check_every},
+    {"http2-connections", NULL, &load.bundles},
 };
 enum { SETTINGS = sizeof settings / sizeof *settings };
 enum { OPTION_SERVER = 256, OPTION_PID, OPTION_SECONDS };
@@ -120,7 +122,8 @@ double server_cpu_s(void)
 
 static _Noreturn void usage(void)
 {
-    fputs("usage: load fanout|idle|replay|list|write --server http[s]://ADDRESS:PORT [OPTION "
+    fputs("usage: load fanout|idle|replay|list|write|definitions --server http[s]://ADDRESS:PORT "
+          "[OPTION "
           "VALUE]...\n"
           "  --pid N --seconds S",
           stderr);

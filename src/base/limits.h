@@ -58,6 +58,15 @@
     X(VD_HTTP_AHEAD_OUTPUT_MAX,  262144,      "bytes waiting to be sent on a connection above which its next request waits") \
     X(VD_HTTP_TURN_REQUESTS_MAX, 64,          "requests of one connection that one turn of a loop takes") \
     X(VD_HTTP_TURN_SEND_MAX,     1048576,     "bytes that one turn of a loop sends on one connection, about") \
+    X(VD_HTTP2_STREAMS_DEFAULT,  250,         "requests and watches at a time on one HTTP/2 connection") \
+    X(VD_HTTP2_TABLE_LEN_MAX,    4096,        "bytes of an HTTP/2 connection's table of headers, in each direction") \
+    X(VD_HTTP2_UPLOAD_LEN_MAX,   8388608,     "bytes of request bodies of one HTTP/2 connection above which they arrive one after the other") \
+    X(VD_HTTP2_ANSWERS_LEN_MAX,  8388608,     "bytes of complete answers that wait for an HTTP/2 client above which its next requests wait") \
+    X(VD_HTTP2_OUTPUT_LEN_MAX,   131072,      "bytes of an HTTP/2 connection that are made ready for its socket at a time, about") \
+    X(VD_HTTP2_QUEUE_FRAMES_MAX, 2048,        "frames that wait for an HTTP/2 connection's socket above which it is not read from") \
+    X(VD_HTTP2_NUISANCES_MAX,    500,         "resets, pings, settings and the like that an HTTP/2 client may send at once; then GOAWAY") \
+    X(VD_HTTP2_NUISANCES_PER_S,  100,         "and how many per second in the long run") \
+    X(VD_HTTP2_NOTICE_MS,        1000,        "milliseconds between the two GOAWAYs of a connection that ends, when the client does not answer") \
     X(VD_GZIP_BODY_LEN_MIN,      131072,      "bytes from which on an answer is compressed, where the client allows it (as in Kubernetes)") \
     X(VD_VERSION_WAIT_MS,        3000,        "milliseconds that a read waits for a resourceVersion that is to come; then 504 (as in Kubernetes)") \
     X(VD_TCP_KEEPALIVE_S,        60,          "seconds of silence before a connection is probed, 4 times in 15 s steps") \

@@ -122,6 +122,7 @@ static void log_request(const struct vd_record *r, const struct vd_exchange *x,
     fields[n++] = VD_F_U64("status", x->status);
     fields[n++] = VD_F_U64("duration_us", duration_ns / 1000);
     fields[n++] = VD_F_U64("bytes", x->sent_len);
+    fields[n++] = VD_F_STR("protocol", x->protocol);
     fields[n] = VD_F_END;
     if (vd_log_enabled(VD_LOG_INFO))
         vd_log_event(VD_LOG_INFO, "request", fields);

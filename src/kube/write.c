@@ -251,10 +251,23 @@ static bool may_try_again(struct vd_call *call)
            (call->attempts < ATTEMPTS_MAX && call->arena.total < ATTEMPTS_LEN_MAX);
 }
 
+/* The client is told what its definition says and the server does not do. */
+static void warn_of_rules(struct vd_call *call)
+{
+    struct vd_kind_set *set = vd_kinds_snapshot(call->kube->kinds);
+    const struct vd_kind *kind = vd_kind_set_stored(set, call->target.name);
+    if (kind && !kind->builtin && !call->deletes && vd_schema_has_rules(kind->schema))
+        vd_call_warn(call, "x-kubernetes-validations are kept, but this server does not evaluate "
+                           "them yet");
+    vd_kind_set_unref(set);
+}
+
 /* Whoever has written a definition finds its kind when the answer comes: this calls
  * on_answered() again by then. False: there is nothing to wait for. */
 static bool awaits_definition(struct vd_call *call)
 {
+    if (call->awaited)
+        warn_of_rules(call);
     if (call->awaited || call->outcome.code || !call->kube->await_definition ||
         !vd_slice_eq(call->kind->storage_key, VD_DEFINITIONS))
         return false;
@@ -297,10 +310,11 @@ static void on_answered(struct vd_task *task)
     }
 }
 
-/* Nobody but the pipeline, whatever their rights. */
+/* Nobody but the pipeline, whatever their rights: not even who may speak for others. */
 static enum vd_author author(const struct vd_call *call)
 {
-    return vd_user_in_group(call->user, VD_SLICE(VD_GROUP_GIT)) ? VD_AUTHOR_GIT : VD_AUTHOR_API;
+    bool pipeline = vd_user_in_group(call->user, VD_SLICE(VD_GROUP_GIT)) && !call->user->is.by;
+    return pipeline ? VD_AUTHOR_GIT : VD_AUTHOR_API;
 }
 
 /* Judges what is proposed, and proposes it unless it is only to be judged. False: the call

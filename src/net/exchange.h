@@ -9,7 +9,7 @@
  *
  * Whoever answers later sets `ops` and `arg`: `gone` tells it that the client has
  * left and that the exchange must not be touched any more. Nothing here says how
- * the bytes travel, so that HTTP/2 can come under it.
+ * the bytes travel: it is the same over HTTP/1.1 and HTTP/2.
  *
  * All on the loop's thread.
  */
@@ -23,6 +23,7 @@
 
 struct vd_connection;
 struct vd_exchange;
+struct vd_stream;
 
 struct vd_exchange_ops {
     /* A stream's backlog has been sent; asked for by vd_exchange_await_drain(). */
@@ -33,6 +34,7 @@ struct vd_exchange_ops {
 
 struct vd_exchange {
     struct vd_connection *connection;
+    struct vd_stream *stream; /* of HTTP/2 whose exchange it is; NULL: the connection's own */
     struct vd_loop *loop;
     const struct vd_http_head *head; /* good until the answer is complete, or forgotten */
     struct vd_slice body;            /* likewise */
@@ -41,6 +43,7 @@ struct vd_exchange {
     void *record;      /* the handler's, until the service's `finished`, which lets go of it */
     uint64_t start_ns; /* when the request was complete */
     /* For logs and metrics: */
+    const char *protocol; /* "HTTP/1.1", say; constant */
     unsigned status;
     uint64_t sent_len; /* bytes of the answer, head included, that were given to be sent */
 };

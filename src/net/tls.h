@@ -8,6 +8,7 @@
 #define VD_NET_TLS_H
 
 #include <openssl/ssl.h>
+#include <stdbool.h>
 
 #include "base/error.h"
 
@@ -15,6 +16,7 @@ struct vd_tls_files {
     const char *certificate; /* PEM, with the chain */
     const char *key;
     const char *client_ca; /* PEM: whom client certificates must come from; NULL: none asked */
+    bool http1_only;       /* HTTP/2 is not offered (ALPN) */
 };
 
 /* A server context: TLS 1.2 and up; a client certificate is asked for but not

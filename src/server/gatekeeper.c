@@ -168,10 +168,10 @@ static void heard(struct vd_listener *listener, struct vd_commit *commit)
     for (size_t i = 0; i < commit->n; i++) {
         const struct vd_event *now = commit->changes[i].now;
         struct vd_slice kind = vd_entry_kind(now->entry);
-        if (!vd_event_is_live(now) && vd_slice_is(kind, "serviceaccounts"))
-            atomic_fetch_add(&g->version, 1);
-        if (!vd_event_is_live(now) && is_bound_to(kind))
+        if (!vd_event_is_live(now) && is_bound_to(kind)) {
             atomic_fetch_add(&g->bound_version, 1);
+            atomic_fetch_add(&g->version, 1);
+        }
         if (source_kind(kind) && !atomic_exchange(&g->catch_up_posted, true))
             vd_loop_post(g->options.loop, &g->catch_up);
     }
@@ -428,7 +428,8 @@ uint64_t vd_gatekeeper_version(void *arg)
     return atomic_load(&g->version);
 }
 
-/* Whether the account of "system:serviceaccount:SPACE:NAME" is still the same. */
+/* Whether the account of "system:serviceaccount:SPACE:NAME" is still the same, and so is
+ * what its token is bound to. */
 static bool account_stands(struct vd_gatekeeper *g, const struct vd_user *user)
 {
     struct vd_slice name = vd_slice_from(user->is.name, sizeof "system:serviceaccount:" - 1), space;
@@ -436,7 +437,8 @@ static bool account_stands(struct vd_gatekeeper *g, const struct vd_user *user)
            exists(g, &(struct vd_bound_object){.resource = VD_SLICE("serviceaccounts"),
                                                .space = space,
                                                .name = name,
-                                               .uid = user->is.uid});
+                                               .uid = user->is.uid}) &&
+           (!user->is.bound.resource.n || exists(g, &user->is.bound));
 }
 
 static bool token_stands(struct vd_gatekeeper *g, const struct vd_user *user, int64_t now_ms)

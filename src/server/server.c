@@ -142,6 +142,7 @@ static int make_loops(struct server *s, struct vd_error *error)
         service->finished = finished;
         service->arg = s;
         service->body_len_max = VD_BODY_LEN_MAX;
+        service->streams_max = (uint32_t)s->config->http2_streams;
     }
     return code;
 }

@@ -56,6 +56,8 @@ const struct vd_setting vd_settings[VD_SETTINGS_N] = {
      "answer /livez, /readyz, /healthz and /version to anybody"},
     {"threads", "N", VD_SETTING_COUNT, "0", 0, 256, NULL, FIELD(threads),
      "event loops; 0: one for each CPU but one"},
+    {"http2-streams", "N", VD_SETTING_COUNT, "250", 0, 10000, NULL, FIELD(http2_streams),
+     "requests and watches at a time on one HTTP/2 connection; 0: HTTP/1.1 only"},
     {"window.events", "N", VD_SETTING_COUNT, "1000000", 1, 1000000000, NULL, FIELD(window_events),
      "events that a watch can be resumed from"},
     {"window.age", "TIME", VD_SETTING_DURATION, "24h", MINUTE, DAYS(3650), NULL,
