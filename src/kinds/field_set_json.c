@@ -75,35 +75,21 @@ void vd_field_set_write(struct vd_buf *out, const struct vd_field_set *set)
 
 /* ---- a look without reading ---- */
 
-/* Is this raw key the step's? "f:" is never escaped in what we have written. */
-static bool is_step(struct vd_slice raw, const struct vd_path_element *at, struct vd_buf *scratch)
+/* The bytes from the step's value on. */
+static bool find_step(struct vd_slice json, const struct vd_path_element *at, struct vd_slice *rest)
 {
-    if (at->type == VD_PATH_NAME)
-        return raw.n >= 2 && raw.p[0] == 'f' && raw.p[1] == ':' &&
-               vd_span_key_is(vd_slice_from(raw, 2), at->name);
-    if (scratch->n == 0)
-        vd_path_element_write(scratch, at);
-    return vd_span_key_is(raw, vd_buf_slice(scratch));
-}
-
-static bool find_step(struct vd_slice json, const struct vd_path_element *at,
-                      struct vd_slice *value)
-{
-    struct vd_span_cursor c;
-    struct vd_slice raw;
-    struct vd_buf scratch = {0};
-    bool found = false;
-    vd_span_open(&c, json);
-    while (!found && vd_span_next(&c, &raw, value))
-        found = is_step(raw, at, &scratch);
-    vd_buf_release(&scratch);
+    struct vd_buf key = {0};
+    vd_path_element_write(&key, at);
+    bool found = vd_span_seek(json, vd_buf_slice(&key), rest);
+    vd_buf_release(&key);
     return found;
 }
 
-static bool is_member(struct vd_slice value)
+/* We write the dot first. */
+static bool is_member(struct vd_slice rest)
 {
-    struct vd_slice dot;
-    return value.n == 2 || vd_span_get(value, VD_SLICE("."), &dot);
+    return vd_slice_starts_with(rest, VD_SLICE("{}")) ||
+           vd_slice_starts_with(rest, VD_SLICE("{\".\":"));
 }
 
 /* Counts the members of `set` that are there and those that are not. */

@@ -29,12 +29,13 @@ static struct vd_managed_entry *push(struct vd_managed *m)
     return &m->p[m->n++];
 }
 
-static void read_entry(struct vd_managed *m, struct vd_slice json)
+/* The entry at the front of `json`; gives its length, or 0 if it has no end. */
+static size_t read_entry(struct vd_managed *m, struct vd_slice json)
 {
     struct vd_managed_entry *e = push(m);
     struct vd_slice operation = VD_SLICE(""), raw, value;
     struct vd_span_cursor c;
-    e->whole = json;
+    size_t n = 1;
     vd_span_open(&c, json);
     while (vd_span_next(&c, &raw, &value)) {
         struct vd_slice *text = vd_slice_is(raw, "manager")       ? &e->manager
@@ -43,24 +44,31 @@ static void read_entry(struct vd_managed *m, struct vd_slice json)
                                 : vd_slice_is(raw, "subresource") ? &e->subresource
                                 : vd_slice_is(raw, "operation")   ? &operation
                                                                   : NULL;
+        n = (size_t)(value.p + value.n - json.p);
         if (vd_slice_is(raw, "fieldsV1"))
             e->fields = value;
         else if (text && !vd_span_text(m->arena, value, text))
             *text = VD_SLICE("");
     }
     e->applied = vd_slice_is(operation, "Apply");
+    if (n >= json.n || json.p[n] != '}')
+        return 0;
+    e->whole = vd_slice(json.p, n + 1);
+    return n + 1;
 }
 
+/* The entries are read through once: each ends behind its last value, for they are written
+ * without blanks. */
 void vd_managed_read(struct vd_managed *m, struct vd_arena *a, struct vd_slice json)
 {
-    struct vd_span_cursor c;
-    struct vd_slice key, value;
+    struct vd_slice rest = vd_slice_from(json, 1);
     *m = (struct vd_managed){.arena = a};
-    if (!json.n)
-        return;
-    vd_span_open(&c, json);
-    while (vd_span_next(&c, &key, &value))
-        read_entry(m, value);
+    while (rest.n && rest.p[0] == '{') {
+        size_t n = read_entry(m, rest);
+        if (n == 0 || n >= rest.n || rest.p[n] != ',')
+            break;
+        rest = vd_slice_from(rest, n + 1);
+    }
 }
 
 bool vd_managed_is_reset(const struct vd_json *list)
