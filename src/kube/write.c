@@ -777,8 +777,9 @@ void vd_call_patch(struct vd_call *call)
         vd_call_reply_bad_patch(call, code, &error);
         return;
     }
-    /* A patch that does not speak of the version means whatever is there. */
-    if (!call->version_named)
+    /* A patch that does not speak of the version means whatever is there. What it made may
+     * not even be an object; that is for whoever writes it to say. */
+    if (!call->version_named && !vd_meta_check(object, &error))
         vd_meta_set_resource_version(&call->arena, object, VD_SLICE(""));
     vd_call_write_new(call, old, object, false);
 }

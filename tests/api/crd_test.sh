@@ -135,7 +135,7 @@ tap "also in lists" has '[.items[].apiVersion]|unique|join(",")' x.io/v1 "$gadge
 tap "it can be changed through either" said 200 '"apiVersion":"x.io/v1"' "$gadgets/one" \
     -X PATCH -H "$merge" -d '{"spec":{"size":9}}'
 tap "the second version is deprecated, and says so" said 200 \
-    'Warning: 299 - "x.io/v2 Gadget is deprecated"' /apis/x.io/v2/gadgets
+    'warning: 299 - "x.io/v2 Gadget is deprecated"' /apis/x.io/v2/gadgets
 tap "both versions are remembered as stored" has '.status.storedVersions|join(",")' v1,v2 \
     "$crds/gadgets.x.io"
 three_seen() { grep -q '"ADDED".*"name":"three"' v1.watch; }
