@@ -6,7 +6,7 @@
 BUILD ?= build
 # A pattern that picks tests, fuzz targets or benchmarks by name; all when empty.
 TEST ?=
-# Cycles of `make crash`, and seconds that `make fuzz` gives each target.
+# Cycles of `make crash` and `make torture`, and seconds that `make fuzz` gives each target.
 N ?= 1000
 FUZZ_S ?= 60
 
@@ -82,6 +82,12 @@ fuzz: build-fuzz ## run each fuzz target for FUZZ_S seconds, 60 by default (TEST
 crash: build-test ## kill and reopen the store N times, 1000 by default
 	@build-test/tests/fault/crash --cycles $(N)
 
+torture: build-test ## cut and resume watches of a dying server N times, 1000 by default
+	@tests/api/resume_torture_test.sh build-test $(N)
+
+races: build-test ## 16 writers race for 100 statuses, 300,000 writes
+	@VEDETTE_STATUS_WRITES=300000 build-test/tests/kube_status_race_test
+
 bench: build-bench ## run the benchmarks in a release build (TEST=pattern: some)
 	@bench/run.sh build-bench '$(TEST)'
 
@@ -108,6 +114,6 @@ help: ## this list
 clean: ## remove every build folder
 	rm -rf build build-test build-asan build-tsan build-cover build-clang build-fuzz build-bench
 
-.PHONY: build run test asan tsan clang fuzz crash bench cover fmt lint help clean
+.PHONY: build run test asan tsan clang fuzz crash torture races bench cover fmt lint help clean
 # They are folders too, but ninja knows better than their time stamps whether they are up to date.
 .PHONY: build-test build-asan build-tsan build-cover build-clang build-fuzz build-bench

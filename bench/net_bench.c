@@ -142,7 +142,10 @@ static void measure_gzip(void)
         char what[64], note[64];
         vd_buf_reset(&packed);
         double start = measure_now_s();
-        vd_gzip_whole(vd_buf_slice(&list), level, &packed);
+        struct vd_gzip g;
+        vd_gzip_init(&g, level);
+        vd_gzip_add(&g, &(struct vd_gzip_stream){0}, vd_buf_slice(&list), true, &packed);
+        vd_gzip_release(&g);
         double s = measure_now_s() - start;
         snprintf(what, sizeof what, "gzip of a list, level %d", level);
         snprintf(note, sizeof note, "to %.1f %%", 100.0 * (double)packed.n / (double)list.n);

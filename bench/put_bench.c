@@ -2,12 +2,15 @@
  * Durable writes: one, 16 and 256 writers, each waiting for its answer before it
  * writes again, beside what the disk and plain SQLite do in the same run. The
  * figures are taken in turns, because a shared machine's disk changes by the second.
+ *
+ *   put_bench [sqlite]     the second says only how many writes a second plain SQLite does
  */
 #include <fcntl.h>
 #include <pthread.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -210,8 +213,22 @@ static double median(double *figures)
     return figures[ROUNDS / 2];
 }
 
-int main(void)
+/* For the benchmark of the server, which compares itself with this. */
+static int only_sqlite(void)
 {
+    char *folder = measure_folder_new();
+    double rounds[ROUNDS];
+    for (int i = 0; i < ROUNDS; i++)
+        rounds[i] = raw_sqlite(folder);
+    measure_folder_remove(folder);
+    printf("%.0f\n", median(rounds));
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1 && strcmp(argv[1], "sqlite") == 0)
+        return only_sqlite();
     char *folder = measure_folder_new();
     struct vd_store *store = measure_open(&(struct vd_store_options){.folder = folder});
     double sync[ROUNDS], sqlite[ROUNDS], one[ROUNDS], few[ROUNDS], many[ROUNDS];

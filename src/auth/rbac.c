@@ -18,7 +18,9 @@
 
 #include "auth/rbac_internal.h"
 #include "base/alloc.h"
+#include "base/hash_map.h"
 #include "base/vec.h"
+#include "json/write.h"
 
 /* All grants of one user or group. */
 struct entry {
@@ -322,26 +324,67 @@ bool vd_rbac_decide(const struct vd_rbac *rbac, const struct vd_access *access,
 struct listing {
     struct vd_arena *arena;
     struct vd_json *resources, *paths;
+    struct vd_hash_map seen; /* texts of what is listed: several roles may give the same */
+    struct vd_buf text;
 };
+
+static struct vd_slice seen_key(const void *item)
+{
+    return *(const struct vd_slice *)item;
+}
+
+/* Whether l->text has not been asked about before. */
+static bool is_new(struct listing *l)
+{
+    if (vd_hash_map_get(&l->seen, vd_buf_slice(&l->text)))
+        return false;
+    struct vd_slice *item = vd_arena_alloc(l->arena, sizeof *item);
+    *item = vd_arena_copy(l->arena, vd_buf_slice(&l->text));
+    vd_hash_map_put(&l->seen, item);
+    return true;
+}
+
+static void list_resources(struct listing *l, const struct vd_rule *rule)
+{
+    struct vd_arena *a = l->arena;
+    struct vd_json *item = vd_json_object(a);
+    vd_json_add_ref(item, VD_SLICE("verbs"), vd_words_to_json(a, &rule->verbs));
+    vd_json_add_ref(item, VD_SLICE("apiGroups"), vd_words_to_json(a, &rule->groups));
+    vd_json_add_ref(item, VD_SLICE("resources"), vd_words_to_json(a, &rule->resources));
+    if (rule->names.n)
+        vd_json_add_ref(item, VD_SLICE("resourceNames"), vd_words_to_json(a, &rule->names));
+    vd_buf_reset(&l->text);
+    vd_json_write(&l->text, item);
+    if (is_new(l))
+        vd_json_append(l->resources, item);
+}
+
+/* The paths of a rule that were not listed before with its verbs. */
+static void list_paths(struct listing *l, const struct vd_rule *rule)
+{
+    struct vd_arena *a = l->arena;
+    struct vd_json *verbs = vd_words_to_json(a, &rule->verbs), *paths = vd_json_array(a);
+    for (size_t i = 0; i < rule->paths.n; i++) {
+        vd_buf_reset(&l->text);
+        vd_json_write(&l->text, verbs);
+        vd_buf_add_slice(&l->text, rule->paths.p[i]);
+        if (is_new(l))
+            vd_json_append(paths, vd_json_string_ref(a, rule->paths.p[i]));
+    }
+    if (!vd_json_count(paths))
+        return;
+    struct vd_json *item = vd_json_object(a);
+    vd_json_add_ref(item, VD_SLICE("verbs"), verbs);
+    vd_json_add_ref(item, VD_SLICE("nonResourceURLs"), paths);
+    vd_json_append(l->paths, item);
+}
 
 static void list_rule(struct listing *l, const struct vd_rule *rule)
 {
-    struct vd_arena *a = l->arena;
-    if (rule->resources.n) {
-        struct vd_json *item = vd_json_object(a);
-        vd_json_add_ref(item, VD_SLICE("verbs"), vd_words_to_json(a, &rule->verbs));
-        vd_json_add_ref(item, VD_SLICE("apiGroups"), vd_words_to_json(a, &rule->groups));
-        vd_json_add_ref(item, VD_SLICE("resources"), vd_words_to_json(a, &rule->resources));
-        if (rule->names.n)
-            vd_json_add_ref(item, VD_SLICE("resourceNames"), vd_words_to_json(a, &rule->names));
-        vd_json_append(l->resources, item);
-    }
-    if (rule->paths.n) {
-        struct vd_json *item = vd_json_object(a);
-        vd_json_add_ref(item, VD_SLICE("verbs"), vd_words_to_json(a, &rule->verbs));
-        vd_json_add_ref(item, VD_SLICE("nonResourceURLs"), vd_words_to_json(a, &rule->paths));
-        vd_json_append(l->paths, item);
-    }
+    if (rule->resources.n)
+        list_resources(l, rule);
+    if (rule->paths.n)
+        list_paths(l, rule);
 }
 
 static bool list_grant(void *arg, const struct vd_grant *grant)
@@ -356,9 +399,11 @@ struct vd_json *vd_rbac_rules_review(const struct vd_rbac *rbac, const struct vd
 {
     static const struct vd_slice star = {"*", 1};
     static const struct vd_words any = {&star, 1, true};
-    struct listing l = {arena, vd_json_array(arena), vd_json_array(arena)};
+    struct listing l = {
+        .arena = arena, .resources = vd_json_array(arena), .paths = vd_json_array(arena)};
     struct vd_json *status = vd_json_object(arena);
     struct vd_buf errors = {0};
+    vd_hash_map_init(&l.seen, seen_key);
     if (vd_user_is_master(user))
         list_rule(&l, &(struct vd_rule){any, any, any, {0}, any});
     vd_rbac_each_grant(rbac, user, space, list_grant, &l);
@@ -370,5 +415,7 @@ struct vd_json *vd_rbac_rules_review(const struct vd_rbac *rbac, const struct vd
         vd_json_add_ref(status, VD_SLICE("evaluationError"),
                         vd_json_string(arena, vd_buf_slice(&errors)));
     vd_buf_release(&errors);
+    vd_buf_release(&l.text);
+    vd_hash_map_release(&l.seen);
     return status;
 }

@@ -12,6 +12,7 @@ const char *vd_auth_method_name(enum vd_auth_method method)
         [VD_AUTH_SERVICE_ACCOUNT] = "service-account",
         [VD_AUTH_CERTIFICATE] = "certificate",
         [VD_AUTH_OIDC] = "oidc",
+        [VD_AUTH_IMPERSONATION] = "impersonation",
     };
     return names[method];
 }
@@ -61,6 +62,14 @@ static void copy_extras(struct vd_user *user, const struct vd_identity *from)
     user->is.extra_n = n;
 }
 
+static void copy_bound(struct vd_user *user)
+{
+    struct vd_bound_object *b = &user->is.bound;
+    struct vd_slice *const parts[] = {&b->resource, &b->space, &b->name, &b->uid};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        *parts[i] = vd_arena_copy(&user->arena, *parts[i]);
+}
+
 struct vd_user *vd_user_new(const struct vd_identity *identity)
 {
     struct vd_user *user = VD_NEW(struct vd_user);
@@ -69,6 +78,9 @@ struct vd_user *vd_user_new(const struct vd_identity *identity)
     user->is.name = vd_arena_copy(&user->arena, identity->name);
     user->is.uid = vd_arena_copy(&user->arena, identity->uid);
     user->is.credential_id = vd_arena_copy(&user->arena, identity->credential_id);
+    if (identity->by)
+        vd_user_ref(identity->by);
+    copy_bound(user);
     copy_groups(user, identity);
     copy_extras(user, identity);
     return user;
@@ -95,6 +107,7 @@ void vd_user_unref(struct vd_user *user)
 {
     if (!user || !vd_unref(&user->count))
         return;
+    vd_user_unref(user->is.by);
     vd_arena_release(&user->arena);
     free(user);
 }

@@ -18,6 +18,7 @@
 #define VD_GROUP_AUTHENTICATED   "system:authenticated"
 #define VD_GROUP_UNAUTHENTICATED "system:unauthenticated"
 #define VD_GROUP_MASTERS         "system:masters"
+#define VD_GROUP_GIT             "system:vedette:git" /* the Git pipeline: writes what Git owns */
 #define VD_USER_ANONYMOUS        "system:anonymous"
 #define VD_EXTRA_CREDENTIAL_ID   "authentication.kubernetes.io/credential-id"
 
@@ -27,6 +28,7 @@ enum vd_auth_method {
     VD_AUTH_SERVICE_ACCOUNT,
     VD_AUTH_CERTIFICATE,
     VD_AUTH_OIDC,
+    VD_AUTH_IMPERSONATION, /* see `by` */
 };
 
 /* "token", for logs and metrics. */
@@ -37,6 +39,17 @@ struct vd_user_extra {
     const struct vd_slice *values;
     size_t values_n;
 };
+
+/* An object that a token names. `resource` is "serviceaccounts", "secrets",
+ * "pods" or "nodes"; nodes have no namespace. */
+struct vd_bound_object {
+    struct vd_slice resource;
+    struct vd_slice space;
+    struct vd_slice name;
+    struct vd_slice uid;
+};
+
+struct vd_user;
 
 /* What a user is made of, and what can be read of one. */
 struct vd_identity {
@@ -51,6 +64,9 @@ struct vd_identity {
     /* Names the credential without revealing it: "TOKEN=3f..", "JTI=..",
      * "X509SHA256=..". A stream is re-checked by it. */
     struct vd_slice credential_id;
+    struct vd_bound_object bound; /* what the credential ends with; no resource: with nothing */
+    /* Who speaks for this user (auth/impersonation.h); a reference is taken. NULL: himself. */
+    struct vd_user *by;
 };
 
 struct vd_user {

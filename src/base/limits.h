@@ -68,6 +68,7 @@
     X(VD_HTTP2_NUISANCES_PER_S,  100,         "and how many per second in the long run") \
     X(VD_HTTP2_NOTICE_MS,        1000,        "milliseconds between the two GOAWAYs of a connection that ends, when the client does not answer") \
     X(VD_GZIP_BODY_LEN_MIN,      131072,      "bytes from which on an answer is compressed, where the client allows it (as in Kubernetes)") \
+    X(VD_VERSION_WAIT_MS,        3000,        "milliseconds that a read waits for a resourceVersion that is to come; then 504 (as in Kubernetes)") \
     X(VD_TCP_KEEPALIVE_S,        60,          "seconds of silence before a connection is probed, 4 times in 15 s steps") \
     X(VD_TCP_USER_TIMEOUT_MS,    120000,      "milliseconds in which the peer's kernel must take what was sent") \
     X(VD_DOOR_PAUSE_MS,          100,         "milliseconds without accepting when descriptors have run out") \
@@ -90,6 +91,8 @@
     X(VD_METRIC_BOUNDS_MAX,      24,          "printed buckets of a histogram") \
     X(VD_USER_NAME_LEN_MAX,      1024,        "bytes of a user's or a group's name") \
     X(VD_USER_GROUPS_MAX,        1024,        "groups of a user") \
+    X(VD_USER_CACHE_MAX,         1024,        "ServiceAccount tokens that each loop remembers having verified") \
+    X(VD_USER_CACHE_MS,          10000,       "milliseconds for which it does, unless the account or what a token is bound to goes before") \
     X(VD_TOKENS_MAX,             100000,      "bearer tokens of a data folder") \
     X(VD_TOKEN_FILE_LEN_MAX,     268435456,   "bytes of the file that keeps their hashes") \
     X(VD_JWT_LEN_MAX,            16384,       "bytes of a JSON web token") \

@@ -258,6 +258,13 @@ void vd_metadata_check_update(const struct vd_json *object, const struct vd_json
     }
 }
 
+/* Go clients send an empty uid where others leave it out. */
+static bool is_said(const struct vd_json *value)
+{
+    return value && !vd_json_is(value, VD_JSON_NULL) &&
+           !(vd_json_is(value, VD_JSON_STRING) && !vd_json_text(value).n);
+}
+
 void vd_metadata_inherit(struct vd_arena *arena, struct vd_json *object, const struct vd_json *old)
 {
     static const struct {
@@ -276,7 +283,7 @@ void vd_metadata_inherit(struct vd_arena *arena, struct vd_json *object, const s
         struct vd_slice field = vd_slice_of(fields[i].field);
         const struct vd_json *was = vd_json_get(before, field);
         if (!vd_json_is(metadata, VD_JSON_OBJECT) ||
-            (!fields[i].always && vd_json_get(metadata, field)))
+            (!fields[i].always && is_said(vd_json_get(metadata, field))))
             continue;
         if (was)
             vd_json_set(arena, metadata, field, vd_json_copy(arena, was));

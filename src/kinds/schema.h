@@ -95,6 +95,10 @@ void vd_schema_prune(const struct vd_schema *s, struct vd_json *object, struct v
  * defaults of their own. New values live in the arena. */
 void vd_schema_default(const struct vd_schema *s, struct vd_arena *arena, struct vd_json *object);
 
+/* Whether there are x-kubernetes-validations in it. They are kept (vd_schema_source()
+ * has them) and not evaluated: vd_object_validate() is where that belongs. */
+bool vd_schema_has_rules(const struct vd_schema *s);
+
 /* --- a look inside, for merge patches and documents about the kind --- */
 
 const struct vd_schema_node *vd_schema_root(const struct vd_schema *s);

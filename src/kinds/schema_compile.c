@@ -353,6 +353,11 @@ static bool is_anything(const struct vd_schema_node *node)
     return !node || (node->flags & VD_SCHEMA_ANYTHING);
 }
 
+static bool has_rules(const struct vd_schema_node *node)
+{
+    return node && (node->flags & VD_SCHEMA_RULES_BELOW);
+}
+
 /* What the walks can skip. */
 static void summarise(struct vd_schema_node *node)
 {
@@ -363,13 +368,16 @@ static void summarise(struct vd_schema_node *node)
     bool defaults = node->fallback ||
                     (node->items && (node->items->flags & VD_SCHEMA_DEFAULTS_BELOW)) ||
                     (node->additional && (node->additional->flags & VD_SCHEMA_DEFAULTS_BELOW));
+    bool rules = node->rules || has_rules(node->items) || has_rules(node->additional);
     for (uint32_t i = 0; i < node->property_count; i++) {
         const struct vd_schema_node *child = node->properties[i].node;
+        rules = rules || has_rules(child);
         anything = anything && is_anything(child);
         defaults = defaults || (child && (child->flags & VD_SCHEMA_DEFAULTS_BELOW));
     }
     node->flags |= (uint16_t)(anything ? VD_SCHEMA_ANYTHING : 0);
     node->flags |= (uint16_t)(defaults ? VD_SCHEMA_DEFAULTS_BELOW : 0);
+    node->flags |= (uint16_t)(rules ? VD_SCHEMA_RULES_BELOW : 0);
 }
 
 static const struct vd_schema_node *compile(struct compiler *c, const struct vd_json *source,
@@ -390,6 +398,9 @@ static const struct vd_schema_node *compile(struct compiler *c, const struct vd_
     node->fallback = vd_json_get(source, VD_SLICE("default"));
     if (vd_json_is(node->fallback, VD_JSON_NULL))
         node->fallback = NULL;
+    node->rules = vd_json_get(source, VD_SLICE("x-kubernetes-validations"));
+    if (vd_json_count(node->rules) == 0)
+        node->rules = NULL;
     if (!compile_types(c, node, source, path) || !compile_flags(c, node, source, path) ||
         !compile_bounds(c, node, source, path) || !compile_compound(c, node, source, path) ||
         !compile_children(c, node, source, path))
@@ -425,6 +436,11 @@ int vd_schema_new(struct vd_schema **out, const struct vd_json *openapi,
     s->root = root;
     *out = s;
     return VD_OK;
+}
+
+bool vd_schema_has_rules(const struct vd_schema *s)
+{
+    return has_rules(s->root);
 }
 
 struct vd_schema *vd_schema_ref(struct vd_schema *s)

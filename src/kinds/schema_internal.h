@@ -37,7 +37,8 @@ enum vd_schema_flag {
     VD_SCHEMA_UNIQUE = 64,          /* uniqueItems */
     VD_SCHEMA_DEFAULTS_BELOW = 128, /* this node or one below it has a default */
     VD_SCHEMA_INT_OR_STRING = 256,
-    VD_SCHEMA_ANYTHING = 512, /* nothing to validate here or below */
+    VD_SCHEMA_ANYTHING = 512,     /* nothing to validate here or below */
+    VD_SCHEMA_RULES_BELOW = 1024, /* this node or one below it has rules */
 };
 
 enum vd_list_type { VD_LIST_ATOMIC, VD_LIST_SET, VD_LIST_MAP };
@@ -103,6 +104,7 @@ struct vd_schema_node {
     const struct vd_schema_compound *compound;
     const struct vd_json *map_keys; /* of a VD_LIST_MAP */
     const struct vd_json *fallback; /* the default, or NULL */
+    const struct vd_json *rules;    /* x-kubernetes-validations, or NULL: kept, not evaluated */
     const struct vd_json *source;
     const struct vd_schema_node *metadata; /* root of the ObjectMeta schema, or NULL */
 };

@@ -40,13 +40,26 @@ struct vd_call {
     void (*write)(struct vd_call *call); /* makes the next attempt */
     unsigned attempts;
     struct vd_wish wish;
+    struct vd_wish wishes[2]; /* what is proposed: the guard, if there is one, and the wish */
+    struct vd_wish guard;     /* what else must hold; no key: nothing */
     struct vd_buf json;
     struct vd_buf body; /* the template */
     struct vd_proposal proposal;
     struct vd_outcome outcome;
     struct vd_task answered;
-    unsigned success; /* the HTTP status when it works */
-    bool deletes;     /* the answer speaks of a deletion */
+    unsigned success;    /* the HTTP status when it works */
+    bool deletes;        /* the answer speaks of a deletion */
+    bool version_named;  /* a patch says which version it means */
+    bool version_tested; /* or has compared it itself */
+    bool awaited;        /* the registry follows what was written; see write.c */
+    bool scales;         /* the answer is the object's Scale */
+
+    /* A read that waits for a revision; see future.c. */
+    struct {
+        struct vd_heap_node node;
+        struct vd_timer patience;
+        void (*go_on)(struct vd_call *call); /* not NULL: it waits, or has waited */
+    } future;
 };
 
 /* What an answer is about. */
@@ -76,6 +89,11 @@ void vd_call_reply_error(struct vd_call *call, int code, const struct vd_error *
 
 /* The error of vd_list_options_parse(). */
 void vd_call_reply_options(struct vd_call *call, int code, const struct vd_error *error);
+/* 422 of an option of a write. */
+void vd_call_reply_option(struct vd_call *call, struct vd_status_cause cause);
+/* Whether a value of dryRun is one: a word that was mistyped must not turn a trial into a
+ * change. False: the call has been answered. */
+bool vd_call_check_dry_run(struct vd_call *call, struct vd_slice word) VD_MUST_USE;
 
 /* ---- parts that several verbs need ---- */
 
@@ -83,6 +101,19 @@ void vd_call_reply_options(struct vd_call *call, int code, const struct vd_error
  * selected by, in Kubernetes' words. */
 int vd_call_filter(struct vd_call *call, const struct vd_list_options *options,
                    struct vd_filter **out, struct vd_error *error) VD_MUST_USE;
+
+/*
+ * True: go on, there is such a revision, or the call has waited long enough for it.
+ * False: `verb` is called for it when that is so, once, on the loop.
+ */
+bool vd_call_await(struct vd_call *call, uint64_t revision,
+                   void (*verb)(struct vd_call *call)) VD_MUST_USE;
+
+/* Every turn: wakes the calls whose revision has come. */
+void vd_kube_loop_let_go_on(struct vd_kube_loop *l);
+/* The header that warns of a version that is deprecated; 0 if it is not, else 1. */
+size_t vd_deprecation_field(const struct vd_kind *kind, struct vd_arena *a,
+                            struct vd_http_field *out);
 
 /* Adds a warning for the client; the text is copied. */
 void vd_call_warn(struct vd_call *call, const char *format, ...) VD_PRINTF(2, 3);

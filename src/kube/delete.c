@@ -30,13 +30,58 @@ static bool check_preconditions(struct vd_call *call, const struct vd_json *opti
     return false;
 }
 
+/* Whether the body is DeleteOptions. What would be passed over otherwise is looked at: a
+ * deletion that was meant as a trial must not happen. */
+static bool check_options_kind(struct vd_call *call, const struct vd_json *options)
+{
+    struct vd_slice kind = vd_json_text(vd_json_get(options, VD_SLICE("kind")));
+    const struct vd_json *trial = vd_json_get(options, VD_SLICE("dryRun"));
+    bool listed = !trial || trial->type == VD_JSON_ARRAY || trial->type == VD_JSON_NULL;
+    if (vd_json_is(options, VD_JSON_OBJECT) && listed &&
+        (!kind.n || vd_slice_is(kind, "DeleteOptions")))
+        return true;
+    struct vd_status status = vd_status_bad_request(
+        &call->arena, VD_SLICE("the body of a deletion must be DeleteOptions, or be left out"));
+    vd_call_reply_status(call, &status);
+    return false;
+}
+
+static bool check_dry_run(struct vd_call *call, const struct vd_json *options)
+{
+    VD_JSON_EACH (item, vd_json_get(options, VD_SLICE("dryRun"))) {
+        if (!vd_call_check_dry_run(call, vd_json_text(item)))
+            return false;
+        call->dry_run = true;
+    }
+    return true;
+}
+
+static bool check_propagation(struct vd_call *call, const struct vd_json *options)
+{
+    static const struct vd_slice known[] = {
+        {"Background", 10}, {"Foreground", 10}, {"Orphan", 6}, {"nil", 3}};
+    enum { KNOWN = sizeof known / sizeof *known };
+    struct vd_slice field = VD_SLICE("propagationPolicy");
+    struct vd_slice policy = vd_call_propagation(call, options);
+    bool twice = vd_json_text(vd_json_get(options, field)).n &&
+                 vd_json_get(options, VD_SLICE("orphanDependents"));
+    for (size_t i = 0; !twice && i + 1 < KNOWN; i++)
+        if (!policy.n || vd_slice_eq(policy, known[i]))
+            return true;
+    vd_call_reply_option(
+        call, twice ? vd_cause_invalid_text(
+                          &call->arena, field, policy,
+                          VD_SLICE("orphanDependents and deletionPropagation cannot be both set"))
+                    : vd_cause_unsupported(&call->arena, field, policy, known, KNOWN));
+    return false;
+}
+
 bool vd_call_delete_options(struct vd_call *call, struct vd_json **out)
 {
     struct vd_json *options = NULL;
-    if (!vd_call_decode(call, true, &options))
+    if (!vd_call_decode(call, true, &options) || (options && !check_options_kind(call, options)) ||
+        !check_dry_run(call, options) || !check_propagation(call, options))
         return false;
-    VD_JSON_EACH (item, vd_json_get(options, VD_SLICE("dryRun")))
-        call->dry_run |= vd_slice_is(vd_json_text(item), "All");
     *out = options;
     return true;
 }

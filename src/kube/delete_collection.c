@@ -12,6 +12,7 @@
 #include "base/alloc.h"
 #include "kube/continue_token.h"
 #include "kube/deletion.h"
+#include "kube/list_writer.h"
 #include "kube/object_meta.h"
 #include "kube/write.h"
 #include "store/snapshot.h"
@@ -70,6 +71,7 @@ static void reply_list(struct clearing *c)
 {
     struct vd_call *call = c->call;
     struct vd_buf out = {0}, token = {0};
+    struct vd_list_writer writer;
     char digits[20];
     if (c->left == 0 && !c->snapshot.done)
         vd_continue_token_write(&token, c->snapshot.revision, vd_buf_slice(&c->snapshot.after));
@@ -77,16 +79,12 @@ static void reply_list(struct clearing *c)
         .resource_version = vd_slice(digits, vd_u64_digits(c->snapshot.revision, digits)),
         .continue_token = vd_buf_slice(&token),
     };
-    vd_buf_addf(&out, "{\"kind\":\"%.*s\",\"apiVersion\":\"%.*s\",\"metadata\":",
-                VD_FMT(call->kind->list_kind), VD_FMT(call->kind->api_version));
-    vd_list_meta_write(&out, &meta);
-    vd_buf_add_text(&out, ",\"items\":[");
-    for (size_t i = 0; i < c->listed.n; i++) {
-        if (i)
-            vd_buf_add_char(&out, ',');
-        vd_buf_add_slice(&out, vd_body_slice(c->listed.p[i]->body));
-    }
-    vd_buf_add_text(&out, "]}\n");
+    vd_list_writer_init(&writer, call);
+    vd_list_writer_head(&writer, &out, &meta);
+    for (size_t i = 0; i < c->listed.n; i++)
+        vd_list_writer_add(&writer, &out, vd_body_slice(c->listed.p[i]->body));
+    vd_list_writer_tail(&writer, &out);
+    vd_list_writer_release(&writer);
     clearing_free(c);
     call->x->ops = NULL;
     vd_call_reply_json(call, 200, vd_buf_slice(&out));
@@ -199,14 +197,14 @@ static void do_piece(struct clearing *c)
         reply_error(c, code, &error);
         return;
     }
-    if (c->call->dry_run || c->wishes.n == 0) {
-        c->task.run = next_piece;
-        vd_loop_post(c->call->l->loop, &c->task);
-        return;
-    }
-    c->task.run = answered;
+    bool goes_on = c->call->dry_run || c->wishes.n == 0;
+    struct vd_call *call = c->call;
+    c->task.run = goes_on ? next_piece : answered;
     c->proposal = (struct vd_proposal){c->wishes.p, c->wishes.n, proposal_done, c, NULL};
-    vd_store_propose(c->call->kube->store, &c->proposal);
+    if (c->wishes.n && !vd_call_admit(call, &c->proposal))
+        clearing_free(c);
+    else if (goes_on)
+        vd_loop_post(call->l->loop, &c->task);
 }
 
 /* The client has gone: nobody hears the rest. True: that is so. */

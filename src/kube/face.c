@@ -9,6 +9,8 @@
 #include "kube/call.h"
 #include "kube/record.h"
 #include "kube/review.h"
+#include "kube/scale.h"
+#include "kube/subresource.h"
 
 static bool query_is(const struct vd_url_query *query, const char *key, const char *value)
 {
@@ -24,6 +26,30 @@ static bool wants_watch(const struct vd_url_query *query)
         return false;
     return !vd_slice_is(value, "0") &&
            !(value.n == 5 && strncasecmp(value.p, "false", value.n) == 0);
+}
+
+/* dryRun and fieldValidation of a write. False: the call has been answered. */
+static bool check_write_options(struct vd_call *call)
+{
+    static const struct vd_slice modes[] = {{"", 0}, {"Ignore", 6}, {"Strict", 6}, {"Warn", 4}};
+    enum { MODES = sizeof modes / sizeof *modes };
+    enum vd_verb verb = call->target.verb;
+    struct vd_slice value;
+    size_t at = 0;
+    if (!verb || (verb & (VD_VERB_GET | VD_VERB_LIST | VD_VERB_WATCH)))
+        return true;
+    while (vd_url_query_next(&call->query, VD_SLICE("dryRun"), &at, &value))
+        if (value.n && !vd_call_check_dry_run(call, value))
+            return false;
+    if ((verb & (VD_VERB_DELETE | VD_VERB_DELETECOLLECTION)) ||
+        !vd_url_query_find(&call->query, VD_SLICE("fieldValidation"), &value))
+        return true;
+    for (size_t i = 0; i < MODES; i++)
+        if (vd_slice_eq(value, modes[i]))
+            return true;
+    vd_call_reply_option(
+        call, vd_cause_unsupported(&call->arena, VD_SLICE("fieldValidation"), value, modes, MODES));
+    return false;
 }
 
 static int parse(struct vd_call *call, struct vd_error *error)
@@ -67,6 +93,7 @@ static bool negotiate(struct vd_call *call)
                  : verb == VD_VERB_WATCH                                    ? VD_OUTPUT_OF_WATCH
                  : verb == VD_VERB_LIST || verb == VD_VERB_DELETECOLLECTION ? VD_OUTPUT_OF_LIST
                                                                             : VD_OUTPUT_OF_OBJECT,
+        .no_protobuf = call->kind && !call->kind->builtin,
     };
     int code = vd_kube_output_negotiate(&call->output, &request, &call->arena, &error);
     if (!code)
@@ -74,7 +101,7 @@ static bool negotiate(struct vd_call *call)
     call->output = (struct vd_kube_output){0};
     struct vd_status status = code == VD_ERR_NOT_FOUND
                                   ? vd_status_not_acceptable(&call->arena,
-                                                             vd_kube_output_accepted(request.scope))
+                                                             vd_kube_output_accepted(&request))
                                   : vd_status_bad_request(&call->arena, vd_slice_of(error.text));
     vd_call_reply_status(call, &status);
     return false;
@@ -87,7 +114,7 @@ static void find_kind(struct vd_call *call)
     const struct vd_kind *kind = t->is_resource ? vd_kind_set_resource(call->kinds, t->group,
                                                                        t->version, t->resource)
                                                 : NULL;
-    call->kind = kind && kind->served ? kind : NULL;
+    call->kind = kind && vd_kind_is_listed(kind) ? kind : NULL;
 }
 
 /* A path that nobody serves: plain text, as client-go knows it. */
@@ -136,22 +163,110 @@ struct vd_slice vd_call_verb(const struct vd_call *call)
     return vd_slice_of(method ? methods[method] : "");
 }
 
+/* Whether the kind is where the path looks for it. What belongs to the cluster must not
+ * be found below a namespace: there, the rules of that namespace would open it. */
+static bool is_in_place(const struct vd_call *call)
+{
+    const struct vd_target *t = &call->target;
+    return t->in_space == call->kind->namespaced || (!t->in_space && !t->name.n);
+}
+
+/* The verbs of a subresource; 0: there is no such one. */
+static uint32_t subresource_verbs(const struct vd_call *call)
+{
+    struct vd_subresource subs[VD_SUBRESOURCES_MAX];
+    size_t n = vd_subresources(call->kinds, call->kind, subs);
+    for (size_t i = 0; i < n; i++)
+        if (vd_slice_eq(subs[i].name, call->target.subresource))
+            return subs[i].verbs;
+    return 0;
+}
+
+/* The verbs at this path. Rules with resourceNames speak of the name in the path, so no
+ * verb may be had with one that does not go by it. */
+static uint32_t verbs_here(const struct vd_call *call)
+{
+    const struct vd_target *t = &call->target;
+    if (t->subresource.n)
+        return subresource_verbs(call);
+    uint32_t verbs = VD_VERB_LIST | VD_VERB_WATCH;
+    if (t->old_watch)
+        verbs = VD_VERB_WATCH;
+    else if (t->name.n)
+        verbs = VD_VERB_GET | VD_VERB_UPDATE | VD_VERB_PATCH | VD_VERB_DELETE;
+    else if (t->in_space == call->kind->namespaced)
+        verbs |= VD_VERB_CREATE | VD_VERB_DELETECOLLECTION;
+    return call->kind->verbs & verbs;
+}
+
+static void reply_no_such_method(struct vd_call *call)
+{
+    struct vd_status_target about = vd_call_about(call);
+    struct vd_slice verb = vd_call_verb(call);
+    struct vd_status status = vd_status_method_not_allowed(
+        &call->arena, &about, verb.n ? verb : vd_http_head_method(call->x->head));
+    vd_call_reply_status(call, &status);
+}
+
+/* Whether an object could have the name of the path. */
+static bool is_name(const struct vd_call *call)
+{
+    struct vd_key key = vd_call_key(call);
+    return !call->target.name.n || !vd_key_check(&key, NULL);
+}
+
+static void reply_not_found(struct vd_call *call)
+{
+    struct vd_status_target about = vd_call_about(call);
+    struct vd_status status = vd_status_not_found(&call->arena, &about);
+    vd_call_reply_status(call, &status);
+}
+
+/* The kind will be gone soon: it takes no new objects. */
+static void reply_terminating(struct vd_call *call)
+{
+    struct vd_status_target about = vd_call_about(call);
+    struct vd_status status = vd_status_method_not_allowed(&call->arena, &about,
+                                                           vd_call_verb(call));
+    status.message = VD_SLICE("create not allowed while custom resource definition is "
+                              "terminating");
+    vd_call_reply_status(call, &status);
+}
+
+/* A Scale has no columns of its own. */
+static void serve_scale(struct vd_call *call)
+{
+    if (call->output.form == VD_OUTPUT_TABLE)
+        call->output.form = VD_OUTPUT_PLAIN;
+    if (call->target.verb == VD_VERB_GET)
+        vd_call_scale_get(call);
+    else if (call->target.verb == VD_VERB_UPDATE)
+        vd_call_scale_update(call);
+    else
+        vd_call_scale_patch(call);
+}
+
 static void serve(struct vd_call *call)
 {
     enum vd_verb verb = call->target.verb;
     struct vd_slice sub = call->target.subresource;
-    bool known_sub = !sub.n || (vd_slice_is(sub, "status") && call->kind->has_status);
-    bool is_token = vd_slice_is(sub, "token") && verb == VD_VERB_CREATE &&
-                    vd_slice_is(call->kind->storage_key, "serviceaccounts");
-    if (is_token) {
-        vd_call_token_request(call);
-    } else if (!known_sub) {
+    uint32_t verbs = verbs_here(call);
+    if (!is_in_place(call) || (sub.n && (!verbs || call->target.old_watch))) {
         reply_no_such_path(call);
-    } else if (!(call->kind->verbs & verb)) {
-        struct vd_status_target about = vd_call_about(call);
-        struct vd_status status = vd_status_method_not_allowed(&call->arena, &about,
-                                                               vd_call_verb(call));
-        vd_call_reply_status(call, &status);
+    } else if (!(verbs & verb)) {
+        reply_no_such_method(call);
+    } else if (!is_name(call)) {
+        reply_not_found(call);
+    } else if (!check_write_options(call)) {
+        return;
+    } else if (vd_slice_is(sub, "token")) {
+        vd_call_token_request(call);
+    } else if (vd_slice_is(sub, "scale")) {
+        serve_scale(call);
+    } else if (sub.n && !vd_slice_is(sub, "status") && !vd_slice_is(sub, "finalize")) {
+        reply_no_such_path(call);
+    } else if (verb == VD_VERB_CREATE && call->kind->terminating) {
+        reply_terminating(call);
     } else if (verb == VD_VERB_GET) {
         vd_call_get(call);
     } else if (verb == VD_VERB_LIST) {

@@ -15,19 +15,20 @@
 #include "kinds/registry.h"
 #include "kube/documents.h"
 #include "kube/meter.h"
-#include "kube/table.h"
+#include "kube/tables.h"
 #include "net/exchange.h"
 #include "store/store.h"
 #include "watch/registry.h"
 
 struct vd_call;
+struct vd_gzip;
 
 struct vd_kube_options {
-    uint64_t bookmark_ms;    /* about how often a watch that wants them gets a bookmark */
-    uint64_t watch_min_s;    /* a watch without timeoutSeconds ends between this ... */
-    uint64_t watch_max_s;    /* ... and this */
-    uint64_t request_ms;     /* how long a read waits for a revision that is to come */
-    const char *git_version; /* what /version says: "v1.32.4" */
+    uint64_t bookmark_ms;     /* about how often a watch that wants them gets a bookmark */
+    uint64_t watch_min_s;     /* a watch without timeoutSeconds ends between this ... */
+    uint64_t watch_max_s;     /* ... and this */
+    uint64_t version_wait_ms; /* how long a read waits for a revision that is to come; 0: not */
+    const char *git_version;  /* what /version says: "v1.32.4" */
 };
 
 struct vd_kube {
@@ -47,10 +48,15 @@ struct vd_kube {
     /* Whose token this is; a reference in *out. */
     int (*identify)(void *arg, struct vd_slice token, struct vd_user **out, struct vd_error *error);
     void *arg; /* of the functions above */
+    /* Posts the task to the loop when the registry shows the definition of this name as of
+     * the revision. NULL: nobody has to wait for that. */
+    void (*await_definition)(void *definitions, struct vd_slice name, uint64_t revision,
+                             struct vd_loop *loop, struct vd_task *task);
+    void *definitions;
     /* Adds what /metrics shows, with its own argument; NULL: there is none. */
     void (*metrics)(void *arg, struct vd_buf *out);
     void *metrics_arg;
-    struct vd_tables *tables;                   /* of the built-in kinds */
+    struct vd_tables *tables;
     struct vd_documents *documents;             /* discovery and OpenAPI */
     const struct vd_service_accounts *accounts; /* issues tokens; NULL: none are */
 };
@@ -61,10 +67,17 @@ struct vd_kube_loop {
     struct vd_loop *loop;
     struct vd_registry *registry;
     struct vd_turn_hook hook;
+    struct vd_proposal *proposals; /* of this turn, for its end */
+    struct vd_proposal **proposals_end;
+    size_t in_flight;      /* proposals of calls that have no answer yet */
+    struct vd_timer hold;  /* looks at held events again, see watch.c */
     struct vd_buf frame;   /* scratch for frames */
+    struct vd_buf piece;   /* scratch for what goes into them compressed */
+    struct vd_gzip *gzip;  /* NULL until somebody wants it */
     struct vd_arena spare; /* for the next call */
     struct vd_watch *watches;
     size_t watches_n;
+    struct vd_heap futures; /* calls that wait for a revision; see future.c */
     struct vd_meters *meters;
     struct vd_turn_hook after; /* tells the meters what has left */
     struct vd_timer recheck;   /* set while there are watches */
@@ -86,6 +99,9 @@ void vd_kube_finished(struct vd_kube_loop *l, struct vd_exchange *x, bool log);
 
 /* Answers a request, now or later. A reference to the user is taken. */
 void vd_kube_handle(struct vd_kube_loop *l, struct vd_exchange *x, struct vd_user *user);
+
+/* Has the loop's turn propose this when it ends, together with the others'. */
+void vd_kube_loop_propose(struct vd_kube_loop *l, struct vd_proposal *proposal);
 
 /* Ends all watches of the loop, in order, spread over `spread_ms`. */
 void vd_kube_loop_drain(struct vd_kube_loop *l, uint64_t spread_ms);

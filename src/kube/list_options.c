@@ -52,14 +52,16 @@ static int parse_count(const struct vd_url_query *query, struct vd_slice key, ui
     return VD_OK;
 }
 
-static int parse_version(const struct vd_url_query *query, struct vd_list_options *o,
-                         struct vd_error *error)
+int vd_version_parse(const struct vd_url_query *query, bool *given, uint64_t *out,
+                     struct vd_error *error)
 {
     struct vd_slice value;
+    *given = false;
+    *out = 0;
     if (!vd_url_query_find(query, VD_SLICE("resourceVersion"), &value) || value.n == 0)
         return VD_OK;
-    o->has_version = true;
-    if (vd_slice_to_u64(value, &o->version) != 0)
+    *given = true;
+    if (vd_slice_to_u64(value, out) != 0)
         return vd_error_set(error, VD_ERR_INVALID,
                             "invalid resource version: resourceVersion: Invalid value: \"%.*s\": "
                             "strconv.ParseUint: parsing \"%.*s\": invalid syntax",
@@ -147,7 +149,7 @@ int vd_list_options_parse(struct vd_list_options *o, const struct vd_url_query *
     if (!code)
         code = parse_count(query, VD_SLICE("timeoutSeconds"), &o->timeout_s, error);
     if (!code)
-        code = parse_version(query, o, error);
+        code = vd_version_parse(query, &o->has_version, &o->version, error);
     if (!code)
         code = parse_selectors(query, o, error);
     if (!code)

@@ -38,6 +38,10 @@ struct vd_list_options {
 int vd_list_options_parse(struct vd_list_options *out, const struct vd_url_query *query, bool watch,
                           struct vd_error *error) VD_MUST_USE;
 
+/* The resourceVersion that is asked for; 0 when none is given. VD_ERR_INVALID. */
+int vd_version_parse(const struct vd_url_query *query, bool *given, uint64_t *out,
+                     struct vd_error *error) VD_MUST_USE;
+
 void vd_list_options_release(struct vd_list_options *options);
 
 #endif

@@ -75,11 +75,15 @@ static const struct operation {
      P_WRITE | P_PATCH, BODY_PATCH, ANSWER_SELF},
 };
 
-static const char *const PATCH_TYPES[] = {
-    "application/json-patch+json",
-    "application/merge-patch+json",
-    "application/strategic-merge-patch+json",
-    "application/apply-patch+yaml",
+/* kubectl apply sends a strategic merge patch to any kind that says it takes one. */
+static const struct {
+    const char *type;
+    bool builtin; /* for built-in kinds only */
+} PATCH_TYPES[] = {
+    {"application/json-patch+json", false},
+    {"application/merge-patch+json", false},
+    {"application/strategic-merge-patch+json", true},
+    {"application/apply-patch+yaml", false},
 };
 
 /* One path: where it is, what is there and what may be done. */
@@ -162,7 +166,8 @@ static struct vd_json *request_body(const struct place *at, enum body body)
     struct vd_json *object = vd_json_object(a), *content = vd_json_object(a);
     if (body == BODY_PATCH) {
         for (size_t i = 0; i < sizeof PATCH_TYPES / sizeof *PATCH_TYPES; i++)
-            add_content(a, content, PATCH_TYPES[i], VD_SLICE(VD_OPENAPI_PATCH));
+            if (at->kind->builtin || !PATCH_TYPES[i].builtin)
+                add_content(a, content, PATCH_TYPES[i].type, VD_SLICE(VD_OPENAPI_PATCH));
     } else {
         add_content(a, content, "application/json",
                     body == BODY_SELF ? at->schema : VD_SLICE(VD_OPENAPI_DELETE_OPTIONS));

@@ -4,18 +4,21 @@
  * A list is a stream of pieces: each is made when the last one has been sent, so
  * a hundred large lists at a time cost a hundred pieces of memory. A page with a
  * limit is gathered first, because its head says how it goes on; so is a list in an
- * encoding that needs it whole.
+ * encoding that needs it whole. Either way a turn of the loop looks at a bounded number
+ * of objects.
  */
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "kube/call.h"
 #include "kube/continue_token.h"
+#include "kube/list_writer.h"
+#include "kube/zip.h"
 #include "store/snapshot.h"
 
 enum {
-    PIECE_LEN = 131072, /* bytes of a list that are made at a time */
-    PAGE_EVENTS = 512,
+    PIECE_LEN = 131072,   /* bytes of a list that are made at a time */
+    PIECE_OBJECTS = 4096, /* that are looked at for them: a filter may pass few */
+    STEP_OBJECTS = 64,
 };
 
 /* ---- get ---- */
@@ -25,7 +28,19 @@ void vd_call_get(struct vd_call *call)
     struct vd_event *event = NULL;
     struct vd_error error;
     struct vd_key key = vd_call_key(call);
-    int code = vd_store_get(call->kube->store, &key, 0, &event, &error);
+    bool given;
+    uint64_t version = 0;
+    int code = vd_version_parse(&call->query, &given, &version, &error);
+    if (code) {
+        vd_call_reply_options(call, code, &error);
+        return;
+    }
+    if (!vd_call_await(call, version, vd_call_get))
+        return;
+    if (version && vd_store_place(call->kube->store, version, &error) == VD_ERR_FUTURE)
+        code = VD_ERR_FUTURE;
+    if (!code)
+        code = vd_store_get(call->kube->store, &key, 0, &event, &error);
     if (code) {
         vd_call_reply_error(call, code, &error);
         return;
@@ -37,15 +52,22 @@ void vd_call_get(struct vd_call *call)
 /* ---- list ---- */
 
 struct listing {
-    struct vd_call *call;
+    struct vd_call *call; /* its exchange is NULL when the client has gone */
     struct vd_snapshot snapshot;
     struct vd_filter *filter;
     struct vd_attributes attributes;
     uint64_t left; /* of the limit; UINT64_MAX: no limit */
-    bool any;      /* an item has been written */
-    struct vd_table_writer table;
-    struct vd_partial_list partial;
-    struct vd_arena scratch;
+    struct vd_list_writer writer;
+    struct vd_task again; /* goes on in another turn */
+    bool posted;
+    /* Of a stream: */
+    bool begun;
+    bool takes_gzip, zipped;
+    struct vd_gzip_stream zip;
+    /* Of one that is gathered: */
+    bool whole;
+    bool count; /* tell how many remain */
+    struct vd_buf items;
 };
 
 static void listing_free(struct listing *l)
@@ -53,121 +75,171 @@ static void listing_free(struct listing *l)
     vd_snapshot_release(&l->snapshot);
     vd_attributes_release(&l->attributes);
     vd_filter_unref(l->filter);
-    vd_arena_release(&l->scratch);
+    vd_list_writer_release(&l->writer);
+    vd_buf_release(&l->items);
     free(l);
 }
 
 static void gone(struct vd_exchange *x)
 {
     struct listing *l = x->arg;
+    l->call->x = NULL;
+    if (l->posted)
+        return; /* the task finds out */
     vd_call_free(l->call);
     listing_free(l);
 }
 
-/* ---- the three forms of a list ---- */
-
-static void add_head(struct listing *l, struct vd_buf *out, struct vd_slice token,
-                     uint64_t remaining, bool has_remaining)
+/* The listing is over; its call is to be answered. */
+static void reply_error(struct listing *l, int code, const struct vd_error *error)
 {
-    const struct vd_call *call = l->call;
-    char digits[20];
-    struct vd_list_meta list_meta = {
-        .resource_version = vd_slice(digits, vd_u64_digits(l->snapshot.revision, digits)),
-        .continue_token = token,
-        .has_remaining = has_remaining,
-        .remaining = remaining,
-    };
-    const struct vd_list_meta *meta = &list_meta;
-    if (call->output.form == VD_OUTPUT_TABLE) {
-        l->table = (struct vd_table_writer){
-            .table = vd_tables_find(call->kube->tables, call->kind),
-            .version = call->output.version,
-            .object = call->output.object,
-            .now_ms = vd_clock_wall_ms(call->kube->clock),
-        };
-        vd_table_begin(&l->table, out, meta);
-    } else if (call->output.form == VD_OUTPUT_PARTIAL_LIST) {
-        vd_partial_list_begin(&l->partial, out, call->output.version, meta);
-    } else {
-        vd_buf_addf(out, "{\"kind\":\"%.*s\",\"apiVersion\":\"%.*s\",\"metadata\":",
-                    VD_FMT(call->kind->list_kind), VD_FMT(call->kind->api_version));
-        vd_list_meta_write(out, meta);
-        vd_buf_add_text(out, ",\"items\":[");
+    struct vd_call *call = l->call;
+    struct vd_error why = *error;
+    call->x->ops = NULL;
+    listing_free(l);
+    vd_call_reply_error(call, code, &why);
+}
+
+static void go_on(struct listing *l);
+
+static void on_again(struct vd_task *task)
+{
+    struct listing *l = VD_HEAP_OWNER(task, struct listing, again);
+    l->posted = false;
+    if (l->call->x) {
+        go_on(l);
+        return;
     }
+    vd_call_free(l->call);
+    listing_free(l);
 }
 
-static void add_item(struct listing *l, struct vd_buf *out, struct vd_slice body)
+static void let_others(struct listing *l)
 {
-    if (l->call->output.form == VD_OUTPUT_TABLE) {
-        vd_table_add(&l->table, out, &l->scratch, body);
-    } else if (l->call->output.form == VD_OUTPUT_PARTIAL_LIST) {
-        vd_partial_list_add(&l->partial, out, body);
-    } else {
-        if (l->any)
-            vd_buf_add_char(out, ',');
-        vd_buf_add_slice(out, body);
-    }
-    l->any = true;
+    l->posted = true;
+    l->again.run = on_again;
+    vd_loop_post(l->call->l->loop, &l->again);
 }
 
-static void add_tail(struct listing *l, struct vd_buf *out)
+/* ---- items ---- */
+
+static bool is_done(const struct listing *l)
 {
-    if (l->call->output.form == VD_OUTPUT_TABLE)
-        vd_table_end(&l->table, out);
-    else if (l->call->output.form == VD_OUTPUT_PARTIAL_LIST)
-        vd_partial_list_end(&l->partial, out);
-    else
-        vd_buf_add_text(out, "]}");
-    vd_buf_add_char(out, '\n');
+    return l->snapshot.done || l->left == 0;
 }
 
-/* Adds items until the piece is full or the list is at its end. */
+/* Adds items until the piece is full, enough have been looked at, or the list is at its
+ * end. */
 static int add_items(struct listing *l, struct vd_buf *out, size_t len_max, struct vd_error *error)
 {
-    struct vd_event *events[PAGE_EVENTS];
+    struct vd_event *events[STEP_OBJECTS];
     size_t n;
-    while (!l->snapshot.done && l->left && out->n < len_max) {
-        size_t want = l->left < 64 ? (size_t)l->left : 64;
+    for (size_t seen = 0; !is_done(l) && out->n < len_max && seen < PIECE_OBJECTS;) {
+        size_t want = l->left < STEP_OBJECTS ? (size_t)l->left : STEP_OBJECTS;
         int code = vd_snapshot_next(&l->snapshot, events, want, &n, error);
         if (code)
             return code;
         for (size_t i = 0; i < n; i++) {
             vd_attributes_set(&l->attributes, events[i]);
             if (vd_filter_matches(l->filter, &l->attributes)) {
-                add_item(l, out, vd_body_slice(events[i]->body));
+                vd_list_writer_add(&l->writer, out, vd_body_slice(events[i]->body));
                 l->left -= l->left != UINT64_MAX;
             }
             vd_event_unref(events[i]);
         }
+        seen += n ? n : STEP_OBJECTS; /* passing by what is not there takes its time, too */
     }
     return VD_OK;
 }
 
-static void drained(struct vd_exchange *x);
-static const struct vd_exchange_ops list_ops = {drained, gone};
+static void add_head(struct listing *l, struct vd_buf *out, struct vd_slice token,
+                     uint64_t remaining, bool has_remaining)
+{
+    char digits[20];
+    struct vd_list_meta meta = {
+        .resource_version = vd_slice(digits, vd_u64_digits(l->snapshot.revision, digits)),
+        .continue_token = token,
+        .has_remaining = has_remaining,
+        .remaining = remaining,
+    };
+    vd_list_writer_head(&l->writer, out, &meta);
+}
 
-/* Sends the next piece. An error behind the head can only break the answer off. */
-static void send_piece(struct listing *l, bool first)
+/* ---- a stream ---- */
+
+/* It is compressed if its first piece is worth it. */
+static void begin_stream(struct listing *l, size_t piece_len)
+{
+    struct vd_http_field fields[2 + VD_ZIP_FIELDS] = {
+        {VD_SLICE("Cache-Control"), VD_SLICE("no-cache, private")}};
+    size_t n = 1 + vd_deprecation_field(l->call->kind, &l->call->arena, &fields[1]);
+    l->begun = true;
+    l->zipped = l->takes_gzip && piece_len >= VD_GZIP_BODY_LEN_MIN;
+    for (size_t i = 0; l->zipped && i < VD_ZIP_FIELDS; i++)
+        fields[n++] = vd_zip_fields[i];
+    vd_exchange_stream(l->call->x,
+                       &(struct vd_response){.status = 200,
+                                             .content_type = VD_SLICE("application/json"),
+                                             .fields = fields,
+                                             .fields_n = n});
+}
+
+/* The piece, which is the frame's payload already or goes into it now. */
+static void send_frame(struct listing *l, struct vd_slice piece, bool last)
+{
+    struct vd_kube_loop *loop = l->call->l;
+    if (l->takes_gzip) {
+        vd_frame_begin(&loop->frame);
+        if (l->zipped)
+            vd_gzip_add(vd_kube_loop_gzip(loop), &l->zip, piece, last, &loop->frame);
+        else
+            vd_buf_add_slice(&loop->frame, piece);
+    }
+    vd_exchange_send(l->call->x, vd_frame_end(&loop->frame));
+}
+
+/* An error behind the head can only break the answer off. */
+static void break_off(struct listing *l, int code, const struct vd_error *error)
 {
     struct vd_exchange *x = l->call->x;
-    struct vd_buf *out = &l->call->l->frame;
+    if (!l->begun) {
+        reply_error(l, code, error);
+        return;
+    }
+    x->ops = NULL;
+    vd_call_free(l->call);
+    listing_free(l);
+    vd_exchange_abort(x);
+}
+
+static void send_piece(struct listing *l)
+{
+    struct vd_exchange *x = l->call->x;
+    struct vd_kube_loop *loop = l->call->l;
+    struct vd_buf *out = l->takes_gzip ? &loop->piece : &loop->frame;
     struct vd_error error;
-    vd_frame_begin(out);
-    if (first)
+    vd_buf_reset(out);
+    if (!l->takes_gzip)
+        vd_frame_begin(out);
+    size_t from = out->n;
+    if (!l->begun)
         add_head(l, out, VD_SLICE(""), 0, false);
-    int code = add_items(l, out, PIECE_LEN, &error);
+    int code = add_items(l, out, from + PIECE_LEN, &error);
     if (code) {
         vd_buf_reset(out);
-        x->ops = NULL;
-        vd_call_free(l->call);
-        listing_free(l);
-        vd_exchange_abort(x);
+        break_off(l, code, &error);
         return;
     }
     bool done = l->snapshot.done;
     if (done)
-        add_tail(l, out);
-    vd_exchange_send(x, vd_frame_end(out));
+        vd_list_writer_tail(&l->writer, out);
+    if (out->n == from) { /* an empty frame would be the end */
+        let_others(l);
+        return;
+    }
+    if (!l->begun)
+        begin_stream(l, out->n - from);
+    send_frame(l, vd_slice(out->p + from, out->n - from), done);
     if (!done) {
         vd_exchange_await_drain(x);
         return;
@@ -178,54 +250,62 @@ static void send_piece(struct listing *l, bool first)
     listing_free(l);
 }
 
-static void drained(struct vd_exchange *x)
-{
-    send_piece(x->arg, false);
-}
+/* ---- a page, or a list that has to be whole before it can be encoded ---- */
 
-static void send_stream(struct listing *l)
-{
-    struct vd_exchange *x = l->call->x;
-    vd_exchange_stream(
-        x, &(struct vd_response){.status = 200, .content_type = VD_SLICE("application/json")});
-    x->ops = &list_ops;
-    x->arg = l;
-    send_piece(l, true);
-}
-
-/* A page, or a list that has to be whole before it can be encoded: the items are
- * gathered first, because the head says what is left. */
-static void send_whole(struct listing *l, bool count)
+static void send_whole(struct listing *l)
 {
     struct vd_call *call = l->call;
-    struct vd_buf items = {0}, answer = {0}, token = {0}, head = {0};
+    struct vd_buf answer = {0}, token = {0};
     struct vd_error error;
     size_t remaining = 0;
-    add_head(l, &head, VD_SLICE(""), 0, false); /* sets the writers up */
-    int code = add_items(l, &items, SIZE_MAX, &error);
-    if (!code && !l->snapshot.done && count)
-        code = vd_snapshot_remaining(&l->snapshot, &remaining, &error);
-    bool more = !code && !l->snapshot.done && (!count || remaining);
+    int code = !l->snapshot.done && l->count
+                   ? vd_snapshot_remaining(&l->snapshot, &remaining, &error)
+                   : VD_OK;
+    bool more = !l->snapshot.done && (!l->count || remaining);
+    if (code) {
+        reply_error(l, code, &error);
+        return;
+    }
     if (more)
         vd_continue_token_write(&token, l->snapshot.revision, vd_buf_slice(&l->snapshot.after));
-    if (!code) {
-        bool table_started = l->table.started, partial_started = l->partial.started;
-        add_head(l, &answer, vd_buf_slice(&token), remaining, more && count);
-        l->table.started = table_started;
-        l->partial.started = partial_started;
-        vd_buf_add_slice(&answer, vd_buf_slice(&items));
-        add_tail(l, &answer);
-    }
+    add_head(l, &answer, vd_buf_slice(&token), remaining, more && l->count);
+    vd_buf_add_slice(&answer, vd_buf_slice(&l->items));
+    vd_list_writer_tail(&l->writer, &answer);
+    call->x->ops = NULL;
     listing_free(l);
-    if (code)
-        vd_call_reply_error(call, code, &error);
-    else
-        vd_call_reply_json(call, 200, vd_buf_slice(&answer));
-    vd_buf_release(&items);
+    vd_call_reply_json(call, 200, vd_buf_slice(&answer));
     vd_buf_release(&answer);
     vd_buf_release(&token);
-    vd_buf_release(&head);
 }
+
+static void gather(struct listing *l)
+{
+    struct vd_error error;
+    int code = add_items(l, &l->items, SIZE_MAX, &error);
+    if (code)
+        reply_error(l, code, &error);
+    else if (is_done(l))
+        send_whole(l);
+    else
+        let_others(l);
+}
+
+/* ---- the way in ---- */
+
+static void go_on(struct listing *l)
+{
+    if (l->whole)
+        gather(l);
+    else
+        send_piece(l);
+}
+
+static void drained(struct vd_exchange *x)
+{
+    go_on(x->arg);
+}
+
+static const struct vd_exchange_ops list_ops = {drained, gone};
 
 /* Where the list is taken: a revision, 0 for the newest, and the path behind which
  * it starts. */
@@ -247,12 +327,8 @@ static int find_place(struct vd_call *call, const struct vd_list_options *o, str
     }
     bool exact = o->match == VD_MATCH_EXACT ||
                  (o->match == VD_MATCH_UNSET && o->has_version && o->version && o->limit);
-    uint64_t newest = vd_store_revision(call->kube->store);
-    if (o->has_version && o->version > newest) {
-        vd_error_set(error, VD_ERR_FUTURE, "Too large resource version: %llu, current: %llu",
-                     (unsigned long long)o->version, (unsigned long long)newest);
+    if (o->has_version && vd_store_place(call->kube->store, o->version, error) == VD_ERR_FUTURE)
         return VD_ERR_FUTURE;
-    }
     out->revision = exact ? o->version : 0;
     return VD_OK;
 }
@@ -280,6 +356,7 @@ static void list(struct vd_call *call, const struct vd_list_options *o)
     struct place place;
     struct vd_buf prefix = {0};
     l->call = call;
+    vd_list_writer_init(&l->writer, call);
     l->left = o->limit && !(o->has_version && o->version == 0) ? o->limit : UINT64_MAX;
     int code = vd_call_filter(call, o, &l->filter, &error);
     if (!code)
@@ -290,12 +367,13 @@ static void list(struct vd_call *call, const struct vd_list_options *o)
         code = vd_snapshot_open(&l->snapshot, call->kube->store, call->kind->storage_key,
                                 vd_buf_slice(&prefix), place.revision, place.after, &error);
     vd_buf_release(&prefix);
-    if (!code && (l->left != UINT64_MAX || !vd_kube_output_is_stream(&call->output))) {
-        send_whole(l, !o->labels && !o->fields);
-        return;
-    }
     if (!code) {
-        send_stream(l);
+        l->whole = l->left != UINT64_MAX || !vd_kube_output_is_stream(&call->output);
+        l->count = !o->labels && !o->fields;
+        l->takes_gzip = vd_call_takes_gzip(call);
+        call->x->ops = &list_ops;
+        call->x->arg = l;
+        go_on(l);
         return;
     }
     listing_free(l);
@@ -314,6 +392,7 @@ void vd_call_list(struct vd_call *call)
         vd_call_reply_options(call, code, &error);
         return;
     }
-    list(call, &o);
+    if (o.continue_token.n || !o.has_version || vd_call_await(call, o.version, vd_call_list))
+        list(call, &o);
     vd_list_options_release(&o);
 }

@@ -9,12 +9,14 @@
 
 /* ---- making ---- */
 
-/* The one name that a list or watch asks for, as rules with resourceNames see it. */
+/* The one name that a list or watch asks for, as rules with resourceNames see it. Other
+ * verbs do not go by the selector, so it must not open them. */
 static struct vd_slice asked_name(struct vd_call *call)
 {
     struct vd_slice text, name = VD_SLICE("");
     struct vd_field_selector *fields = NULL;
-    if (call->target.name.n || !vd_url_query_find(&call->query, VD_SLICE("fieldSelector"), &text))
+    if (!(call->target.verb & (VD_VERB_LIST | VD_VERB_WATCH)) || call->target.name.n ||
+        !vd_url_query_find(&call->query, VD_SLICE("fieldSelector"), &text))
         return call->target.name;
     if (vd_field_selector_parse(&fields, text, NULL))
         return name;
@@ -96,6 +98,7 @@ static void log_request(const struct vd_record *r, const struct vd_exchange *x,
     struct vd_log_field fields[16];
     size_t n = 0;
     struct vd_slice path = VD_SLICE(""), query;
+    const struct vd_user *by = r ? r->access.user->is.by : NULL;
     if (!r && x->head)
         vd_url_split(vd_http_head_target(x->head), &path, &query);
     const struct {
@@ -103,7 +106,8 @@ static void log_request(const struct vd_record *r, const struct vd_exchange *x,
         struct vd_slice value;
     } texts[] = {
         {"method", !r && x->head ? vd_http_head_method(x->head) : VD_SLICE("")},
-        {"user", r ? r->access.user->is.name : VD_SLICE("")},
+        {"user", r ? (by ? by->is.name : r->access.user->is.name) : VD_SLICE("")},
+        {"impersonated_user", by ? r->access.user->is.name : VD_SLICE("")},
         {"verb", r ? r->access.verb : VD_SLICE("")},
         {"group", r ? r->access.group : VD_SLICE("")},
         {"resource", r ? r->access.resource : VD_SLICE("")},

@@ -4,10 +4,15 @@
  */
 #include "kube/review.h"
 
+#include <assert.h>
+
 #include "auth/access.h"
 #include "kube/decode.h"
 #include "kube/human_time.h"
 #include "kube/object_meta.h"
+#include "kube/subresource.h"
+#include "kube/write.h"
+#include "json/parse.h"
 #include "json/write.h"
 
 static struct vd_slice text_at(const struct vd_json *object, const char *key)
@@ -67,6 +72,36 @@ static struct vd_json *verdict(struct vd_call *call, const struct vd_json *spec,
     vd_buf_release(&reason);
     vd_rbac_unref(rbac);
     return status;
+}
+
+static bool refuse(struct vd_call *call, const char *why)
+{
+    struct vd_status status = vd_status_bad_request(&call->arena, vd_slice_of(why));
+    vd_call_reply_status(call, &status);
+    return false;
+}
+
+/* Whoever may ask about one namespace may ask about that one only. */
+static bool check_local(struct vd_call *call, const struct vd_json *spec)
+{
+    struct vd_slice space = call->target.space;
+    struct vd_error error;
+    if (vd_slice_eq(access_of(spec, NULL).space, space))
+        return true;
+    vd_error_set(&error, VD_ERR_INVALID,
+                 "spec.resourceAttributes.namespace must match namespace: %.*s", VD_FMT(space));
+    return refuse(call, error.text);
+}
+
+static bool check_rules(struct vd_call *call, const struct vd_json *spec)
+{
+    return text_at(spec, "namespace").n || refuse(call, "no namespace on request");
+}
+
+static bool check_token(struct vd_call *call, const struct vd_json *spec)
+{
+    return text_at(spec, "token").n ||
+           refuse(call, "token is required for TokenReview in authentication");
 }
 
 /* The user that a SubjectAccessReview speaks of. */
@@ -162,20 +197,24 @@ void vd_call_review(struct vd_call *call)
     static const struct {
         const char *kind;
         struct vd_json *(*review)(struct vd_call *call, const struct vd_json *spec);
+        /* What the schema cannot say. False: the call has been answered. */
+        bool (*check)(struct vd_call *call, const struct vd_json *spec);
     } reviews[] = {
-        {"SelfSubjectAccessReview", review_self},
-        {"SubjectAccessReview", review_subject},
-        {"LocalSubjectAccessReview", review_subject},
-        {"SelfSubjectRulesReview", review_rules},
-        {"SelfSubjectReview", review_who},
-        {"TokenReview", review_token},
+        {"SelfSubjectAccessReview", review_self, NULL},
+        {"SubjectAccessReview", review_subject, NULL},
+        {"LocalSubjectAccessReview", review_subject, check_local},
+        {"SelfSubjectRulesReview", review_rules, check_rules},
+        {"SelfSubjectReview", review_who, NULL},
+        {"TokenReview", review_token, check_token},
     };
     struct vd_json *object = NULL;
-    if (!vd_call_decode(call, false, &object))
+    if (!vd_call_decode(call, false, &object) || !vd_call_check_question(call, call->kind, object))
         return;
     const struct vd_json *spec = vd_json_get(object, VD_SLICE("spec"));
     for (size_t i = 0; i < sizeof reviews / sizeof *reviews; i++)
         if (vd_slice_is(call->kind->kind, reviews[i].kind)) {
+            if (reviews[i].check && !reviews[i].check(call, spec))
+                return;
             answer(call, object, reviews[i].review(call, spec));
             return;
         }
@@ -197,6 +236,71 @@ static struct vd_slice *audiences_of(struct vd_call *call, const struct vd_json 
     return out;
 }
 
+/* What is sent to the subresource of the call. */
+static const struct vd_kind *body_kind(const struct vd_call *call)
+{
+    struct vd_subresource subs[VD_SUBRESOURCES_MAX];
+    size_t n = vd_subresources(call->kinds, call->kind, subs);
+    while (n > 0 && !vd_slice_eq(subs[n - 1].name, call->target.subresource))
+        n--;
+    assert(n > 0); /* or the way in would have answered */
+    return subs[n - 1].body;
+}
+
+/* The object that the token is to end with, which must exist: spec.boundObjectRef. False:
+ * the call has been answered. */
+static bool find_bound(struct vd_call *call, const struct vd_json *spec,
+                       struct vd_bound_object *out)
+{
+    static const struct {
+        const char *kind, *resource;
+        bool namespaced;
+    } kinds[] = {{"Secret", "secrets", true}, {"Pod", "pods", true}, {"Node", "nodes", false}};
+    const struct vd_json *ref = vd_json_get(spec, VD_SLICE("boundObjectRef"));
+    struct vd_slice kind = vd_json_text(vd_json_get(ref, VD_SLICE("kind")));
+    struct vd_slice version = vd_json_text(vd_json_get(ref, VD_SLICE("apiVersion")));
+    struct vd_slice uid = vd_json_text(vd_json_get(ref, VD_SLICE("uid")));
+    struct vd_error error;
+    struct vd_status status;
+    *out = (struct vd_bound_object){.name = vd_json_text(vd_json_get(ref, VD_SLICE("name")))};
+    if (!vd_json_is(ref, VD_JSON_OBJECT))
+        return true;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (vd_slice_is(kind, kinds[i].kind) && vd_slice_is(version, "v1")) {
+            out->resource = vd_slice_of(kinds[i].resource);
+            out->space = kinds[i].namespaced ? call->target.space : VD_SLICE("");
+        }
+    struct vd_key key = {out->resource, out->space, out->name};
+    struct vd_event *event = NULL;
+    struct vd_json *object = NULL;
+    struct vd_status_target about = {.plural = out->resource, .name = out->name};
+    int code = out->resource.n ? vd_store_get(call->kube->store, &key, 0, &event, &error) : VD_OK;
+    if (!code && event)
+        code = vd_json_parse_copy(&call->arena, vd_body_slice(event->body), NULL, &object, &error);
+    vd_event_unref(event);
+    out->uid = vd_meta_text(object, VD_SLICE("uid"));
+    if (!out->resource.n) {
+        vd_error_set(&error, VD_ERR_INVALID,
+                     "cannot bind token to object of type %s%.*s, Kind=%.*s",
+                     version.n && memchr(version.p, '/', version.n) ? "" : "/", VD_FMT(version),
+                     VD_FMT(kind));
+        status = vd_status_bad_request(&call->arena, vd_slice_of(error.text));
+    } else if (code) {
+        status = vd_status_of_error(&call->arena, &about, code, &error);
+    } else if (uid.n && !vd_slice_eq(uid, out->uid)) {
+        about.plural = kind;
+        vd_error_set(&error, VD_ERR_CONFLICT,
+                     "the UID in the bound object reference (%.*s) does not match the UID in "
+                     "record. The object might have been deleted and then recreated",
+                     VD_FMT(uid));
+        status = vd_status_conflict(&call->arena, &about, vd_slice_of(error.text));
+    } else {
+        return true;
+    }
+    vd_call_reply_status(call, &status);
+    return false;
+}
+
 void vd_call_token_request(struct vd_call *call)
 {
     struct vd_json *object = NULL, *account = NULL;
@@ -204,9 +308,14 @@ void vd_call_token_request(struct vd_call *call)
     struct vd_buf token = {0};
     int64_t expiry_s = 0, expires_ms = 0;
     size_t audiences_n;
-    if (!vd_call_decode(call, false, &object) || !vd_call_read_current(call, &account))
+    if (!vd_call_decode(call, false, &object) ||
+        !vd_call_check_question(call, body_kind(call), object) ||
+        !vd_call_read_current(call, &account))
         return;
     struct vd_json *spec = vd_json_get(object, VD_SLICE("spec"));
+    struct vd_bound_object bound;
+    if (!find_bound(call, spec, &bound))
+        return;
     if (!vd_json_to_i64(vd_json_get(spec, VD_SLICE("expirationSeconds")), &expiry_s))
         expiry_s = 0;
     struct vd_slice *audiences = audiences_of(call, spec, &audiences_n);
@@ -219,6 +328,7 @@ void vd_call_token_request(struct vd_call *call)
                                                     .audiences = audiences,
                                                     .audiences_n = audiences_n,
                                                     .expiry_s = expiry_s,
+                                                    .bound = bound,
                                                     .now_ms = vd_clock_wall_ms(call->kube->clock)},
                          &token, &expires_ms, &error)
                    : vd_error_set(&error, VD_ERR_INVALID, "this server issues no tokens");

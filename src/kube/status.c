@@ -27,7 +27,15 @@ static void add_member(struct vd_buf *out, const char *key, struct vd_slice text
         vd_buf_add_char(out, ',');
     *first = false;
     vd_buf_addf(out, "\"%s\":", key);
-    vd_escape_write(out, text);
+    if (vd_utf8_is_valid(text)) {
+        vd_escape_write(out, text);
+        return;
+    }
+    /* A sentence may quote what somebody sent. */
+    struct vd_buf clean = {0};
+    vd_excerpt_add(&clean, text, SIZE_MAX);
+    vd_escape_write(out, vd_buf_slice(&clean));
+    vd_buf_release(&clean);
 }
 
 static void add_causes(struct vd_buf *out, const struct vd_status *status)
@@ -209,11 +217,23 @@ struct vd_status vd_status_conflict(struct vd_arena *a, const struct vd_status_t
     return about(a, failure(a, 409, "Conflict", &message), target);
 }
 
-struct vd_status vd_status_modified(struct vd_arena *a, const struct vd_status_target *target)
+struct vd_status vd_status_modified(struct vd_arena *a, const struct vd_status_target *target,
+                                    uint64_t current)
 {
-    return vd_status_conflict(a, target,
-                              VD_SLICE("the object has been modified; please apply your changes "
-                                       "to the latest version and try again"));
+    struct vd_status status = vd_status_conflict(
+        a, target,
+        VD_SLICE("the object has been modified; please apply your changes to the latest version "
+                 "and try again"));
+    char digits[20];
+    struct vd_status_cause cause = {
+        VD_SLICE("CurrentResourceVersion"),
+        vd_arena_copy(a, vd_slice(digits, vd_u64_digits(current, digits))),
+        VD_SLICE("metadata.resourceVersion")};
+    if (current) {
+        status.causes = one_cause(a, cause);
+        status.causes_n = 1;
+    }
+    return status;
 }
 
 /* A conflict whose reason has two values in it: before, wanted, between, actual, after. */
@@ -454,6 +474,45 @@ struct vd_status vd_status_access_denied(struct vd_arena *a, const struct vd_sta
     return status;
 }
 
+struct vd_status vd_status_owned_by_git(struct vd_arena *a, const struct vd_status_target *target,
+                                        const struct vd_git_claim *claim)
+{
+    const struct {
+        const char *word, *reason, *field;
+        struct vd_slice value;
+    } parts[] = {
+        {"repository", "GitRepository", VD_GIT_REPOSITORY, claim->repository},
+        {"path", "GitPath", VD_GIT_PATH, claim->path},
+        {"commit", "GitCommit", VD_GIT_COMMIT, claim->commit},
+    };
+    struct vd_buf text = {0}, field = {0};
+    struct vd_status_cause *causes = vd_arena_alloc(a,
+                                                    sizeof parts / sizeof *parts * sizeof *causes);
+    size_t n = 0;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        if (!parts[i].value.n)
+            continue;
+        vd_buf_reset(&field);
+        vd_buf_addf(&field, "metadata.annotations[%s]", parts[i].field);
+        causes[n++] = (struct vd_status_cause){vd_slice_of(parts[i].reason), parts[i].value,
+                                               vd_arena_copy(a, vd_buf_slice(&field))};
+        vd_buf_addf(&text, "%s %s ", n > 1 ? "," : ":", parts[i].word);
+        vd_buf_add_slice(&text, parts[i].value);
+    }
+    struct vd_buf why = {0};
+    vd_buf_add_text(&why, n ? "its spec belongs to Git" : "the spec of this kind belongs to Git");
+    vd_buf_add_slice(&why, vd_buf_slice(&text));
+    vd_buf_add_text(&why, ": change it there and push");
+    struct vd_status status = vd_status_forbidden(a, target, vd_buf_slice(&why));
+    status.reason = VD_SLICE("SpecOwnedByGit");
+    status.causes = causes;
+    status.causes_n = n;
+    vd_buf_release(&why);
+    vd_buf_release(&text);
+    vd_buf_release(&field);
+    return status;
+}
+
 struct vd_status vd_status_namespace_terminating(struct vd_arena *a,
                                                  const struct vd_status_target *target,
                                                  struct vd_slice space)
@@ -509,9 +568,21 @@ struct vd_status vd_status_too_large(struct vd_arena *a, struct vd_slice message
     return plain(a, 413, "RequestEntityTooLarge", "Request entity too large: ", message);
 }
 
-struct vd_status vd_status_precondition_required(struct vd_arena *a, struct vd_slice message)
+struct vd_status vd_status_precondition_required(struct vd_arena *a,
+                                                 const struct vd_status_target *target)
 {
-    return plain(a, 428, "PreconditionRequired", "", message);
+    struct vd_buf message = {0};
+    vd_buf_add_text(&message, "a write to the status of ");
+    add_target(&message, target);
+    vd_buf_add_text(&message,
+                    " needs metadata.resourceVersion: send the one of the object that the "
+                    "status was made from");
+    struct vd_status_cause cause = vd_cause_required(a, VD_SLICE("metadata.resourceVersion"),
+                                                     VD_SLICE(""));
+    struct vd_status status = about(a, failure(a, 428, "PreconditionRequired", &message), target);
+    status.causes = one_cause(a, cause);
+    status.causes_n = 1;
+    return status;
 }
 
 static struct vd_status retry(struct vd_status status, int retry_after_s)
@@ -568,16 +639,11 @@ struct vd_status vd_status_continue_expired(struct vd_arena *a, struct vd_slice 
     return status;
 }
 
-struct vd_status vd_status_version_too_large(struct vd_arena *a, uint64_t wanted, uint64_t newest)
+struct vd_status vd_status_version_too_large(struct vd_arena *a, struct vd_slice text)
 {
     static const struct vd_status_cause cause = {
         {"ResourceVersionTooLarge", 23}, {"Too large resource version", 26}, {"", 0}};
-    struct vd_buf message = {0};
-    vd_buf_add_text(&message, "Timeout: Too large resource version: ");
-    vd_buf_add_u64(&message, wanted);
-    vd_buf_add_text(&message, ", current: ");
-    vd_buf_add_u64(&message, newest);
-    struct vd_status status = retry(failure(a, 504, "Timeout", &message), 1);
+    struct vd_status status = vd_status_timeout(a, text, 1);
     status.causes = &cause;
     status.causes_n = 1;
     return status;
@@ -626,11 +692,11 @@ struct vd_status vd_status_of_error(struct vd_arena *a, const struct vd_status_t
     case VD_ERR_EXISTS:
         return vd_status_already_exists(a, target, false);
     case VD_ERR_CONFLICT:
-        return vd_status_modified(a, target);
+        return vd_status_modified(a, target, 0);
     case VD_ERR_EXPIRED:
         return vd_status_expired(a, text);
     case VD_ERR_FUTURE:
-        return vd_status_timeout(a, text, 1);
+        return vd_status_version_too_large(a, text);
     case VD_ERR_FULL:
         return vd_status_insufficient_storage(a, text);
     case VD_ERR_READ_ONLY:

@@ -7,7 +7,7 @@
  * A constructor for each answer that Kubernetes gives, with its exact text.
  * Messages are made in the arena and live as long as it; names, groups and
  * causes are borrowed from the caller. Bytes of a request that are no UTF-8
- * become U+FFFD; causes are UTF-8 already (status_cause.h). No I/O; any thread.
+ * become U+FFFD, at the latest when the Status is written. No I/O; any thread.
  */
 #ifndef VD_KUBE_STATUS_H
 #define VD_KUBE_STATUS_H
@@ -20,6 +20,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/slice.h"
+#include "kinds/admission.h"
 #include "kube/status_cause.h"
 
 /* What the answer is about. The resource's plural is in `plural`, except where a
@@ -74,8 +75,11 @@ struct vd_status vd_status_name_not_generated(struct vd_arena *a,
 struct vd_status vd_status_conflict(struct vd_arena *a, const struct vd_status_target *target,
                                     struct vd_slice why);
 
-/* 409: the stale resourceVersion of an update. */
-struct vd_status vd_status_modified(struct vd_arena *a, const struct vd_status_target *target);
+/* 409: the stale resourceVersion of an update. The current one, unless 0, is the
+ * message of a cause with the reason CurrentResourceVersion, so that whoever tries
+ * again needs no read to learn it. */
+struct vd_status vd_status_modified(struct vd_arena *a, const struct vd_status_target *target,
+                                    uint64_t current);
 
 /* 409: an update with a uid that is not the object's. */
 struct vd_status vd_status_uid_differs(struct vd_arena *a, const struct vd_status_target *target,
@@ -145,6 +149,12 @@ struct vd_status_access {
 struct vd_status vd_status_access_denied(struct vd_arena *a, const struct vd_status_access *access,
                                          struct vd_slice why);
 
+/* 403 with reason SpecOwnedByGit: the object, or its whole kind, is changed by a push.
+ * What there is to say of repository, path and commit is in the message, and in causes
+ * with the reasons GitRepository, GitPath and GitCommit. */
+struct vd_status vd_status_owned_by_git(struct vd_arena *a, const struct vd_status_target *target,
+                                        const struct vd_git_claim *claim);
+
 /* 403: creation in a namespace that is being deleted. */
 struct vd_status vd_status_namespace_terminating(struct vd_arena *a,
                                                  const struct vd_status_target *target,
@@ -162,8 +172,9 @@ struct vd_status vd_status_unsupported_media_type(struct vd_arena *a, struct vd_
 /* 413 `Request entity too large: <message>` */
 struct vd_status vd_status_too_large(struct vd_arena *a, struct vd_slice message);
 
-/* 428: a write has to say which version it changes. */
-struct vd_status vd_status_precondition_required(struct vd_arena *a, struct vd_slice message);
+/* 428: a write of this status has to say which version it changes. */
+struct vd_status vd_status_precondition_required(struct vd_arena *a,
+                                                 const struct vd_status_target *target);
 
 /* 429, with Retry-After. */
 struct vd_status vd_status_too_many_requests(struct vd_arena *a, struct vd_slice message,
@@ -184,8 +195,8 @@ struct vd_status vd_status_list_expired(struct vd_arena *a);
 /* 410 of a continue token, with one that continues at the newest version. */
 struct vd_status vd_status_continue_expired(struct vd_arena *a, struct vd_slice fresh_token);
 
-/* 504: a version that is not there yet; retry after a second. */
-struct vd_status vd_status_version_too_large(struct vd_arena *a, uint64_t wanted, uint64_t newest);
+/* 504: a version that is not there yet, in the store's sentence; retry after a second. */
+struct vd_status vd_status_version_too_large(struct vd_arena *a, struct vd_slice text);
 
 /* --- 5xx --- */
 

@@ -19,9 +19,9 @@ static bool parse_resource(struct vd_target *t, size_t at)
         t->old_watch = true;
         at++;
     }
-    bool in_space = vd_slice_is(segment(t, at), "namespaces") && t->segments.n > at + 2 &&
-                    !is_namespace_subresource(segment(t, at + 2));
-    if (in_space) {
+    t->in_space = vd_slice_is(segment(t, at), "namespaces") && t->segments.n > at + 2 &&
+                  !is_namespace_subresource(segment(t, at + 2));
+    if (t->in_space) {
         t->space = segment(t, at + 1);
         at += 2;
     }

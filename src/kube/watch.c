@@ -9,8 +9,9 @@
  *
  *   {"type":"ADDED","object":{...}}\n
  *
- * It ends by its timeout, with the server, when its right or its credential ends,
- * or when its cursor has expired; the last three are told by an ERROR event.
+ * It ends by its timeout, with the server, with its kind, when its right or its
+ * credential ends, or when its cursor has expired; the last three are told by an ERROR
+ * event.
  *
  * Whether rights and credentials still hold is looked at about once a second, by one
  * timer for all watches of the loop, some at a time: a watch is only asked about in
@@ -19,15 +20,20 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "kube/blueprint.h"
 #include "kube/call.h"
 #include "kube/record.h"
+#include "kube/shown.h"
+#include "kube/zip.h"
 
 enum {
     BACKLOG_MAX = 262144,    /* bytes that a watch may have waiting */
     TURN_DELIVERIES = 4096,  /* what a turn gives to watchers that are behind */
     RECHECK_MS = 1000,       /* between two looks at a watch's rights */
     RECHECK_STEP = 512,      /* watches that are looked at in one turn */
-    LAST_BOOKMARK_MS = 2000, /* how long before its end a watch gets one more bookmark */
+    HOLD_MS = 1,             /* how long events may wait for those of writes in flight */
+    LAST_BOOKMARK_MS = 2000, /* before its end by timeout, a watch gets one more bookmark */
+    LIFE_S_MAX = 31536000,   /* what a client may wish for, so that milliseconds cannot overflow */
 };
 
 struct vd_watch {
@@ -35,8 +41,9 @@ struct vd_watch {
     struct vd_kube_loop *l;
     struct vd_exchange *x;
     struct vd_user *user;
-    struct vd_kind_set *kinds; /* keeps `kind` alive */
-    const struct vd_kind *kind;
+    struct vd_kind *kind;     /* a reference, renewed when the registry has changed */
+    uint64_t generation;      /* of the registry when it was last looked up */
+    struct vd_table *columns; /* a reference, if it sends tables */
     struct vd_timer bookmark;
     struct vd_timer end;
     struct vd_kube_output output;
@@ -45,9 +52,40 @@ struct vd_watch {
     bool tell_initial_end;
     struct vd_meter *meter;
     uint64_t rights_version; /* at which its rights were last found good; 0: not yet */
-    bool ending;             /* the last bookmark has been sent; the next ring ends it */
+    bool ending;             /* the next ring of `end` ends it */
     struct vd_watch *prev, *next;
 };
+
+/* ---- the kind ---- */
+
+static bool is_same_definition(const struct vd_kind *a, const struct vd_kind *b)
+{
+    struct vd_slice one = vd_json_text(vd_json_dig(a->document, "metadata", "uid", NULL));
+    struct vd_slice other = vd_json_text(vd_json_dig(b->document, "metadata", "uid", NULL));
+    return vd_slice_eq(one, other);
+}
+
+/* Looks the kind up again if the registry has changed: its definition may have. False:
+ * it is no longer served, or another of its name is. */
+static bool renew_kind(struct vd_watch *w)
+{
+    struct vd_kinds *kinds = w->l->kube->kinds;
+    if (w->kind->builtin || w->generation == vd_kinds_generation(kinds))
+        return true;
+    struct vd_kind_set *set = vd_kinds_snapshot(kinds);
+    const struct vd_kind *kind = vd_kind_set_resource(set, w->kind->group, w->kind->version,
+                                                      w->kind->plural);
+    bool good = kind && kind->served && is_same_definition(kind, w->kind);
+    if (good && kind != w->kind) {
+        struct vd_kind *old = w->kind;
+        w->kind = vd_kind_ref((struct vd_kind *)(uintptr_t)kind); /* for its count only */
+        vd_kind_unref(old);
+    }
+    if (good)
+        w->generation = vd_kind_set_generation(set);
+    vd_kind_set_unref(set);
+    return good;
+}
 
 /* ---- bytes ---- */
 
@@ -55,6 +93,8 @@ struct vd_watch {
 static void add_object(struct vd_buf *out, struct vd_watch *w, struct vd_slice body)
 {
     struct vd_arena scratch = {0};
+    struct vd_buf room = {0};
+    body = vd_shown_body(w->kind, body, &room);
     if (w->output.form == VD_OUTPUT_TABLE) {
         w->table.now_ms = vd_clock_wall_ms(w->l->kube->clock);
         vd_table_write_one(&w->table, out, &scratch, body);
@@ -64,6 +104,7 @@ static void add_object(struct vd_buf *out, struct vd_watch *w, struct vd_slice b
         vd_buf_add_slice(out, body);
     }
     vd_arena_release(&scratch);
+    vd_buf_release(&room);
 }
 
 static void add_event(struct vd_buf *out, struct vd_watch *w, const struct vd_delivery *d)
@@ -130,10 +171,14 @@ static void send_bookmark(struct vd_watch *w, uint64_t revision, bool initial_en
     } else {
         vd_buf_addf(&object,
                     "{\"kind\":\"%.*s\",\"apiVersion\":\"%.*s\",\"metadata\":{"
-                    "\"resourceVersion\":\"%llu\",\"creationTimestamp\":null%s}}",
+                    "\"resourceVersion\":\"%llu\",\"creationTimestamp\":null",
                     VD_FMT(w->kind->kind), VD_FMT(w->kind->api_version),
-                    (unsigned long long)revision,
-                    initial_end ? ",\"annotations\":{\"k8s.io/initial-events-end\":\"true\"}" : "");
+                    (unsigned long long)revision);
+        if (initial_end) {
+            vd_buf_add_text(&object, ",\"annotations\":");
+            vd_initial_end_write(&object, w->kind, &w->output);
+        }
+        vd_buf_add_text(&object, "}}");
         add_object(out, w, vd_buf_slice(&object));
     }
     vd_buf_add_text(out, "}\n");
@@ -168,7 +213,8 @@ static void watch_free(struct vd_watch *w, enum vd_watch_end why)
     if (--w->l->watches_n == 0)
         vd_timer_stop(w->l->loop, &w->l->recheck);
     vd_cursor_close(&w->watcher.cursor);
-    vd_kind_set_unref(w->kinds);
+    vd_table_unref(w->columns);
+    vd_kind_unref(w->kind);
     vd_user_unref(w->user);
     free(w);
 }
@@ -191,13 +237,14 @@ static void on_end(struct vd_timer *timer)
 {
     struct vd_watch *w = VD_HEAP_OWNER(timer, struct vd_watch, end);
     uint64_t revision = w->bookmarks ? vd_watcher_bookmark(&w->watcher) : 0;
-    if (!w->ending && revision) {
-        w->ending = true;
+    if (revision)
         send_bookmark(w, revision, false);
-        vd_timer_set(w->l->loop, &w->end, LAST_BOOKMARK_MS);
+    if (w->ending) {
+        finish(w, VD_WATCH_END_TIMEOUT);
         return;
     }
-    finish(w, VD_WATCH_END_TIMEOUT);
+    w->ending = true;
+    vd_timer_set(w->l->loop, &w->end, LAST_BOOKMARK_MS);
 }
 
 static void ended(struct vd_watcher *watcher, const struct vd_error *error)
@@ -218,6 +265,15 @@ static void end_with_status(struct vd_watch *w, const struct vd_status *status,
 {
     send_error(w, status);
     finish(w, why);
+}
+
+/* Ends the watch if its kind is gone, when it has been given everything. */
+static bool ends_with_kind(struct vd_watch *w)
+{
+    if (renew_kind(w) || !vd_watcher_bookmark(&w->watcher))
+        return false;
+    finish(w, VD_WATCH_END_KIND);
+    return true;
 }
 
 /* Ends the watch if its user may not have it any more. */
@@ -253,7 +309,8 @@ static void on_recheck(struct vd_timer *timer)
     for (size_t n = 0; l->recheck_at && n < RECHECK_STEP; n++) {
         struct vd_watch *w = l->recheck_at;
         l->recheck_at = w->next;
-        recheck(w, l->recheck_version, now_ms);
+        if (!ends_with_kind(w))
+            recheck(w, l->recheck_version, now_ms);
     }
     if (l->watches)
         vd_timer_set(l->loop, &l->recheck, l->recheck_at ? 1 : RECHECK_MS);
@@ -273,6 +330,7 @@ static enum vd_take deliver(struct vd_watcher *watcher, const struct vd_deliveri
     /* The first table of a stream has columns: it is nobody else's. */
     bool own = !shared || w->output.form == VD_OUTPUT_TABLE;
     if (d->list.n) {
+        renew_kind(w); /* if it is gone, these are the last ones */
         vd_meter_delivered(w->meter, d->list.n, shared != NULL);
         vd_exchange_send(w->x, own ? frame_of(w, d) : shared_bytes(w, d, shared));
     }
@@ -319,7 +377,7 @@ static void on_bookmark(struct vd_timer *timer)
 static uint64_t life_ms(const struct vd_kube_options *o, const struct vd_list_options *options)
 {
     if (options->timeout_s)
-        return options->timeout_s * 1000;
+        return (options->timeout_s < LIFE_S_MAX ? options->timeout_s : LIFE_S_MAX) * 1000;
     uint64_t spread_ms = (o->watch_max_s - o->watch_min_s) * 1000 + 1;
     uint32_t random;
     vd_random_bytes(&random, sizeof random);
@@ -356,12 +414,13 @@ static struct vd_watch *watch_new(struct vd_call *call, const struct vd_list_opt
     w->l = call->l;
     w->x = call->x;
     w->user = vd_user_ref(call->user);
-    w->kinds = vd_kind_set_ref(call->kinds);
-    w->kind = call->kind;
+    w->kind = vd_kind_ref((struct vd_kind *)(uintptr_t)call->kind); /* for its count only */
+    w->generation = vd_kind_set_generation(call->kinds);
     w->output = call->output;
-    w->table = (struct vd_table_writer){.table = vd_tables_find(call->kube->tables, call->kind),
-                                        .version = call->output.version,
-                                        .object = call->output.object};
+    if (w->output.form == VD_OUTPUT_TABLE)
+        w->columns = vd_tables_get(call->kube->tables, call->kinds, call->kind);
+    w->table = (struct vd_table_writer){
+        .table = w->columns, .version = call->output.version, .object = call->output.object};
     w->bookmarks = o->bookmarks;
     w->meter = vd_record_of(call->x)->meter;
     vd_meter_watch_begun(w->meter);
@@ -379,8 +438,14 @@ static void start(struct vd_watch *w, const struct vd_list_options *o, int code,
                   const struct vd_error *error)
 {
     struct vd_exchange *x = w->x;
-    vd_exchange_stream(
-        x, &(struct vd_response){.status = 200, .content_type = VD_SLICE("application/json")});
+    struct vd_arena arena = {0};
+    struct vd_http_field field;
+    size_t n = vd_deprecation_field(w->kind, &arena, &field);
+    vd_exchange_stream(x, &(struct vd_response){.status = 200,
+                                                .content_type = VD_SLICE("application/json"),
+                                                .fields = &field,
+                                                .fields_n = n});
+    vd_arena_release(&arena);
     vd_exchange_forget_request(x);
     if (code) { /* an expired or unreachable version is told inside the stream */
         ended(&w->watcher, error);
@@ -389,8 +454,8 @@ static void start(struct vd_watch *w, const struct vd_list_options *o, int code,
     x->ops = &exchange_ops;
     x->arg = w;
     uint64_t ms = life_ms(&w->l->kube->options, o);
-    vd_timer_set(w->l->loop, &w->end,
-                 w->bookmarks && ms > LAST_BOOKMARK_MS ? ms - LAST_BOOKMARK_MS : ms);
+    w->ending = !w->bookmarks || ms <= LAST_BOOKMARK_MS;
+    vd_timer_set(w->l->loop, &w->end, w->ending ? ms : ms - LAST_BOOKMARK_MS);
     if (w->bookmarks)
         vd_timer_set(w->l->loop, &w->bookmark, jittered(w->l->kube->options.bookmark_ms));
     if (!vd_timer_is_set(&w->l->recheck))
@@ -409,6 +474,10 @@ void vd_call_watch(struct vd_call *call)
         vd_call_reply_options(call, code, &error);
         return;
     }
+    if (o.initial && o.has_version && !vd_call_await(call, o.version, vd_call_watch)) {
+        vd_list_options_release(&o);
+        return;
+    }
     code = vd_call_filter(call, &o, &filter, &error);
     if (code) {
         vd_list_options_release(&o);
@@ -425,10 +494,50 @@ void vd_call_watch(struct vd_call *call)
 
 /* ---- the loop's part ---- */
 
+void vd_kube_loop_propose(struct vd_kube_loop *l, struct vd_proposal *proposal)
+{
+    proposal->next = NULL;
+    *l->proposals_end = proposal;
+    l->proposals_end = &proposal->next;
+    l->in_flight++;
+}
+
+/* What the requests of this turn want to write goes to the writer at once, so that it
+ * shares a sync. */
+static void propose(struct vd_kube_loop *l)
+{
+    struct vd_proposal *first = l->proposals;
+    l->proposals = NULL;
+    l->proposals_end = &l->proposals;
+    if (first)
+        vd_store_propose_all(l->kube->store, first);
+}
+
+/* Whether new events had better wait for those that this loop's own writes are about to
+ * make: sending to a thousand watchers twice costs twice. It also lets a write's answer
+ * go out ahead of a thousand copies of its event. */
+static bool should_hold(struct vd_kube_loop *l)
+{
+    uint64_t since_ns = l->in_flight ? vd_registry_waiting_ns(l->registry) : 0;
+    if (!since_ns || vd_clock_mono_ns(l->kube->clock) - since_ns >= HOLD_MS * 1000000u)
+        return false;
+    if (!vd_timer_is_set(&l->hold))
+        vd_timer_set(l->loop, &l->hold, HOLD_MS);
+    return true;
+}
+
+static void on_hold(struct vd_timer *timer)
+{
+    (void)timer; /* a turn is all that it is for */
+}
+
 static bool turn(struct vd_turn_hook *hook)
 {
     struct vd_kube_loop *l = (struct vd_kube_loop *)((char *)hook -
                                                      offsetof(struct vd_kube_loop, hook));
+    vd_kube_loop_let_go_on(l);
+    propose(l);
+    vd_registry_hold(l->registry, should_hold(l));
     return vd_registry_turn(l->registry, TURN_DELIVERIES);
 }
 
@@ -450,6 +559,8 @@ void vd_kube_loop_init(struct vd_kube_loop *l, struct vd_kube *kube, struct vd_l
 {
     *l = (struct vd_kube_loop){.kube = kube, .loop = loop, .hook = {.run = turn}};
     l->after.run = after_turn;
+    l->proposals_end = &l->proposals;
+    l->hold.fire = on_hold;
     l->recheck.fire = on_recheck;
     l->meters = vd_meters_new(loop->index);
     l->registry = vd_registry_new(kube->store, wake, loop);
@@ -463,15 +574,21 @@ void vd_kube_loop_follow(struct vd_kube_loop *l)
 
 void vd_kube_loop_release(struct vd_kube_loop *l)
 {
+    vd_timer_stop(l->loop, &l->hold);
     vd_registry_free(l->registry);
     vd_meters_free(l->meters);
+    vd_heap_release(&l->futures);
+    vd_kube_loop_gzip_release(l);
     vd_buf_release(&l->frame);
+    vd_buf_release(&l->piece);
     vd_arena_release(&l->spare);
 }
 
 void vd_kube_loop_drain(struct vd_kube_loop *l, uint64_t spread_ms)
 {
     uint64_t n = 0;
-    for (struct vd_watch *w = l->watches; w; w = w->next)
+    for (struct vd_watch *w = l->watches; w; w = w->next) {
+        w->ending = true;
         vd_timer_set(l->loop, &w->end, spread_ms * n++ / (l->watches_n ? l->watches_n : 1));
+    }
 }

@@ -13,8 +13,13 @@
 
 #include <stdlib.h>
 
+#include "kinds/admission.h"
+#include "kinds/conditions.h"
+#include "kinds/metadata.h"
 #include "kinds/object.h"
+#include "kinds/status_door.h"
 #include "kube/decode.h"
+#include "kube/deletion.h"
 #include "kube/escalation_check.h"
 #include "kube/object_meta.h"
 #include "kube/strategic_merge.h"
@@ -26,7 +31,9 @@
 #include "json/revision_hole.h"
 #include "json/write.h"
 
-enum { ATTEMPTS_MAX = 8 };
+/* Each failure of an attempt is somebody else's success, so that a crowd on one object needs as
+ * many as it has members. What the attempts leave in the call's arena bounds them, too. */
+enum { ATTEMPTS_MIN = 8, ATTEMPTS_MAX = 200, ATTEMPTS_LEN_MAX = 16 << 20 };
 
 /* ---- checks ---- */
 
@@ -41,9 +48,8 @@ static struct vd_slice text_or(struct vd_call *call, struct vd_json *object, str
 }
 
 /* False: the call has been answered. */
-static bool check_kind(struct vd_call *call, struct vd_json *object)
+static bool check_kind(struct vd_call *call, const struct vd_kind *expected, struct vd_json *object)
 {
-    const struct vd_kind *expected = call->kind;
     struct vd_slice api_version = text_or(call, object, VD_SLICE("apiVersion"),
                                           expected->api_version);
     struct vd_slice kind = text_or(call, object, VD_SLICE("kind"), expected->kind);
@@ -51,12 +57,12 @@ static bool check_kind(struct vd_call *call, struct vd_json *object)
     struct vd_error error;
     if (vd_meta_check(object, &error)) {
         status = vd_status_bad_request(&call->arena, vd_slice_of(error.text));
-    } else if (!vd_slice_eq(api_version, call->kind->api_version)) {
-        status = vd_status_version_differs(&call->arena, api_version, call->kind->api_version);
-    } else if (!vd_slice_eq(kind, call->kind->kind)) {
+    } else if (!vd_slice_eq(api_version, expected->api_version)) {
+        status = vd_status_version_differs(&call->arena, api_version, expected->api_version);
+    } else if (!vd_slice_eq(kind, expected->kind)) {
         vd_error_set(&error, VD_ERR_INVALID,
                      "the kind in the data (%.*s) does not match the expected kind (%.*s)",
-                     VD_FMT(kind), VD_FMT(call->kind->kind));
+                     VD_FMT(kind), VD_FMT(expected->kind));
         status = vd_status_bad_request(&call->arena, vd_slice_of(error.text));
     } else {
         return true;
@@ -83,7 +89,8 @@ static bool check_space(struct vd_call *call, struct vd_json *object)
 }
 
 /* Unknown and duplicate fields: refused, warned of, or passed over. */
-static bool check_fields(struct vd_call *call, const struct vd_pruned *pruned)
+static bool check_fields(struct vd_call *call, const struct vd_kind *kind,
+                         const struct vd_pruned *pruned)
 {
     for (size_t i = 0; call->validation != VD_FIELDS_IGNORE && i < pruned->paths.n; i++)
         vd_call_warn(call, "unknown field \"%.*s\"", VD_FMT(pruned->paths.p[i]));
@@ -92,7 +99,7 @@ static bool check_fields(struct vd_call *call, const struct vd_pruned *pruned)
     struct vd_buf text = {0};
     vd_buf_addf(&text,
                 "%.*s in version \"%.*s\" cannot be handled as a %.*s: strict decoding error: ",
-                VD_FMT(call->kind->kind), VD_FMT(call->kind->version), VD_FMT(call->kind->kind));
+                VD_FMT(kind->kind), VD_FMT(kind->version), VD_FMT(kind->kind));
     for (size_t i = 0; i < call->warnings.n; i++)
         vd_buf_addf(&text, "%s%.*s", i ? ", " : "", VD_FMT(call->warnings.p[i]));
     call->warnings.n = 0;
@@ -103,33 +110,73 @@ static bool check_fields(struct vd_call *call, const struct vd_pruned *pruned)
     return false;
 }
 
-static bool check_valid(struct vd_call *call, const struct vd_json *object,
-                        const struct vd_json *old)
+static void reply_invalid(struct vd_call *call, const struct vd_kind *kind,
+                          const struct vd_json *object, const struct vd_violations *violations)
+{
+    size_t n = violations->list.n;
+    struct vd_status_cause *causes = vd_arena_alloc(&call->arena, n * sizeof *causes);
+    for (size_t i = 0; i < n; i++) {
+        const struct vd_violation *v = &violations->list.p[i];
+        causes[i] = (struct vd_status_cause){
+            .reason = vd_slice_of(vd_violation_reason(v->type)),
+            .message = vd_arena_copy(&call->arena, v->message),
+            .field = vd_arena_copy(&call->arena, v->field),
+        };
+    }
+    struct vd_status_target about = vd_call_about(call);
+    about.plural = kind->kind;
+    about.name = vd_meta_name(object);
+    struct vd_status status = vd_status_invalid(&call->arena, &about, causes, n);
+    vd_call_reply_status(call, &status);
+}
+
+static bool is_at_status(const struct vd_call *call)
+{
+    return vd_slice_is(call->target.subresource, "status");
+}
+
+static bool check_valid(struct vd_call *call, const struct vd_kind *kind,
+                        const struct vd_json *object, const struct vd_json *old)
 {
     struct vd_violations violations = {0};
-    bool ok = vd_object_validate(call->kind, object, old, &violations);
-    if (!ok) {
-        size_t n = violations.list.n;
-        struct vd_status_cause *causes = vd_arena_alloc(&call->arena, n * sizeof *causes);
-        for (size_t i = 0; i < n; i++) {
-            const struct vd_violation *v = &violations.list.p[i];
-            causes[i] = (struct vd_status_cause){
-                .reason = vd_slice_of(vd_violation_reason(v->type)),
-                .message = vd_arena_copy(&call->arena, v->message),
-                .field = vd_arena_copy(&call->arena, v->field),
-            };
-        }
-        struct vd_status_target about = vd_call_about(call);
-        about.plural = call->kind->kind;
-        about.name = vd_meta_name(object);
-        struct vd_status status = vd_status_invalid(&call->arena, &about, causes, n);
-        vd_call_reply_status(call, &status);
+    bool ok = vd_object_validate(kind, object, old, &violations);
+    if (is_at_status(call)) {
+        vd_conditions_check(kind, object, &violations);
+        ok = ok && !vd_violations_any(&violations);
     }
+    if (!ok)
+        reply_invalid(call, kind, object, &violations);
     vd_violations_release(&violations);
     return ok;
 }
 
-/* A namespaced object needs its namespace, alive. */
+/* A kind can demand that a write of status touches nothing else. */
+static bool check_boundary(struct vd_call *call, const struct vd_json *object,
+                           const struct vd_json *old)
+{
+    struct vd_violations violations = {0};
+    bool ok = !is_at_status(call) || !call->kind->status_boundary_strict ||
+              vd_status_door_check(object, old, &violations);
+    if (!ok)
+        reply_invalid(call, call->kind, object, &violations);
+    vd_violations_release(&violations);
+    return ok;
+}
+
+bool vd_call_check_question(struct vd_call *call, const struct vd_kind *kind,
+                            struct vd_json *object)
+{
+    struct vd_pruned pruned = {0};
+    if (!check_kind(call, kind, object))
+        return false;
+    vd_object_prepare(kind, &call->arena, object, true, &pruned);
+    bool ok = check_fields(call, kind, &pruned);
+    vd_pruned_release(&pruned);
+    return ok && check_valid(call, kind, object, NULL);
+}
+
+/* A namespaced object needs its namespace, alive: now, and, by the guard, when the
+ * object is written. Nothing then comes into a namespace that is being emptied. */
 static bool check_namespace_lives(struct vd_call *call)
 {
     struct vd_key key = {VD_SLICE("namespaces"), VD_SLICE(""), call->target.space};
@@ -147,6 +194,8 @@ static bool check_namespace_lives(struct vd_call *call)
     struct vd_json *space = NULL;
     int code = vd_json_parse_copy(&call->arena, vd_body_slice(event->body), NULL, &space, NULL);
     bool dying = !code && vd_meta_is_deleting(space);
+    call->guard = (struct vd_wish){
+        .action = VD_CHECK, .when = VD_WHEN_REVISION, .revision = event->revision, .key = key};
     vd_event_unref(event);
     if (!dying)
         return true;
@@ -194,22 +243,61 @@ static void reply_deleted(struct vd_call *call)
     vd_call_reply_status(call, &status);
 }
 
+static bool may_try_again(struct vd_call *call)
+{
+    call->attempts++;
+    return call->attempts < ATTEMPTS_MIN ||
+           (call->attempts < ATTEMPTS_MAX && call->arena.total < ATTEMPTS_LEN_MAX);
+}
+
+/* The client is told what its definition says and the server does not do. */
+static void warn_of_rules(struct vd_call *call)
+{
+    struct vd_kind_set *set = vd_kinds_snapshot(call->kube->kinds);
+    const struct vd_kind *kind = vd_kind_set_stored(set, call->target.name);
+    if (kind && !kind->builtin && !call->deletes && vd_schema_has_rules(kind->schema))
+        vd_call_warn(call, "x-kubernetes-validations are kept, but this server does not evaluate "
+                           "them yet");
+    vd_kind_set_unref(set);
+}
+
+/* Whoever has written a definition finds its kind when the answer comes: this calls
+ * on_answered() again by then. False: there is nothing to wait for. */
+static bool awaits_definition(struct vd_call *call)
+{
+    if (call->awaited)
+        warn_of_rules(call);
+    if (call->awaited || call->outcome.code || !call->kube->await_definition ||
+        !vd_slice_eq(call->kind->storage_key, VD_DEFINITIONS))
+        return false;
+    call->awaited = true;
+    call->kube->await_definition(call->kube->definitions, call->target.name, call->outcome.revision,
+                                 call->l->loop, &call->answered);
+    return true;
+}
+
 static void on_answered(struct vd_task *task)
 {
     struct vd_call *call = (struct vd_call *)((char *)task - offsetof(struct vd_call, answered));
     const struct vd_outcome *o = &call->outcome;
+    if (!call->awaited)
+        call->l->in_flight--;
     if (!call->x) {
         vd_call_free(call);
         return;
     }
+    if (awaits_definition(call))
+        return;
     call->x->ops = NULL;
-    bool again = (o->code == VD_ERR_CONFLICT || o->code == VD_ERR_NOT_FOUND) && call->write &&
-                 ++call->attempts < ATTEMPTS_MAX;
-    if (again) {
+    bool lost = o->code == VD_ERR_CONFLICT || o->code == VD_ERR_NOT_FOUND;
+    if (lost && call->write && may_try_again(call)) {
+        call->warnings.n = 0; /* the next attempt finds them anew */
         call->write(call);
     } else if (o->code == VD_ERR_CONFLICT) {
         struct vd_status_target about = vd_call_about(call);
-        struct vd_status status = vd_status_modified(&call->arena, &about);
+        bool its_own = o->at == call->proposal.n - 1; /* and not the guard's */
+        struct vd_status status = vd_status_modified(&call->arena, &about,
+                                                     its_own ? o->revision : 0);
         vd_call_reply_status(call, &status);
     } else if (o->code) {
         vd_call_reply_error(call, (int)o->code, &o->error);
@@ -220,26 +308,76 @@ static void on_answered(struct vd_task *task)
     }
 }
 
+/* Nobody but the pipeline, whatever their rights: not even who may speak for others. */
+static enum vd_author author(const struct vd_call *call)
+{
+    bool pipeline = vd_user_in_group(call->user, VD_SLICE(VD_GROUP_GIT)) && !call->user->is.by;
+    return pipeline ? VD_AUTHOR_GIT : VD_AUTHOR_API;
+}
+
+/* Judges what is proposed, and proposes it unless it is only to be judged. False: the call
+ * has been answered. */
+static bool admit(struct vd_call *call, struct vd_proposal *proposal, bool judge_only)
+{
+    struct vd_git_claim claim;
+    struct vd_admission admission = {.store = call->kube->store,
+                                     .kind = call->kind,
+                                     .author = author(call),
+                                     .dry_run = judge_only};
+    if (vd_admission_propose(&admission, proposal, &call->arena, &claim))
+        return true;
+    struct vd_status_target about = vd_call_about(call);
+    about.name = claim.name;
+    struct vd_status status = vd_status_owned_by_git(&call->arena, &about, &claim);
+    call->x->ops = NULL;
+    vd_call_reply_status(call, &status);
+    return false;
+}
+
+bool vd_call_admit(struct vd_call *call, struct vd_proposal *proposal)
+{
+    return admit(call, proposal, call->dry_run);
+}
+
 void vd_call_propose(struct vd_call *call)
 {
-    if (call->dry_run) {
-        if (call->deletes)
-            reply_deleted(call);
-        else
-            reply_written(call, call->wish.revision ? call->wish.revision
-                                                    : vd_store_revision(call->kube->store));
-        return;
-    }
+    size_t n = 0;
+    if (call->guard.key.kind.n)
+        call->wishes[n++] = call->guard;
+    call->wishes[n++] = call->wish;
     call->answered.run = on_answered;
-    call->proposal = (struct vd_proposal){&call->wish, 1, proposal_done, call, NULL};
+    call->proposal = (struct vd_proposal){call->wishes, n, proposal_done, call, NULL};
     call->x->ops = &waiting;
     call->x->arg = call;
-    vd_store_propose(call->kube->store, &call->proposal);
+    if (!admit(call, &call->proposal, true))
+        return;
+    if (!call->dry_run) {
+        vd_kube_loop_propose(call->l, &call->proposal);
+        return;
+    }
+    call->x->ops = NULL;
+    if (call->deletes)
+        reply_deleted(call);
+    else
+        reply_written(call, call->wish.revision ? call->wish.revision
+                                                : vd_store_revision(call->kube->store));
+}
+
+/* The kind in whose form objects are stored. */
+static const struct vd_kind *stored_kind(const struct vd_call *call)
+{
+    const struct vd_kind *kind = vd_kind_set_stored(call->kinds, call->kind->storage_key);
+    return kind ? kind : call->kind;
 }
 
 int vd_call_put(struct vd_call *call, const struct vd_json *object, struct vd_error *error)
 {
     size_t hole = 0;
+    if (call->kind->converts) {
+        struct vd_json *stored = vd_json_clone(&call->arena, object);
+        vd_object_convert(call->kind, stored_kind(call), &call->arena, stored);
+        object = stored;
+    }
     vd_buf_reset(&call->json);
     vd_buf_reset(&call->body);
     vd_json_write(&call->json, object);
@@ -266,10 +404,8 @@ static void stamp_new(struct vd_call *call, struct vd_json *object)
     vd_meta_set_uid(a, object, vd_uid_generate());
     vd_meta_set_creation_timestamp(a, object, vd_clock_wall_ms(call->kube->clock));
     vd_meta_set_resource_version(a, object, VD_SLICE(""));
-    if (!call->kind->builtin)
+    if (call->kind->counts_generation)
         vd_meta_set_generation(a, object, 1);
-    if (call->kind->has_status && !call->kind->builtin)
-        vd_json_remove(object, VD_SLICE("status"));
 }
 
 /* A new namespace is active, and is emptied before it goes. */
@@ -293,7 +429,8 @@ void vd_call_create(struct vd_call *call)
     struct vd_json *object = NULL;
     struct vd_pruned pruned = {0};
     struct vd_error error;
-    if (!vd_call_decode(call, false, &object) || !check_kind(call, object) ||
+    call->write = vd_call_create;
+    if (!vd_call_decode(call, false, &object) || !check_kind(call, call->kind, object) ||
         !check_space(call, object) || !check_namespace_lives(call))
         return;
     if (vd_meta_resource_version(object).n) {
@@ -302,8 +439,10 @@ void vd_call_create(struct vd_call *call)
         vd_call_reply_status(call, &status);
         return;
     }
+    if (call->kind->has_status) /* a new object has none but the server's */
+        vd_json_remove(object, VD_SLICE("status"));
     vd_object_prepare(call->kind, &call->arena, object, true, &pruned);
-    bool ok = check_fields(call, &pruned);
+    bool ok = check_fields(call, call->kind, &pruned);
     vd_pruned_release(&pruned);
     if (!ok)
         return;
@@ -312,7 +451,8 @@ void vd_call_create(struct vd_call *call)
                          vd_name_generate(&call->arena, vd_meta_generate_name(object)));
     stamp_new(call, object);
     furnish_namespace(call, object);
-    if (!check_valid(call, object, NULL) || !vd_call_check_escalation(call, object, true))
+    if (!check_valid(call, call->kind, object, NULL) ||
+        !vd_call_check_escalation(call, object, true))
         return;
     call->target.name = vd_arena_copy(&call->arena, vd_meta_name(object));
     call->wish = (struct vd_wish){.when = VD_WHEN_ABSENT, .key = vd_call_key(call)};
@@ -336,6 +476,9 @@ bool vd_call_read_current(struct vd_call *call, struct vd_json **out)
     int code = vd_store_get(call->kube->store, &key, 0, &event, &error);
     if (!code)
         code = vd_json_parse_copy(&call->arena, vd_body_slice(event->body), NULL, out, &error);
+    call->guard = (struct vd_wish){.revision = 0};
+    if (!code && call->kind->converts)
+        vd_object_convert(stored_kind(call), call->kind, &call->arena, *out);
     if (!code)
         call->wish = (struct vd_wish){.when = VD_WHEN_REVISION,
                                       .revision = event->revision,
@@ -350,41 +493,27 @@ bool vd_call_read_current(struct vd_call *call, struct vd_json **out)
 /* What an update cannot change: identity, birth and the end of an object. */
 static void keep_metadata(struct vd_call *call, const struct vd_json *old, struct vd_json *object)
 {
-    static const char *const kept[] = {"uid",          "creationTimestamp",
-                                       "generation",   "deletionTimestamp",
-                                       "generateName", "deletionGracePeriodSeconds"};
-    struct vd_arena *a = &call->arena;
-    struct vd_json *was = vd_json_get(old, VD_SLICE("metadata"));
-    struct vd_json *is = vd_json_get(object, VD_SLICE("metadata"));
-    vd_json_remove(is, VD_SLICE("selfLink"));
-    vd_json_remove(is, VD_SLICE("managedFields"));
-    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
-        struct vd_slice key = vd_slice_of(kept[i]);
-        const struct vd_json *value = vd_json_get(was, key);
-        if (value)
-            vd_json_set(a, is, key, vd_json_clone(a, value));
-        else
-            vd_json_remove(is, key);
-    }
-    vd_meta_set_resource_version(a, object, VD_SLICE(""));
+    struct vd_json *metadata = vd_json_get(object, VD_SLICE("metadata"));
+    vd_json_remove(metadata, VD_SLICE("selfLink"));
+    vd_json_remove(metadata, VD_SLICE("managedFields"));
+    vd_metadata_inherit(&call->arena, object, old);
+    vd_meta_set_resource_version(&call->arena, object, VD_SLICE(""));
 }
 
-/* spec and status have their own doors: each door keeps the other's part. */
-static struct vd_json *through_its_door(struct vd_call *call, const struct vd_json *old,
+/* A namespace's spec has a door of its own: its finalizers see to it that it is emptied
+ * before it goes. */
+static struct vd_json *through_finalize(struct vd_call *call, const struct vd_json *old,
                                         struct vd_json *object)
 {
-    struct vd_arena *a = &call->arena;
-    struct vd_slice status = VD_SLICE("status");
-    if (!call->kind->has_status)
+    if (!vd_slice_is(call->kind->storage_key, "namespaces"))
         return object;
-    bool at_status = vd_slice_is(call->target.subresource, "status");
-    struct vd_json *from = at_status ? object : (struct vd_json *)(uintptr_t)old;
-    struct vd_json *into = at_status ? vd_json_clone(a, old) : object;
-    const struct vd_json *value = vd_json_get(from, status);
-    if (value)
-        vd_json_set(a, into, status, vd_json_clone(a, value));
+    bool at_door = vd_slice_is(call->target.subresource, "finalize");
+    struct vd_json *into = at_door ? vd_json_clone(&call->arena, old) : object;
+    const struct vd_json *spec = vd_json_get(at_door ? object : old, VD_SLICE("spec"));
+    if (spec)
+        vd_json_set(&call->arena, into, VD_SLICE("spec"), vd_json_clone(&call->arena, spec));
     else
-        vd_json_remove(into, status);
+        vd_json_remove(into, VD_SLICE("spec"));
     return into;
 }
 
@@ -392,7 +521,7 @@ static struct vd_json *through_its_door(struct vd_call *call, const struct vd_js
 static void count_generation(struct vd_call *call, const struct vd_json *old,
                              struct vd_json *object)
 {
-    if (call->kind->builtin || vd_slice_is(call->target.subresource, "status"))
+    if (!call->kind->counts_generation || is_at_status(call))
         return;
     struct vd_arena *a = &call->arena;
     struct vd_json *was = vd_json_clone(a, old), *is = vd_json_clone(a, object);
@@ -423,7 +552,10 @@ static bool check_preconditions(struct vd_call *call, const struct vd_json *obje
             &call->arena, VD_SLICE("metadata.resourceVersion is not a number: leave it as it was "
                                    "read, or out"));
     } else if (version.n && revision && revision != call->wish.revision) {
-        status = vd_status_modified(&call->arena, &about);
+        status = vd_status_modified(&call->arena, &about, call->wish.revision);
+    } else if (is_at_status(call) && !revision && !call->version_tested &&
+               call->kind->status_needs_version) {
+        status = vd_status_precondition_required(&call->arena, &about);
     } else if (is_put && !revision && !call->kind->unconditional_update) {
         about.plural = call->kind->kind;
         status = vd_status_version_required(&call->arena, &about);
@@ -443,12 +575,12 @@ static bool is_finished(const struct vd_json *object)
            vd_json_count(vd_json_dig(object, "spec", "finalizers", NULL)) == 0;
 }
 
-static void write_new(struct vd_call *call, const struct vd_json *old, struct vd_json *object,
-                      bool is_put)
+void vd_call_write_new(struct vd_call *call, const struct vd_json *old, struct vd_json *object,
+                       bool is_put)
 {
     struct vd_pruned pruned = {0};
     struct vd_error error;
-    if (!check_kind(call, object) || !check_space(call, object))
+    if (!check_kind(call, call->kind, object) || !check_space(call, object))
         return;
     if (!vd_slice_eq(vd_meta_name(object), call->target.name)) {
         struct vd_status status = vd_status_name_differs(&call->arena, vd_meta_name(object),
@@ -456,15 +588,21 @@ static void write_new(struct vd_call *call, const struct vd_json *old, struct vd
         vd_call_reply_status(call, &status);
         return;
     }
+    if (is_put && is_at_status(call))
+        vd_status_door_fill(&call->arena, object, old);
     vd_object_prepare(call->kind, &call->arena, object, false, &pruned);
-    bool ok = check_fields(call, &pruned);
+    bool ok = check_fields(call, call->kind, &pruned);
     vd_pruned_release(&pruned);
-    if (!ok || !check_preconditions(call, object, is_put))
+    if (!ok || !check_preconditions(call, object, is_put) || !check_boundary(call, object, old))
         return;
     keep_metadata(call, old, object);
-    object = through_its_door(call, old, object);
+    object = vd_status_door_pass(call->kind, &call->arena, object, old, is_at_status(call));
+    object = through_finalize(call, old, object);
+    if (is_at_status(call))
+        vd_conditions_keep(call->kind, &call->arena, object, old);
     count_generation(call, old, object);
-    if (!check_valid(call, object, old) || !vd_call_check_escalation(call, object, false))
+    if (!check_valid(call, call->kind, object, old) ||
+        !vd_call_check_escalation(call, object, false))
         return;
     call->success = 200;
     int code = vd_call_put(call, object, &error);
@@ -482,7 +620,7 @@ void vd_call_update(struct vd_call *call)
     struct vd_json *object = NULL, *old = NULL;
     call->write = vd_call_update;
     if (vd_call_decode(call, false, &object) && vd_call_read_current(call, &old))
-        write_new(call, old, object, true);
+        vd_call_write_new(call, old, object, true);
 }
 
 /* ---- patches ---- */
@@ -506,8 +644,28 @@ static struct vd_merge_field merge_field(const void *node, struct vd_slice name)
     return field;
 }
 
-static int apply_patch(struct vd_call *call, struct vd_json *doc, enum vd_body_format format,
-                       struct vd_error *error)
+/* Whether the patch says which version it means, or sees to that itself, by a test. */
+static void look_for_version(struct vd_call *call, const struct vd_json *patch,
+                             enum vd_body_format format)
+{
+    call->version_tested = false;
+    call->version_named = format != VD_BODY_JSON_PATCH && vd_meta_resource_version(patch).n > 0;
+    if (format != VD_BODY_JSON_PATCH)
+        return;
+    VD_JSON_EACH (operation, patch) {
+        struct vd_slice path = vd_json_text(vd_json_get(operation, VD_SLICE("path")));
+        struct vd_slice op = vd_json_text(vd_json_get(operation, VD_SLICE("op")));
+        if (!vd_slice_is(path, "/metadata/resourceVersion"))
+            continue;
+        if (vd_slice_is(op, "test"))
+            call->version_tested = true;
+        else
+            call->version_named = true;
+    }
+}
+
+int vd_call_apply_patch(struct vd_call *call, struct vd_json *doc, enum vd_body_format format,
+                        struct vd_error *error)
 {
     static const struct vd_merge_rules rules = {merge_field};
     struct vd_json *patch = NULL;
@@ -517,6 +675,7 @@ static int apply_patch(struct vd_call *call, struct vd_json *doc, enum vd_body_f
         code = vd_json_patch_parse(a, call->x->body, &patch, error);
         if (code)
             return code == VD_ERR_LIMIT ? code : VD_ERR_INVALID;
+        look_for_version(call, patch, format);
         return vd_json_patch(a, doc, patch, error) ? VD_ERR_CONFLICT : VD_OK;
     }
     code = vd_json_parse(a, call->x->body, NULL, &patch, error);
@@ -524,13 +683,14 @@ static int apply_patch(struct vd_call *call, struct vd_json *doc, enum vd_body_f
         return code;
     if (!vd_json_is(patch, VD_JSON_OBJECT))
         return vd_error_set(error, VD_ERR_INVALID, "the patch is not a JSON object");
+    look_for_version(call, patch, format);
     if (format == VD_BODY_STRATEGIC_PATCH)
         return vd_strategic_merge(a, doc, patch, &rules, vd_schema_root(call->kind->schema), error);
     vd_json_merge_patch(a, doc, patch);
     return VD_OK;
 }
 
-static void reply_bad_patch(struct vd_call *call, int code, const struct vd_error *error)
+void vd_call_reply_bad_patch(struct vd_call *call, int code, const struct vd_error *error)
 {
     struct vd_slice text = vd_slice_of(error->text);
     struct vd_status status = code == VD_ERR_CONFLICT ? vd_status_unprocessable(&call->arena, text)
@@ -559,14 +719,13 @@ void vd_call_patch(struct vd_call *call)
     if (!vd_call_read_current(call, &old))
         return;
     struct vd_json *object = vd_json_clone(&call->arena, old);
-    struct vd_slice before = vd_meta_resource_version(object);
-    int code = apply_patch(call, object, format, &error);
+    int code = vd_call_apply_patch(call, object, format, &error);
     if (code) {
-        reply_bad_patch(call, code, &error);
+        vd_call_reply_bad_patch(call, code, &error);
         return;
     }
     /* A patch that does not speak of the version means whatever is there. */
-    if (vd_slice_eq(before, vd_meta_resource_version(object)))
+    if (!call->version_named)
         vd_meta_set_resource_version(&call->arena, object, VD_SLICE(""));
-    write_new(call, old, object, false);
+    vd_call_write_new(call, old, object, false);
 }

@@ -108,6 +108,8 @@ void vd_connection_close(struct vd_connection *c)
         x->ops->gone(x);
     if (c->http2)
         vd_http2_close(c);
+    if (c->memo.what)
+        c->memo.free(c->memo.what);
     vd_timer_stop(c->loop, &c->deadline);
     intake_free(c);
     unlink_connection(c);

@@ -44,6 +44,12 @@ struct vd_intake {
     size_t next_at;  /* where the next request starts */
 };
 
+/* What the handler found out about the client, kept for its next requests. */
+struct vd_memo {
+    void *what; /* NULL: nothing yet */
+    void (*free)(void *what);
+};
+
 struct vd_connection {
     struct vd_loop *loop;
     struct vd_http_service *service;
@@ -65,6 +71,7 @@ struct vd_connection {
     bool progressed; /* bytes have left since the deadline was set */
     struct vd_intake *intake;
     struct vd_exchange exchange;
+    struct vd_memo memo;    /* the handler's */
     struct vd_http2 *http2; /* while STREAMS; else NULL */
     struct vd_timer deadline;
     VD_VEC(struct vd_output) output;

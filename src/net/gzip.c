@@ -1,4 +1,12 @@
-/* See gzip.h. zlib does the work; its memory is ours, so that it cannot fail. */
+/*
+ * See gzip.h. zlib does the work; its memory is ours, so that it cannot fail.
+ *
+ * A gzip file is a head, one deflate stream, and the checksum and length of what was
+ * packed. The deflate stream is made of blocks, and a flush ends at a whole byte with
+ * a block that is not the last. A compressor that is reset before each part refers to
+ * nothing that came before; what it gives for one part after the other is therefore
+ * one deflate stream, whoever else it worked for in between.
+ */
 #include "net/gzip.h"
 
 #include <assert.h>
@@ -8,7 +16,7 @@
 #include "base/alloc.h"
 
 enum {
-    GZIP_WINDOW = 15 + 16, /* the largest window, and gzip's head and tail around it */
+    RAW_WINDOW = -15, /* the largest window, and nothing around the deflate stream */
     MEMORY_LEVEL = 8,
     ROOM_MIN = 16384,
 };
@@ -29,7 +37,7 @@ void vd_gzip_init(struct vd_gzip *g, int level)
 {
     assert(level >= 1 && level <= 9);
     *g = (struct vd_gzip){.z = {.zalloc = take_memory, .zfree = give_memory}};
-    int rc = deflateInit2(&g->z, level, Z_DEFLATED, GZIP_WINDOW, MEMORY_LEVEL, Z_DEFAULT_STRATEGY);
+    int rc = deflateInit2(&g->z, level, Z_DEFLATED, RAW_WINDOW, MEMORY_LEVEL, Z_DEFAULT_STRATEGY);
     assert(rc == Z_OK);
     (void)rc;
 }
@@ -37,14 +45,6 @@ void vd_gzip_init(struct vd_gzip *g, int level)
 void vd_gzip_release(struct vd_gzip *g)
 {
     deflateEnd(&g->z);
-}
-
-void vd_gzip_reset(struct vd_gzip *g)
-{
-    int rc = deflateReset(&g->z);
-    assert(rc == Z_OK);
-    (void)rc;
-    g->ended = false;
 }
 
 /* Runs zlib until it has taken all input and, as `mode` asks, given all output. */
@@ -65,9 +65,31 @@ static void run(struct vd_gzip *g, int mode, struct vd_buf *out)
     assert(g->z.avail_in == 0);
 }
 
-void vd_gzip_add(struct vd_gzip *g, struct vd_slice data, struct vd_buf *out)
+/* No name and no time; 255: of an unknown system. */
+static void add_head(struct vd_buf *out)
 {
-    assert(!g->ended);
+    static const unsigned char head[] = {0x1f, 0x8b, Z_DEFLATED, 0, 0, 0, 0, 0, 0, 255};
+    vd_buf_add(out, head, sizeof head);
+}
+
+static void add_u32(struct vd_buf *out, uint32_t value)
+{
+    for (unsigned shift = 0; shift < 32; shift += 8)
+        vd_buf_add_char(out, (char)(unsigned char)(value >> shift));
+}
+
+void vd_gzip_add(struct vd_gzip *g, struct vd_gzip_stream *s, struct vd_slice data, bool last,
+                 struct vd_buf *out)
+{
+    int rc = deflateReset(&g->z);
+    assert(rc == Z_OK);
+    (void)rc;
+    if (!s->begun) {
+        add_head(out);
+        s->begun = true;
+    }
+    s->len += (uint32_t)data.n;
+    s->crc = (uint32_t)crc32_z(s->crc, (const unsigned char *)data.p, data.n);
     while (data.n) {
         size_t part = data.n < UINT_MAX ? data.n : UINT_MAX;
         g->z.next_in = (unsigned char *)(uintptr_t)data.p;
@@ -75,26 +97,9 @@ void vd_gzip_add(struct vd_gzip *g, struct vd_slice data, struct vd_buf *out)
         run(g, Z_NO_FLUSH, out);
         data = vd_slice(data.p + part, data.n - part);
     }
-}
-
-void vd_gzip_flush(struct vd_gzip *g, struct vd_buf *out)
-{
-    assert(!g->ended);
-    run(g, Z_SYNC_FLUSH, out);
-}
-
-void vd_gzip_end(struct vd_gzip *g, struct vd_buf *out)
-{
-    assert(!g->ended);
-    run(g, Z_FINISH, out);
-    g->ended = true;
-}
-
-void vd_gzip_whole(struct vd_slice data, int level, struct vd_buf *out)
-{
-    struct vd_gzip g;
-    vd_gzip_init(&g, level);
-    vd_gzip_add(&g, data, out);
-    vd_gzip_end(&g, out);
-    vd_gzip_release(&g);
+    run(g, last ? Z_FINISH : Z_SYNC_FLUSH, out);
+    if (last) {
+        add_u32(out, s->crc);
+        add_u32(out, s->len);
+    }
 }

@@ -4,16 +4,18 @@
 #include <stdlib.h>
 #include <strings.h>
 
+#include "auth/impersonation.h"
 #include "base/alloc.h"
+#include "base/limits.h"
 #include "kinds/builtin.h"
 #include "server/bootstrap.h"
+#include "server/definition_kind.h"
 
 int vd_api_open(struct vd_api *api, struct vd_store *store, const struct vd_config *config,
                 size_t loops_n, struct vd_loop *first, struct vd_error *error)
 {
     const struct vd_clock *clock = vd_clock_system();
     struct vd_kinds *kinds = vd_kinds_new_builtin();
-    struct vd_kind_set *set = vd_kinds_snapshot(kinds);
     *api = (struct vd_api){
         .kube = {.store = store,
                  .kinds = kinds,
@@ -21,8 +23,9 @@ int vd_api_open(struct vd_api *api, struct vd_store *store, const struct vd_conf
                  .options = {.bookmark_ms = config->watch_bookmark_period_ms,
                              .watch_min_s = config->watch_timeout_min_ms / 1000,
                              .watch_max_s = config->watch_timeout_max_ms / 1000,
+                             .version_wait_ms = VD_VERSION_WAIT_MS,
                              .git_version = config->kubernetes_version},
-                 .tables = vd_tables_new(set),
+                 .tables = vd_tables_new(),
                  .documents = vd_documents_new(vd_slice_of(config->kubernetes_version)),
                  .allowed = vd_gatekeeper_allows,
                  .rights_version = vd_gatekeeper_version,
@@ -32,7 +35,6 @@ int vd_api_open(struct vd_api *api, struct vd_store *store, const struct vd_conf
         .loops = vd_calloc(loops_n, sizeof *api->loops),
         .n = loops_n,
     };
-    vd_kind_set_unref(set);
     vd_metrics_desk_init(&api->metrics);
     api->metrics.store = store;
     api->metrics.folder = config->store == VD_CONFIG_STORE_MEMORY ? NULL : config->data;
@@ -41,11 +43,15 @@ int vd_api_open(struct vd_api *api, struct vd_store *store, const struct vd_conf
     api->kube.metrics_arg = &api->metrics;
     int code = vd_bootstrap(store, kinds, clock, error);
     if (!code)
-        code = vd_gatekeeper_new(
-            &api->gatekeeper,
-            &(struct vd_gatekeeper_options){
-                .store = store, .folder = config->data, .loop = first, .clock = clock},
-            error);
+        code = vd_definition_register_all(kinds, store, error);
+    if (!code)
+        code = vd_gatekeeper_new(&api->gatekeeper,
+                                 &(struct vd_gatekeeper_options){.store = store,
+                                                                 .folder = config->data,
+                                                                 .loop = first,
+                                                                 .loops_n = loops_n,
+                                                                 .clock = clock},
+                                 error);
     if (!code)
         code = vd_gatekeeper_start(api->gatekeeper, error);
     if (!code) {
@@ -53,6 +59,18 @@ int vd_api_open(struct vd_api *api, struct vd_store *store, const struct vd_conf
         api->kube.accounts = vd_gatekeeper_accounts(api->gatekeeper);
     }
     return code;
+}
+
+static void await_definition(void *arg, struct vd_slice name, uint64_t revision,
+                             struct vd_loop *loop, struct vd_task *task)
+{
+    vd_definitions_await(arg, name, revision, loop, task);
+}
+
+void vd_api_follow_definitions(struct vd_api *api, struct vd_definitions *definitions)
+{
+    api->kube.await_definition = await_definition;
+    api->kube.definitions = definitions;
 }
 
 void vd_api_join(struct vd_api *api, size_t i, struct vd_loop *loop)
@@ -70,21 +88,34 @@ void vd_api_finished(struct vd_api *api, size_t i, struct vd_exchange *x, bool l
     vd_kube_finished(&api->loops[i], x, log);
 }
 
-static void reply_unauthorized(struct vd_exchange *x, const char *why)
+static void reply_status(struct vd_exchange *x, const struct vd_status *status)
 {
-    struct vd_arena arena = {0};
+    static const struct vd_http_field challenge = {{"WWW-Authenticate", 16}, {"Bearer", 6}};
     struct vd_buf body = {0};
-    struct vd_status status = vd_status_unauthorized(&arena, vd_slice_of(why));
-    struct vd_http_field field = {VD_SLICE("WWW-Authenticate"), VD_SLICE("Bearer")};
-    vd_status_write(&body, &status);
+    vd_status_write(&body, status);
     vd_buf_add_char(&body, '\n');
-    vd_exchange_respond(x, &(struct vd_response){.status = 401,
+    vd_exchange_respond(x, &(struct vd_response){.status = (unsigned)status->code,
                                                  .content_type = VD_SLICE("application/json"),
-                                                 .fields = &field,
-                                                 .fields_n = 1,
+                                                 .fields = &challenge,
+                                                 .fields_n = status->code == 401,
                                                  .body = vd_buf_slice(&body)});
     vd_buf_release(&body);
-    vd_arena_release(&arena);
+}
+
+/* Kubernetes' reasons; those that it has no word for are bad requests to it. */
+static const char *reason_of(unsigned code)
+{
+    return code == 408   ? "Timeout"
+           : code == 413 ? "RequestEntityTooLarge"
+           : code < 500  ? "BadRequest"
+                         : "";
+}
+
+void vd_api_refuse(struct vd_exchange *x, unsigned code, const char *why)
+{
+    struct vd_status status = {
+        .code = (int)code, .reason = vd_slice_of(reason_of(code)), .message = vd_slice_of(why)};
+    reply_status(x, &status);
 }
 
 bool vd_api_knows(struct vd_api *api, struct vd_exchange *x)
@@ -95,8 +126,41 @@ bool vd_api_knows(struct vd_api *api, struct vd_exchange *x)
     return !code;
 }
 
-/* Speaking for somebody else is not supported. To ignore the wish would be to answer
- * with rights that were not meant. */
+/* The user in whose name the request is made: the one who sent it, or whom that one speaks
+ * for. NULL: it has been answered. Takes the user's reference. */
+static struct vd_user *speaks_for(struct vd_api *api, struct vd_exchange *x, struct vd_user *user)
+{
+    struct vd_arena arena = {0};
+    struct vd_identity who;
+    struct vd_error error;
+    struct vd_access refused;
+    struct vd_buf reason = {0};
+    struct vd_rbac *rbac = NULL;
+    struct vd_user *as = NULL;
+    if (vd_impersonation_read(&who, &arena, x->head, &error)) {
+        struct vd_status status = vd_status_bad_request(&arena, vd_slice_of(error.text));
+        reply_status(x, &status);
+        goto out;
+    }
+    if (!who.name.n) {
+        as = vd_user_ref(user);
+        goto out;
+    }
+    rbac = vd_gatekeeper_rbac(api->gatekeeper);
+    if (vd_impersonation_allowed(rbac, user, &who, &refused, &reason)) {
+        as = vd_impersonation_user(user, &who, &arena);
+    } else {
+        struct vd_status status = vd_access_status(&arena, &refused, vd_buf_slice(&reason));
+        reply_status(x, &status);
+    }
+out:
+    vd_rbac_unref(rbac);
+    vd_buf_release(&reason);
+    vd_arena_release(&arena);
+    vd_user_unref(user);
+    return as;
+}
+
 static bool impersonates(const struct vd_exchange *x)
 {
     static const char prefix[] = "impersonate-";
@@ -108,39 +172,22 @@ static bool impersonates(const struct vd_exchange *x)
     return false;
 }
 
-static void reply_no_impersonation(struct vd_exchange *x)
-{
-    struct vd_arena arena = {0};
-    struct vd_buf body = {0};
-    struct vd_status_target about = {.plural = VD_SLICE("users")};
-    struct vd_status status = vd_status_forbidden(
-        &arena, &about,
-        VD_SLICE("this server does not support impersonation: use the user's own credential"));
-    vd_status_write(&body, &status);
-    vd_buf_add_char(&body, '\n');
-    vd_exchange_respond(x, &(struct vd_response){.status = 403,
-                                                 .content_type = VD_SLICE("application/json"),
-                                                 .body = vd_buf_slice(&body)});
-    vd_buf_release(&body);
-    vd_arena_release(&arena);
-}
-
 /* Why a credential is no good is for the log, not for whoever tries some. */
 void vd_api_handle(struct vd_api *api, size_t i, struct vd_exchange *x)
 {
     struct vd_user *user = NULL;
     struct vd_error error;
-    int code = vd_gatekeeper_identify(api->gatekeeper, x, &user, &error);
-    if (code) {
-        reply_unauthorized(x, "");
+    if (vd_gatekeeper_identify(api->gatekeeper, x, &user, &error)) {
+        struct vd_arena arena = {0};
+        struct vd_status status = vd_status_unauthorized(&arena, VD_SLICE(""));
+        reply_status(x, &status);
+        vd_arena_release(&arena);
         return;
     }
-    if (impersonates(x)) {
-        reply_no_impersonation(x);
-        vd_user_unref(user);
-        return;
-    }
-    vd_kube_handle(&api->loops[i], x, user);
+    if (impersonates(x))
+        user = speaks_for(api, x, user);
+    if (user)
+        vd_kube_handle(&api->loops[i], x, user);
     vd_user_unref(user);
 }
 
@@ -170,7 +217,7 @@ void vd_api_close(struct vd_api *api)
     vd_gatekeeper_free(api->gatekeeper);
     if (api->kube.metrics)
         vd_metrics_desk_release(&api->metrics);
-    vd_tables_unref(api->kube.tables);
+    vd_tables_free(api->kube.tables);
     vd_documents_free(api->kube.documents);
     vd_kinds_free(api->kube.kinds);
     *api = (struct vd_api){0};

@@ -7,6 +7,7 @@
 
 #include "kube/kube.h"
 #include "server/config.h"
+#include "server/definitions.h"
 #include "server/gatekeeper.h"
 #include "server/metrics.h"
 
@@ -23,6 +24,10 @@ struct vd_api {
 int vd_api_open(struct vd_api *api, struct vd_store *store, const struct vd_config *config,
                 size_t loops_n, struct vd_loop *first, struct vd_error *error) VD_MUST_USE;
 
+/* Writers of definitions are answered when these have seen to them. Before the loops
+ * start. */
+void vd_api_follow_definitions(struct vd_api *api, struct vd_definitions *definitions);
+
 /* The part on one loop; before its HTTP service is initialised, whose hook must come
  * last. */
 void vd_api_join(struct vd_api *api, size_t i, struct vd_loop *loop);
@@ -38,6 +43,9 @@ bool vd_api_knows(struct vd_api *api, struct vd_exchange *x);
 
 /* Answers a request of loop i. */
 void vd_api_handle(struct vd_api *api, size_t i, struct vd_exchange *x);
+
+/* Answers one that could not be read, with a Status. */
+void vd_api_refuse(struct vd_exchange *x, unsigned code, const char *why);
 
 /* On loop i: ends its watches, spread over a while. */
 void vd_api_drain(struct vd_api *api, size_t i, uint64_t spread_ms);

@@ -35,7 +35,7 @@ struct vd_config {
     struct vd_config_list tls_hosts;
     const char *client_ca;
     bool anonymous_health;
-    uint64_t threads;       /* 0: one for each CPU */
+    uint64_t threads;       /* 0: one for each CPU but one, which is the writer's */
     uint64_t http2_streams; /* 0: HTTP/1.1 only */
     uint64_t window_events;
     uint64_t window_age_ms;

@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
+#include "kinds/admission.h"
 #include "kube/deletion.h"
 #include "kube/object_meta.h"
 #include "kube/uid.h"
@@ -16,11 +17,14 @@
 #include "json/revision_hole.h"
 #include "json/write.h"
 
+enum { SCAN_OBJECTS = 64 }; /* deleted by one errand */
+
 struct vd_errand {
     struct vd_agent *agent;
     struct vd_job *job;
     struct vd_arena arena;
     VD_VEC(struct vd_wish) wishes;
+    struct vd_wish guard; /* what else must hold; no key: nothing */
     struct vd_proposal proposal;
     struct vd_task answered;
     enum vd_code code;
@@ -130,6 +134,38 @@ void vd_errand_delete(struct vd_errand *e, const struct vd_event *event, struct 
     *VD_VEC_PUSH(&e->wishes) = wish;
 }
 
+void vd_errand_require(struct vd_errand *e, const struct vd_event *event)
+{
+    e->guard = wish_for(e, event);
+    e->guard.action = VD_CHECK;
+}
+
+/* What is deleted is the newest version. */
+static void delete_newest(struct vd_errand *e, const struct vd_event *was)
+{
+    struct vd_key key = {vd_entry_kind(was->entry), vd_entry_space(was->entry),
+                         vd_entry_name(was->entry)};
+    struct vd_event *event = NULL;
+    struct vd_json *object = NULL;
+    if (vd_agent_read(e->agent, &key, &e->arena, &event, &object))
+        return;
+    vd_errand_delete(e, event, object, VD_SLICE(""));
+    vd_event_unref(event);
+}
+
+int vd_errand_delete_next(struct vd_errand *e, struct vd_snapshot *snapshot, size_t *n)
+{
+    struct vd_event *events[SCAN_OBJECTS];
+    size_t count = 0;
+    int code = vd_snapshot_next(snapshot, events, SCAN_OBJECTS, &count, NULL);
+    for (size_t i = 0; !code && i < count; i++) {
+        delete_newest(e, events[i]);
+        vd_event_unref(events[i]);
+    }
+    *n = count;
+    return code;
+}
+
 static void on_answered(struct vd_task *task)
 {
     struct vd_errand *e = (struct vd_errand *)((char *)task - offsetof(struct vd_errand, answered));
@@ -154,10 +190,15 @@ void vd_errand_send(struct vd_errand *e)
         errand_free(e);
         return;
     }
+    if (e->guard.key.kind.n)
+        *VD_VEC_PUSH(&e->wishes) = e->guard;
     assert(e->job->state == VD_JOB_IDLE);
     e->job->state = VD_JOB_BUSY;
     e->agent->busy++;
     e->answered.run = on_answered;
     e->proposal = (struct vd_proposal){e->wishes.p, e->wishes.n, proposal_done, e, NULL};
-    vd_store_propose(e->agent->options.store, &e->proposal);
+    struct vd_admission admission = {.store = e->agent->options.store, .author = VD_AUTHOR_SERVER};
+    bool proposed = vd_admission_propose(&admission, &e->proposal, NULL, NULL);
+    assert(proposed);
+    (void)proposed;
 }

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "kinds/admission.h"
 #include "kube/deletion.h"
 #include "kube/object_meta.h"
 #include "kube/uid.h"
@@ -139,13 +140,26 @@ static void unblock_owners(struct vd_arena *a, const struct vd_json *object)
             vd_json_set(a, item, VD_SLICE("blockOwnerDeletion"), vd_json_bool(a, false));
 }
 
+/* Whoever may write ownerReferences must not be able to delete by them what only a push
+ * deletes. */
+static bool belongs_to_git(const struct vd_garbage *g, const struct vd_event *event)
+{
+    struct vd_kind_set *kinds = vd_kinds_snapshot(g->agent.options.kinds);
+    const struct vd_kind *kind = vd_kind_set_stored(kinds, vd_entry_kind(event->entry));
+    bool belongs = kind && vd_git_owns(kind, vd_body_slice(event->body));
+    vd_kind_set_unref(kinds);
+    return belongs;
+}
+
 /* `object` is as stored, `kept` with the owners that still count. */
 static void collect(struct vd_garbage *g, struct vd_errand *errand, const struct vd_event *event,
                     struct vd_json *object, struct vd_json *kept)
 {
     struct vd_json *owners = (struct vd_json *)(uintptr_t)vd_meta_owners(kept);
     struct verdict v = judge(g, vd_entry_space(event->entry), owners);
-    if (v.solid && v.gone + v.waiting) {
+    if (v.gone + v.waiting && (v.solid || belongs_to_git(g, event))) {
+        if (!v.solid)
+            vd_json_remove(vd_json_get(kept, VD_SLICE("metadata")), VD_SLICE("ownerReferences"));
         vd_errand_replace(errand, event, kept);
     } else if (!v.solid && v.gone + v.waiting) {
         const struct vd_owner_node *node = vd_ownership_owner(&g->ownership, event->uid);

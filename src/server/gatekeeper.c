@@ -10,9 +10,12 @@
 #include <strings.h>
 
 #include "auth/certificate.h"
+#include "auth/impersonation.h"
 #include "auth/pki.h"
 #include "auth/token.h"
+#include "auth/user_cache.h"
 #include "base/alloc.h"
+#include "base/limits.h"
 #include "base/log.h"
 #include "net/connection.h"
 #include "store/snapshot.h"
@@ -32,6 +35,12 @@ static const struct {
 };
 enum { SOURCES = sizeof sources / sizeof *sources };
 
+/* What a loop remembers. */
+struct memory {
+    struct vd_user_cache *users; /* by ServiceAccount token */
+    uint64_t bound_version;      /* that all of it is as of */
+};
+
 struct vd_gatekeeper {
     struct vd_gatekeeper_options options;
     char *folder;
@@ -45,7 +54,9 @@ struct vd_gatekeeper {
     struct vd_rbac *rbac;
     struct vd_token_set *tokens;
     int64_t tokens_checked_ms;
-    _Atomic uint64_t version; /* grows after rules, tokens or accounts have changed */
+    _Atomic uint64_t version;       /* grows after rules, tokens or accounts have changed */
+    _Atomic uint64_t bound_version; /* grows before it is told that what tokens are bound to goes */
+    struct memory *memories;        /* one for each loop */
 };
 
 /* ---- rules ---- */
@@ -142,6 +153,13 @@ static void read_on(struct vd_task *task)
     swap_rules(g);
 }
 
+/* Objects with which tokens end; see struct vd_bound_object. */
+static bool is_bound_to(struct vd_slice kind)
+{
+    return vd_slice_is(kind, "serviceaccounts") || vd_slice_is(kind, "secrets") ||
+           vd_slice_is(kind, "pods") || vd_slice_is(kind, "nodes");
+}
+
 /* Writer thread. */
 static void heard(struct vd_listener *listener, struct vd_commit *commit)
 {
@@ -150,8 +168,10 @@ static void heard(struct vd_listener *listener, struct vd_commit *commit)
     for (size_t i = 0; i < commit->n; i++) {
         const struct vd_event *now = commit->changes[i].now;
         struct vd_slice kind = vd_entry_kind(now->entry);
-        if (!vd_event_is_live(now) && vd_slice_is(kind, "serviceaccounts"))
+        if (!vd_event_is_live(now) && is_bound_to(kind)) {
+            atomic_fetch_add(&g->bound_version, 1);
             atomic_fetch_add(&g->version, 1);
+        }
         if (source_kind(kind) && !atomic_exchange(&g->catch_up_posted, true))
             vd_loop_post(g->options.loop, &g->catch_up);
     }
@@ -203,6 +223,9 @@ int vd_gatekeeper_new(struct vd_gatekeeper **out, const struct vd_gatekeeper_opt
     g->listener.committed = heard;
     g->catch_up.run = read_on;
     atomic_init(&g->version, 1);
+    g->memories = vd_calloc(options->loops_n, sizeof *g->memories);
+    for (size_t i = 0; i < options->loops_n; i++)
+        g->memories[i].users = vd_user_cache_new(VD_USER_CACHE_MAX, VD_USER_CACHE_MS);
     pthread_mutex_init(&g->lock, NULL);
     int code = open_credentials(g, error);
     if (code) {
@@ -228,6 +251,9 @@ void vd_gatekeeper_free(struct vd_gatekeeper *g)
     vd_rbac_unref(g->rbac);
     vd_token_set_unref(g->tokens);
     vd_service_accounts_free(g->accounts);
+    for (size_t i = 0; i < g->options.loops_n; i++)
+        vd_user_cache_free(g->memories[i].users);
+    free(g->memories);
     pthread_mutex_destroy(&g->lock);
     free(g->folder);
     free(g);
@@ -240,14 +266,14 @@ const struct vd_service_accounts *vd_gatekeeper_accounts(const struct vd_gatekee
 
 /* ---- who ---- */
 
-/* The tokens of this moment; the file is looked at about once a second. A file that
+/* The tokens of this moment. The file is looked at about once a second, or now. One that
  * cannot be read leaves the ones that were there. */
-static struct vd_token_set *tokens(struct vd_gatekeeper *g, int64_t now_ms)
+static struct vd_token_set *tokens(struct vd_gatekeeper *g, int64_t now_ms, bool now)
 {
     struct vd_error error;
     pthread_mutex_lock(&g->lock);
     struct vd_token_set *set = g->tokens ? vd_token_set_ref(g->tokens) : NULL;
-    bool look = set && now_ms - g->tokens_checked_ms >= TOKEN_CHECK_MS;
+    bool look = set && (now || now_ms - g->tokens_checked_ms >= TOKEN_CHECK_MS);
     if (look)
         g->tokens_checked_ms = now_ms;
     pthread_mutex_unlock(&g->lock);
@@ -279,20 +305,90 @@ static bool bearer(const struct vd_exchange *x, struct vd_slice *token)
            strncasecmp(scheme.p, "bearer", 6) == 0;
 }
 
+static int verify_account(struct vd_gatekeeper *g, struct vd_slice token, int64_t now_ms,
+                          struct vd_user **out, struct vd_error *error)
+{
+    if (!g->accounts)
+        return VD_ERR_NOT_FOUND;
+    return vd_service_account_authenticate(g->accounts, token, NULL, 0, now_ms, out, error);
+}
+
+/* The same, by the loop's memory. What it says is as of a version that is read before
+ * the token is verified: if something goes meanwhile, the answer is not believed again. */
+static int recall_account(struct vd_gatekeeper *g, struct memory *m, struct vd_slice token,
+                          int64_t now_ms, struct vd_user **out, struct vd_error *error)
+{
+    uint64_t version = atomic_load(&g->bound_version);
+    if (m->bound_version != version)
+        vd_user_cache_clear(m->users);
+    m->bound_version = version;
+    *out = vd_user_cache_get(m->users, token, now_ms);
+    if (*out)
+        return VD_OK;
+    int code = verify_account(g, token, now_ms, out, error);
+    if (!code)
+        vd_user_cache_put(m->users, token, *out, now_ms);
+    return code;
+}
+
+static int find_token(struct vd_token_set *set, struct vd_slice token, int64_t now_ms,
+                      struct vd_user **out, struct vd_error *error)
+{
+    int code = set ? vd_token_set_authenticate(set, token, now_ms, out, error) : VD_ERR_NOT_FOUND;
+    vd_token_set_unref(set);
+    return code;
+}
+
+/* Before a token is said to be unknown, the file is looked at: it may have been made a
+ * moment ago. That is one stat for each wrong guess. */
+static int identify_token(struct vd_gatekeeper *g, struct memory *m, struct vd_slice token,
+                          struct vd_user **out, struct vd_error *error)
+{
+    int64_t now_ms = vd_clock_wall_ms(g->options.clock);
+    bool opaque = vd_slice_starts_with(token, VD_SLICE(VD_TOKEN_PREFIX));
+    int code = VD_ERR_NOT_FOUND;
+    if (opaque)
+        code = find_token(tokens(g, now_ms, false), token, now_ms, out, error);
+    if (opaque && code == VD_ERR_NOT_FOUND)
+        code = find_token(tokens(g, now_ms, true), token, now_ms, out, error);
+    if (!opaque)
+        code = m ? recall_account(g, m, token, now_ms, out, error)
+                 : verify_account(g, token, now_ms, out, error);
+    return code == VD_ERR_NOT_FOUND ? vd_error_set(error, VD_ERR_INVALID, "the token is not known")
+                                    : code;
+}
+
 int vd_gatekeeper_identify_token(void *arg, struct vd_slice token, struct vd_user **out,
                                  struct vd_error *error)
 {
-    struct vd_gatekeeper *g = arg;
-    int64_t now_ms = vd_clock_wall_ms(g->options.clock);
-    struct vd_token_set *set = tokens(g, now_ms);
-    int code = VD_ERR_NOT_FOUND;
-    if (set)
-        code = vd_token_set_authenticate(set, token, now_ms, out, error);
-    vd_token_set_unref(set);
-    if (code == VD_ERR_NOT_FOUND && g->accounts)
-        code = vd_service_account_authenticate(g->accounts, token, NULL, 0, now_ms, out, error);
-    return code == VD_ERR_NOT_FOUND ? vd_error_set(error, VD_ERR_INVALID, "the token is not known")
-                                    : code;
+    return identify_token(arg, NULL, token, out, error);
+}
+
+static void forget_user(void *user)
+{
+    vd_user_unref(user);
+}
+
+/* The handshake has verified the certificate; whom it names is kept with the connection. */
+static int identify_certificate(struct vd_gatekeeper *g, struct vd_connection *c,
+                                struct vd_user **out, struct vd_error *error)
+{
+    if (!c->memo.what) {
+        struct vd_user *user = NULL;
+        X509 *certificate = vd_connection_certificate(c);
+        if (!certificate)
+            return vd_error_set(error, VD_ERR_NOT_FOUND, "there is no credential");
+        int code = vd_certificate_user(certificate, &user, error);
+        X509_free(certificate);
+        if (code)
+            return code;
+        c->memo = (struct vd_memo){user, forget_user};
+    }
+    struct vd_user *user = c->memo.what;
+    if (vd_user_has_expired(user, vd_clock_wall_ms(g->options.clock)))
+        return vd_error_set(error, VD_ERR_EXPIRED, "the client certificate has expired");
+    *out = vd_user_ref(user);
+    return VD_OK;
 }
 
 int vd_gatekeeper_identify(struct vd_gatekeeper *g, struct vd_exchange *x, struct vd_user **out,
@@ -300,13 +396,8 @@ int vd_gatekeeper_identify(struct vd_gatekeeper *g, struct vd_exchange *x, struc
 {
     struct vd_slice token;
     if (bearer(x, &token))
-        return vd_gatekeeper_identify_token(g, vd_slice_trim(token), out, error);
-    X509 *certificate = vd_connection_certificate(x->connection);
-    if (!certificate)
-        return vd_error_set(error, VD_ERR_NOT_FOUND, "there is no credential");
-    int code = vd_certificate_user(certificate, out, error);
-    X509_free(certificate);
-    return code;
+        return identify_token(g, &g->memories[x->loop->index], vd_slice_trim(token), out, error);
+    return identify_certificate(g, x->connection, out, error);
 }
 
 /* ---- may they ---- */
@@ -333,11 +424,12 @@ bool vd_gatekeeper_allows(void *arg, const struct vd_access *access, struct vd_b
 uint64_t vd_gatekeeper_version(void *arg)
 {
     struct vd_gatekeeper *g = arg;
-    vd_token_set_unref(tokens(g, vd_clock_wall_ms(g->options.clock)));
+    vd_token_set_unref(tokens(g, vd_clock_wall_ms(g->options.clock), false));
     return atomic_load(&g->version);
 }
 
-/* Whether the account of "system:serviceaccount:SPACE:NAME" is still the same. */
+/* Whether the account of "system:serviceaccount:SPACE:NAME" is still the same, and so is
+ * what its token is bound to. */
 static bool account_stands(struct vd_gatekeeper *g, const struct vd_user *user)
 {
     struct vd_slice name = vd_slice_from(user->is.name, sizeof "system:serviceaccount:" - 1), space;
@@ -345,15 +437,25 @@ static bool account_stands(struct vd_gatekeeper *g, const struct vd_user *user)
            exists(g, &(struct vd_bound_object){.resource = VD_SLICE("serviceaccounts"),
                                                .space = space,
                                                .name = name,
-                                               .uid = user->is.uid});
+                                               .uid = user->is.uid}) &&
+           (!user->is.bound.resource.n || exists(g, &user->is.bound));
 }
 
 static bool token_stands(struct vd_gatekeeper *g, const struct vd_user *user, int64_t now_ms)
 {
-    struct vd_token_set *set = tokens(g, now_ms);
+    struct vd_token_set *set = tokens(g, now_ms, false);
     struct vd_slice id = vd_slice_from(user->is.credential_id, sizeof "TOKEN=" - 1);
     bool stands = set && vd_token_set_find(set, id);
     vd_token_set_unref(set);
+    return stands;
+}
+
+/* Whoever speaks for the user has to have a credential, and still to be allowed to. */
+static bool speaker_stands(struct vd_gatekeeper *g, const struct vd_user *user)
+{
+    struct vd_rbac *rbac = vd_gatekeeper_rbac(g);
+    bool stands = vd_gatekeeper_stands(g, user->is.by) && vd_impersonation_stands(rbac, user);
+    vd_rbac_unref(rbac);
     return stands;
 }
 
@@ -363,6 +465,8 @@ bool vd_gatekeeper_stands(void *arg, const struct vd_user *user)
     int64_t now_ms = vd_clock_wall_ms(g->options.clock);
     if (vd_user_has_expired(user, now_ms))
         return false;
+    if (user->is.by)
+        return speaker_stands(g, user);
     if (user->is.method == VD_AUTH_TOKEN)
         return token_stands(g, user, now_ms);
     return user->is.method != VD_AUTH_SERVICE_ACCOUNT || account_stands(g, user);

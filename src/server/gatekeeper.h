@@ -5,7 +5,10 @@
  * token. May they: RBAC, from the roles and bindings that are in the store at the
  * moment; a change to them is in force as soon as its commit is told.
  *
- * Snapshots of tokens and rules are swapped under a lock and asked without it.
+ * Snapshots of tokens and rules are swapped under a lock and asked without it. Whom a
+ * certificate stands for is found out once for a connection; that a ServiceAccount's token
+ * is good is remembered for a while, by each loop for itself, and forgotten as soon as an
+ * object goes that tokens are bound to.
  */
 #ifndef VD_SERVER_GATEKEEPER_H
 #define VD_SERVER_GATEKEEPER_H
@@ -20,6 +23,7 @@ struct vd_gatekeeper_options {
     struct vd_store *store;
     const char *folder;   /* with tokens and pki; NULL: no tokens of either sort */
     struct vd_loop *loop; /* where changes of roles are taken in */
+    size_t loops_n;       /* that requests come on */
     const struct vd_clock *clock;
 };
 
@@ -32,7 +36,8 @@ int vd_gatekeeper_start(struct vd_gatekeeper *gatekeeper, struct vd_error *error
 
 /*
  * The user behind a request: one reference in *out. VD_ERR_NOT_FOUND when it brings
- * no credential at all; any other code is a credential that is no good. Any thread.
+ * no credential at all; any other code is a credential that is no good. On the
+ * exchange's loop.
  */
 int vd_gatekeeper_identify(struct vd_gatekeeper *gatekeeper, struct vd_exchange *x,
                            struct vd_user **out, struct vd_error *error) VD_MUST_USE;

@@ -26,9 +26,11 @@
 #include "net/door.h"
 #include "server/api.h"
 #include "server/credentials.h"
+#include "server/definitions.h"
 #include "server/garbage.h"
 #include "server/health.h"
 #include "server/namespaces.h"
+#include "server/start_pages.h"
 #include "store/lock_file.h"
 
 enum {
@@ -53,6 +55,7 @@ struct server {
     struct vd_lock_file lock; /* of the data folder, where the store takes none */
     struct vd_health_desk health;
     struct vd_api api;
+    struct vd_definitions *definitions;
     struct vd_namespaces *namespaces;
     struct vd_garbage *garbage;
     struct worker *workers;
@@ -75,6 +78,13 @@ static void handle(struct vd_http_service *service, struct vd_exchange *x)
     vd_api_handle(&server->api, service->loop->index, x);
 }
 
+static void refused(struct vd_http_service *service, struct vd_exchange *x, unsigned status,
+                    const char *why)
+{
+    (void)service;
+    vd_api_refuse(x, status, why);
+}
+
 static void finished(struct vd_http_service *service, struct vd_exchange *x)
 {
     struct server *server = service->arg;
@@ -94,12 +104,14 @@ static bool notice_drained(struct vd_turn_hook *hook)
     return false;
 }
 
+/* One CPU is left to the writer, which every write waits for. */
 static size_t loops_wanted(const struct vd_config *config)
 {
     cpu_set_t cpus;
     if (config->threads)
         return (size_t)config->threads;
-    return sched_getaffinity(0, sizeof cpus, &cpus) == 0 ? (size_t)CPU_COUNT(&cpus) : 1;
+    bool many = sched_getaffinity(0, sizeof cpus, &cpus) == 0 && CPU_COUNT(&cpus) > 2;
+    return many ? (size_t)CPU_COUNT(&cpus) - 1 : 1;
 }
 
 static int make_loops(struct server *s, struct vd_error *error)
@@ -126,6 +138,7 @@ static int make_loops(struct server *s, struct vd_error *error)
         vd_http_service_init(service, &s->workers[i].loop); /* its hook sends */
         vd_api_follow(&s->api, i);
         service->handle = handle;
+        service->refused = refused;
         service->finished = finished;
         service->arg = s;
         service->body_len_max = VD_BODY_LEN_MAX;
@@ -254,13 +267,29 @@ static void announce(const struct server *s)
     vd_log_info("ready", VD_F_SLICE("urls", vd_slice_from(vd_buf_slice(&line), sizeof "ready")),
                 VD_F_U64("loops", s->n), VD_F_U64("revision", vd_store_revision(s->store)));
     vd_buf_release(&line);
+    vd_start_pages_release();
 }
 
-/* The controllers that every server runs; when the loops do. */
+static struct vd_agent_options agent_options(struct server *s)
+{
+    return (struct vd_agent_options){.store = s->store,
+                                     .kinds = s->api.kube.kinds,
+                                     .clock = vd_clock_system(),
+                                     .loop = &s->workers[0].loop};
+}
+
+/* Before the loops start: whoever writes a definition waits for this one. */
+static void start_definitions(struct server *s)
+{
+    struct vd_agent_options options = agent_options(s);
+    s->definitions = vd_definitions_start(&options);
+    vd_api_follow_definitions(&s->api, s->definitions);
+}
+
+/* The other controllers that every server runs; when the loops do. */
 static void start_agents(struct server *s, struct vd_slice ca_pem)
 {
-    struct vd_agent_options options = {s->store, s->api.kube.kinds, vd_clock_system(),
-                                       &s->workers[0].loop};
+    struct vd_agent_options options = agent_options(s);
     s->namespaces = vd_namespaces_start(&options, ca_pem);
     s->garbage = vd_garbage_start(&options);
 }
@@ -278,8 +307,10 @@ static int start(struct server *s, struct vd_error *error)
         code = make_loops(s, error);
     if (!code)
         code = open_doors(s, error);
-    if (!code)
+    if (!code) {
+        start_definitions(s);
         code = start_loops(s, error);
+    }
     if (!code)
         start_agents(s, vd_buf_slice(&ca_pem));
     vd_buf_release(&ca_pem);
@@ -409,6 +440,7 @@ static void drain_connections(struct server *s)
                     VD_F_U64("drain_timeout_ms", c->drain_timeout_ms));
     ask(s, s->n, cut);
     vd_api_settle(&s->api);
+    vd_definitions_stop(s->definitions);
     vd_garbage_stop(s->garbage);
     vd_namespaces_stop(s->namespaces);
     ask(s, s->n, nothing); /* the answers that came meanwhile are behind them now */

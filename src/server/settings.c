@@ -55,7 +55,7 @@ const struct vd_setting vd_settings[VD_SETTINGS_N] = {
     {"anonymous-health", "on|off", VD_SETTING_SWITCH, "on", 0, 0, NULL, FIELD(anonymous_health),
      "answer /livez, /readyz, /healthz and /version to anybody"},
     {"threads", "N", VD_SETTING_COUNT, "0", 0, 256, NULL, FIELD(threads),
-     "event loops; 0: as many as there are CPUs"},
+     "event loops; 0: one for each CPU but one"},
     {"http2-streams", "N", VD_SETTING_COUNT, "250", 0, 10000, NULL, FIELD(http2_streams),
      "requests and watches at a time on one HTTP/2 connection; 0: HTTP/1.1 only"},
     {"window.events", "N", VD_SETTING_COUNT, "1000000", 1, 1000000000, NULL, FIELD(window_events),

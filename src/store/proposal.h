@@ -16,6 +16,7 @@
 enum vd_action {
     VD_PUT,    /* create or replace */
     VD_DELETE, /* the object must exist */
+    VD_CHECK,  /* nothing changes; the proposal fails unless the condition holds */
 };
 
 /* What must hold for a change to happen. A uid other than none must be that of
@@ -40,7 +41,7 @@ struct vd_wish {
 /* What became of a proposal. */
 struct vd_outcome {
     enum vd_code code; /* VD_OK; VD_ERR_EXISTS, _NOT_FOUND, _CONFLICT, _INVALID, _LIMIT: refused;
-                          VD_ERR_FULL, _READ_ONLY, _IO, _CLOSED: the store could not */
+                          VD_ERR_FULL, _LOCKED, _READ_ONLY, _IO, _CLOSED: the store could not */
     uint64_t revision; /* VD_OK: of the last change, or, if nothing changed, of the object as it
                           is; a refused precondition: the object's current one, 0 if absent */
     uint64_t revision_first; /* VD_OK: of the first change */
@@ -60,7 +61,7 @@ struct vd_proposal {
     size_t n;
     void (*done)(struct vd_proposal *proposal, const struct vd_outcome *outcome);
     void *arg;                /* the proposer's */
-    struct vd_proposal *next; /* the store's while queued */
+    struct vd_proposal *next; /* the store's from when it was proposed */
 };
 
 #endif

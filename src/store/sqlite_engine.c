@@ -41,12 +41,15 @@ struct reader {
 struct sqlite_engine {
     struct vd_engine engine;
     sqlite3 *db;
+    sqlite3_stmt *begin;
+    sqlite3_stmt *commit;
     sqlite3_stmt *insert;
     sqlite3_stmt *remove;
     struct vd_log_meta meta;
     uint64_t revision; /* newest; writer thread */
     size_t wal_pages;  /* in the WAL; writer thread */
     size_t wal_folded; /* of them, when it was last folded */
+    int busy_ms;
     size_t checkpoint_pages;
     bool failed; /* a write or sync failed for good; writer thread */
     struct vd_buf path;
@@ -204,7 +207,7 @@ static void rollback(struct sqlite_engine *e, int code)
 {
     if (!sqlite3_get_autocommit(e->db))
         sqlite3_exec(e->db, "ROLLBACK", NULL, NULL, NULL);
-    e->failed |= code != VD_ERR_FULL;
+    e->failed |= !vd_code_passes(code);
 }
 
 static int insert_rows(struct sqlite_engine *e, struct vd_row *rows, size_t n,
@@ -227,12 +230,12 @@ static int sqlite_commit(struct vd_engine *engine, struct vd_row *rows, size_t n
                          struct vd_error *error)
 {
     struct sqlite_engine *e = (struct sqlite_engine *)engine;
-    int code = vd_log_exec(e->db, "BEGIN IMMEDIATE", error);
+    int code = vd_log_run(e->db, e->begin, error);
     if (!code)
         code = insert_rows(e, rows, n, error);
     VD_FAILPOINT("engine.before_commit");
     if (!code)
-        code = vd_log_exec(e->db, "COMMIT", error);
+        code = vd_log_run(e->db, e->commit, error);
     VD_FAILPOINT("engine.after_commit");
     if (code)
         rollback(e, code);
@@ -246,7 +249,7 @@ static int sqlite_compact(struct vd_engine *engine, const uint64_t *dead, size_t
 {
     struct sqlite_engine *e = (struct sqlite_engine *)engine;
     struct vd_log_meta meta = {.base = e->meta.base, .floor = floor};
-    int code = vd_log_exec(e->db, "BEGIN IMMEDIATE", error);
+    int code = vd_log_run(e->db, e->begin, error);
     for (size_t i = 0; !code && i < n; i++) {
         sqlite3_bind_int64(e->remove, 1, (sqlite3_int64)dead[i]);
         int rc = sqlite3_step(e->remove);
@@ -258,7 +261,7 @@ static int sqlite_compact(struct vd_engine *engine, const uint64_t *dead, size_t
         code = vd_log_meta_write(e->db, meta, error);
     VD_FAILPOINT("engine.before_compact_commit");
     if (!code)
-        code = vd_log_exec(e->db, "COMMIT", error);
+        code = vd_log_run(e->db, e->commit, error);
     VD_FAILPOINT("engine.after_compact_commit");
     if (code)
         rollback(e, code);
@@ -279,7 +282,7 @@ static int checkpoint(struct sqlite_engine *e)
     int mode = waits ? SQLITE_CHECKPOINT_RESTART : SQLITE_CHECKPOINT_PASSIVE;
     sqlite3_busy_timeout(e->db, WAL_WAIT_MS);
     int rc = sqlite3_wal_checkpoint_v2(e->db, NULL, mode, NULL, NULL);
-    sqlite3_busy_timeout(e->db, VD_LOG_BUSY_MS);
+    sqlite3_busy_timeout(e->db, e->busy_ms);
     return (rc & 0xff) == SQLITE_BUSY ? SQLITE_OK : rc;
 }
 
@@ -294,7 +297,7 @@ static int sqlite_tidy(struct vd_engine *engine, struct vd_error *error)
     VD_FAILPOINT("engine.after_checkpoint");
     if (rc != SQLITE_OK) {
         int code = vd_log_error(e->db, rc, "could not checkpoint", error);
-        e->failed |= code != VD_ERR_FULL;
+        e->failed |= !vd_code_passes(code);
         return code;
     }
     e->wal_folded = e->wal_pages;
@@ -359,6 +362,8 @@ static void sqlite_close(struct vd_engine *engine)
     for (size_t i = 0; i < e->idle.n; i++)
         reader_free(e->idle.p[i]);
     VD_VEC_RELEASE(&e->idle);
+    sqlite3_finalize(e->begin);
+    sqlite3_finalize(e->commit);
     sqlite3_finalize(e->insert);
     sqlite3_finalize(e->remove);
     sqlite3_close(e->db);
@@ -399,11 +404,16 @@ static int open_writer(struct sqlite_engine *e, struct vd_error *error)
     if (!code)
         code = vd_log_number(e->db, "SELECT coalesce(max(revision),0) FROM log", &newest, error);
     if (!code)
+        code = vd_log_prepare(e->db, &e->begin, "BEGIN IMMEDIATE", error);
+    if (!code)
+        code = vd_log_prepare(e->db, &e->commit, "COMMIT", error);
+    if (!code)
         code = vd_log_prepare(e->db, &e->insert, VD_ROW_INSERT, error);
     if (!code)
         code = vd_log_prepare(e->db, &e->remove, "DELETE FROM log WHERE revision=?1", error);
     if (code)
         return code;
+    sqlite3_busy_timeout(e->db, e->busy_ms);
     sqlite3_wal_hook(e->db, count_wal_pages, e);
     e->revision = (uint64_t)newest > e->meta.base ? (uint64_t)newest : e->meta.base;
     return VD_OK;
@@ -428,6 +438,7 @@ int vd_sqlite_engine_open(struct vd_engine **out, const struct vd_sqlite_options
     e->vfs = options->vfs ? vd_strdup(options->vfs) : NULL;
     e->checkpoint_pages = options->checkpoint_pages ? options->checkpoint_pages
                                                     : VD_CHECKPOINT_PAGES_DEFAULT;
+    e->busy_ms = options->busy_ms ? options->busy_ms : VD_LOG_BUSY_MS;
     vd_log_path(&e->path, options->folder);
     pthread_mutex_init(&e->lock, NULL);
     int code = options->vfs ? VD_OK : create_private(vd_buf_text(&e->path), error);

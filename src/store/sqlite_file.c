@@ -72,6 +72,14 @@ int vd_log_exec(sqlite3 *db, const char *sql, struct vd_error *error)
     return rc == SQLITE_OK ? VD_OK : vd_log_error(db, rc, "could not use", error);
 }
 
+int vd_log_run(sqlite3 *db, sqlite3_stmt *statement, struct vd_error *error)
+{
+    int rc = sqlite3_step(statement);
+    int code = rc == SQLITE_DONE ? VD_OK : vd_log_error(db, rc, "could not use", error);
+    sqlite3_reset(statement);
+    return code;
+}
+
 int vd_log_prepare(sqlite3 *db, sqlite3_stmt **out, const char *sql, struct vd_error *error)
 {
     int rc = sqlite3_prepare_v3(db, sql, -1, SQLITE_PREPARE_PERSISTENT, out, NULL);

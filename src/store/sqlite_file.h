@@ -45,6 +45,7 @@ int vd_log_meta_write(sqlite3 *db, struct vd_log_meta meta, struct vd_error *err
 
 /* Runs one statement without results. */
 int vd_log_exec(sqlite3 *db, const char *sql, struct vd_error *error) VD_MUST_USE;
+int vd_log_run(sqlite3 *db, sqlite3_stmt *statement, struct vd_error *error) VD_MUST_USE;
 
 int vd_log_prepare(sqlite3 *db, sqlite3_stmt **out, const char *sql,
                    struct vd_error *error) VD_MUST_USE;

@@ -29,6 +29,7 @@ struct vd_store_options {
     size_t tail_events_max;
     size_t tail_bytes_max;
     size_t checkpoint_pages;
+    int busy_ms;            /* how long a write waits for another process that has the log */
     bool manual_compaction; /* only vd_store_compact() moves the floor */
 };
 
@@ -48,6 +49,10 @@ void vd_store_close(struct vd_store *store);
 
 /* Hands a proposal to the writer; see proposal.h. Never blocks on the disk. */
 void vd_store_propose(struct vd_store *store, struct vd_proposal *proposal);
+
+/* Hands over several, linked by `next`: they come into one group if there is room, where
+ * one at a time the first would be committed alone while the others are on their way. */
+void vd_store_propose_all(struct vd_store *store, struct vd_proposal *first);
 
 /* Proposes and waits. Returns outcome->code. */
 int vd_store_commit(struct vd_store *store, const struct vd_wish *wishes, size_t n,
@@ -157,6 +162,7 @@ void vd_store_stats(struct vd_store *store, struct vd_store_stats *out);
 struct vd_health {
     bool read_only;            /* a write or sync failed: no write is accepted until restart */
     bool full;                 /* the last write found no room; the next one tries again */
+    bool locked;               /* another process had the log for too long; likewise */
     size_t damaged;            /* versions that fail their checksum, found at open */
     uint64_t damaged_revision; /* the oldest of them */
     struct vd_error error;

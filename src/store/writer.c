@@ -73,31 +73,22 @@ static void read_only_error(struct vd_store *store, struct vd_error *error)
     pthread_mutex_unlock(&store->health_lock);
 }
 
-void vd_store_propose(struct vd_store *store, struct vd_proposal *p)
+/* False: it was refused. */
+static bool is_fit(struct vd_store *store, struct vd_proposal *p)
 {
     struct vd_outcome outcome = {0};
-    if (check(p, &outcome.at, &outcome.error)) {
-        refuse(store, p, &outcome);
-        return;
-    }
-    if (atomic_load_explicit(&store->read_only, memory_order_relaxed)) {
+    if (!check(p, &outcome.at, &outcome.error)) {
+        if (!atomic_load_explicit(&store->read_only, memory_order_relaxed))
+            return true;
         read_only_error(store, &outcome.error);
-        refuse(store, p, &outcome);
-        return;
     }
-    p->next = NULL;
-    pthread_mutex_lock(&store->queue_lock);
-    bool room = store->queue_len < VD_QUEUE_PROPOSALS_MAX && !store->stopping;
-    if (room) {
-        *store->queue_end = p;
-        store->queue_end = &p->next;
-        if (store->queue_len++ == 0)
-            pthread_cond_signal(&store->queue_filled);
-    }
-    bool stopping = store->stopping;
-    pthread_mutex_unlock(&store->queue_lock);
-    if (room)
-        return;
+    refuse(store, p, &outcome);
+    return false;
+}
+
+static void refuse_for_room(struct vd_store *store, struct vd_proposal *p, bool stopping)
+{
+    struct vd_outcome outcome = {0};
     if (stopping)
         vd_error_set(&outcome.error, VD_ERR_CLOSED, "the store is closing");
     else
@@ -105,6 +96,43 @@ void vd_store_propose(struct vd_store *store, struct vd_proposal *p)
                      "%d proposals are waiting already: slow down and retry",
                      VD_QUEUE_PROPOSALS_MAX);
     refuse(store, p, &outcome);
+}
+
+void vd_store_propose_all(struct vd_store *store, struct vd_proposal *first)
+{
+    struct vd_proposal *fit = NULL, **fit_end = &fit;
+    for (struct vd_proposal *p = first, *next; p; p = next) {
+        next = p->next; /* one that is refused may be freed */
+        if (is_fit(store, p)) {
+            p->next = NULL;
+            *fit_end = p;
+            fit_end = &p->next;
+        }
+    }
+    pthread_mutex_lock(&store->queue_lock);
+    bool stopping = store->stopping, was_empty = store->queue_len == 0;
+    while (fit && store->queue_len < VD_QUEUE_PROPOSALS_MAX && !stopping) {
+        struct vd_proposal *p = fit;
+        fit = p->next;
+        p->next = NULL;
+        *store->queue_end = p;
+        store->queue_end = &p->next;
+        store->queue_len++;
+    }
+    bool wake = was_empty && store->queue_len;
+    pthread_mutex_unlock(&store->queue_lock);
+    if (wake) /* after the lock: it would wake up only to wait for it */
+        pthread_cond_signal(&store->queue_filled);
+    for (struct vd_proposal *next; fit; fit = next) {
+        next = fit->next;
+        refuse_for_room(store, fit, stopping);
+    }
+}
+
+void vd_store_propose(struct vd_store *store, struct vd_proposal *proposal)
+{
+    proposal->next = NULL;
+    vd_store_propose_all(store, proposal);
 }
 
 /* ---- proposing and waiting ---- */
@@ -226,7 +254,7 @@ static bool housekeeping(struct vd_store *store, uint64_t compact_target)
     int code = store->engine->ops->tidy(store->engine, &error);
     if (!code)
         code = vd_compactor_step(store, compact_target, &again, &error);
-    if (code && code != VD_ERR_FULL)
+    if (code && !vd_code_passes(code))
         vd_store_fail(store, &error);
     if (compact_target && (code || !again))
         compact_ended(store, &error);

@@ -276,16 +276,29 @@ static size_t advance(struct vd_registry *r, struct vd_watcher *w)
 
 bool vd_registry_turn(struct vd_registry *r, size_t budget)
 {
-    serve_inbox(r);
+    if (r->held)
+        r->commit_ns = 0;
+    else
+        serve_inbox(r);
     for (size_t done = 0; r->unsynced_first && done < budget;) {
         struct vd_watcher *w = r->unsynced_first;
         queue_remove(r, w);
         done += advance(r, w);
     }
+    return r->unsynced_first || (!r->held && vd_registry_waiting_ns(r));
+}
+
+uint64_t vd_registry_waiting_ns(struct vd_registry *r)
+{
     pthread_mutex_lock(&r->inbox_lock);
-    bool more = r->inbox.n > 0;
+    uint64_t since_ns = r->inbox.n ? r->inbox.p[0]->mono_ns : 0;
     pthread_mutex_unlock(&r->inbox_lock);
-    return more || r->unsynced_first;
+    return since_ns;
+}
+
+void vd_registry_hold(struct vd_registry *r, bool held)
+{
+    r->held = held;
 }
 
 /* ---- life cycle ---- */

@@ -118,6 +118,12 @@ void vd_registry_remove(struct vd_watcher *watcher);
  * turn. Does nothing to one that is not parked. */
 void vd_watcher_resume(struct vd_watcher *watcher);
 
+/* When the oldest commit that no turn has served yet became visible; 0: there is none. */
+uint64_t vd_registry_waiting_ns(struct vd_registry *registry);
+
+/* While held, turns leave new commits waiting; watchers that are behind are served. */
+void vd_registry_hold(struct vd_registry *registry, bool held);
+
 /*
  * One turn: serves what has been committed, then gives up to `budget` deliveries
  * or so to watchers that are behind. Returns whether there is more to do at once.

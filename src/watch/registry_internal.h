@@ -43,6 +43,7 @@ struct vd_registry {
     uint64_t passed;   /* changes up to here are judged; >= revision only inside a turn */
     size_t watchers, synced, unsynced, parked;
     uint64_t overruns;
+    bool held;          /* new commits stay in the inbox */
     uint64_t commit_ns; /* see struct vd_registry_stats */
     struct vd_watcher *unsynced_first, *unsynced_last;
     struct vd_heap ahead;

@@ -93,6 +93,7 @@ readyz check passed" "$http/readyz?verbose"
 tap "one check alone" fetches 200 ok "$http/readyz/store"
 tap "no such check" fetches 401 "$unauthorized" "$http/readyz/nothing"
 tap "anything else" fetches 401 "$unauthorized" "$https/nothing"
+tap "the version is for those who are known" fetches 401 "$unauthorized" "$https/version"
 untrusted() {
     curl -sS "$https/livez"
     [ $? -eq 60 ]

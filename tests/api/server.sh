@@ -20,13 +20,16 @@ until_true() {
 
 is_up() { grep -q '^ready ' out || ! kill -0 "$server" 2>/dev/null; }
 
-# start OPTION...: a server on a free port, its URL in $https; on a plain one if $listen says so.
+# start OPTION...: a server on a free port, its URL in $https; plain HTTP, if $listen says so, in
+# $http.
 start() {
     "$vedette" serve --data data --listen "${listen:-off}" --tls-listen 127.0.0.1:0 "$@" \
         >out 2>err &
     server=$!
     until_true is_up
     https=$(grep '^ready ' out | grep -o 'https://[^ ]*')
+    # shellcheck disable=SC2034 # for the script that sources this
+    http=$(grep '^ready ' out | grep -o 'http://[^ ]*')
     [ -n "$https" ] && return 0
     cat out err
     return 1

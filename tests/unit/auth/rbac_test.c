@@ -229,6 +229,36 @@ static void a_review_lists_the_rules(void **state)
     vd_rbac_unref(rbac);
 }
 
+/* What several roles give is listed once. */
+static void a_review_lists_nothing_twice(void **state)
+{
+    static const char yaml[] =
+        "kind: ClusterRole\nmetadata: {name: one}\nrules:\n"
+        "- {verbs: [get], apiGroups: [''], resources: [configmaps]}\n"
+        "- {verbs: [get], nonResourceURLs: [/livez, /version]}\n"
+        "---\nkind: ClusterRole\nmetadata: {name: two}\nrules:\n"
+        "- {verbs: [get], apiGroups: [''], resources: [configmaps]}\n"
+        "- {verbs: [get], apiGroups: [''], resources: [configmaps], resourceNames: [a]}\n"
+        "- {verbs: [get], nonResourceURLs: [/livez]}\n"
+        "- {verbs: [get], nonResourceURLs: [/version, /metrics]}\n"
+        "- {verbs: [post], nonResourceURLs: [/livez]}\n"
+        "---\nkind: ClusterRoleBinding\nmetadata: {name: one}\n"
+        "roleRef: {kind: ClusterRole, name: one}\nsubjects: [{kind: User, name: ann}]\n"
+        "---\nkind: ClusterRoleBinding\nmetadata: {name: two}\n"
+        "roleRef: {kind: ClusterRole, name: two}\nsubjects: [{kind: User, name: ann}]\n";
+    struct vd_rbac *rbac = rbac_of_yaml(yaml);
+    struct vd_user *user = user_named("ann", "");
+    assert_json(vd_rbac_rules_review(rbac, user, VD_SLICE("a"), *state),
+                "{\"resourceRules\":[{\"verbs\":[\"get\"],\"apiGroups\":[\"\"],\"resources\":"
+                "[\"configmaps\"]},{\"verbs\":[\"get\"],\"apiGroups\":[\"\"],\"resources\":"
+                "[\"configmaps\"],\"resourceNames\":[\"a\"]}],\"nonResourceRules\":[{\"verbs\":"
+                "[\"get\"],\"nonResourceURLs\":[\"/livez\",\"/version\"]},{\"verbs\":[\"get\"],"
+                "\"nonResourceURLs\":[\"/metrics\"]},{\"verbs\":[\"post\"],\"nonResourceURLs\":"
+                "[\"/livez\"]}],\"incomplete\":false}");
+    vd_user_unref(user);
+    vd_rbac_unref(rbac);
+}
+
 /* ---- the index against the definition ---- */
 
 enum { POOL = 5, OBJECTS = 40, REQUESTS = 300 };
@@ -491,6 +521,7 @@ int main(void)
         arena_test(changes_show_in_the_next_snapshot_only),
         arena_test(objects_that_cannot_be_read_are_refused),
         arena_test(a_review_lists_the_rules),
+        arena_test(a_review_lists_nothing_twice),
         cmocka_unit_test(the_index_decides_as_the_definition_does),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -246,13 +246,6 @@ static void other_kinds_are_judged(void **state)
         {"authentication.k8s.io", "TokenRequest", "{\"spec\":{\"expirationSeconds\":5}}", NULL,
          "spec.expirationSeconds: Invalid value: 5: spec.expirationSeconds in body should be "
          "greater than or equal to 600"},
-        {"apiextensions.k8s.io", "CustomResourceDefinition",
-         "{\"metadata\":{\"name\":\"ws.x.io\"},\"spec\":{\"group\":\"x.io\",\"scope\":\"Cluster\","
-         "\"names\":{\"kind\":\"W\",\"plural\":\"ws\"},\"versions\":[]}}",
-         NULL, ""},
-        {"apiextensions.k8s.io", "CustomResourceDefinition",
-         "{\"metadata\":{\"name\":\"ws.x.io\"},\"spec\":{\"group\":\"x.io\"}}", NULL,
-         "[spec.names: Required value, spec.scope: Required value, spec.versions: Required value]"},
     };
     VERDICTS(state, cases);
 }
@@ -382,6 +375,11 @@ static void updates_inherit_what_the_server_set(void **state)
          "\"deletionTimestamp\":\"y\",\"deletionGracePeriodSeconds\":5}}",
          "{\"metadata\":{\"uid\":\"2\",\"generation\":7,\"creationTimestamp\":\"t\","
          "\"deletionTimestamp\":\"d\",\"deletionGracePeriodSeconds\":5}}"},
+        /* Go clients send what is empty. */
+        {"{\"metadata\":{\"uid\":\"\",\"creationTimestamp\":null,"
+         "\"deletionGracePeriodSeconds\":null}}",
+         "{\"metadata\":{\"uid\":\"1\",\"creationTimestamp\":\"t\","
+         "\"deletionGracePeriodSeconds\":0,\"generation\":7,\"deletionTimestamp\":\"d\"}}"},
         {"{}", "{}"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -1,104 +1,12 @@
 /* deletecollection over HTTP, on a store in memory. */
-#include "check.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-
-#include "fixture.h"
-#include "kinds/builtin.h"
-#include "kube/call.h"
-#include "kube/uid.h"
-#include "net_client.h"
-
-static struct {
-    struct server server;
-    struct vd_store *store;
-    struct vd_kube kube;
-    struct vd_kube_loop loop;
-    struct vd_user *user;
-} face;
-
-static bool allow(void *arg, const struct vd_access *access, struct vd_buf *reason)
-{
-    (void)arg, (void)access, (void)reason;
-    return true;
-}
-
-static void handle(struct vd_http_service *service, struct vd_exchange *x)
-{
-    (void)service;
-    vd_kube_handle(&face.loop, x, face.user);
-}
-
-static void finished(struct vd_http_service *service, struct vd_exchange *x)
-{
-    (void)service;
-    vd_kube_finished(&face.loop, x, false);
-}
-
-static int open_face(void **state)
-{
-    struct vd_error error;
-    (void)state;
-    assert_ok(vd_store_open(&face.store, &(struct vd_store_options){0}, &error), &error);
-    face.kube = (struct vd_kube){.store = face.store,
-                                 .kinds = vd_kinds_new_builtin(),
-                                 .clock = vd_clock_system(),
-                                 .allowed = allow};
-    face.user = vd_user_new(&(struct vd_identity){.name = VD_SLICE("tester")});
-    server_init(&face.server, 1, NULL);
-    vd_kube_loop_init(&face.loop, &face.kube, &face.server.loops[0]);
-    face.server.services[0].handle = handle;
-    face.server.services[0].finished = finished;
-    face.server.services[0].body_len_max = VD_BODY_LEN_MAX;
-    server_start(&face.server);
-    return 0;
-}
-
-static int close_face(void **state)
-{
-    (void)state;
-    server_stop(&face.server);
-    vd_kube_loop_release(&face.loop);
-    vd_user_unref(face.user);
-    vd_kinds_free(face.kube.kinds);
-    vd_store_close(face.store);
-    return 0;
-}
-
-static void put_config(const char *space, const char *name, const char *label,
-                       const char *finalizers)
-{
-    char text[512], uid[VD_UID_TEXT_MAX];
-    struct vd_wish wish = {.key = test_key("configmaps", space, name), .uid = vd_uid_generate()};
-    struct vd_outcome outcome;
-    snprintf(text, sizeof text,
-             "{\"kind\":\"ConfigMap\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"%s\","
-             "\"namespace\":\"%s\",\"uid\":\"%.*s\",\"labels\":{\"app\":\"%s\"},\"finalizers\":[%s]"
-             ",\"resourceVersion\":\"\"}}",
-             name, space, VD_FMT(vd_uid_format(wish.uid, uid)), label, finalizers);
-    wish.body = (struct vd_template){vd_slice_of(text), (uint32_t)(strlen(text) - 3)};
-    assert_ok(vd_store_commit(face.store, &wish, 1, &outcome), &outcome.error);
-}
+#include "face_check.h"
 
 /* Sends the request and gives the answer's body, which is the caller's. */
 static char *ask(const char *target, const char *body, unsigned status)
 {
-    struct client c;
-    struct answer a = {0};
-    char request[1024];
-    client_open(&c, &face.server);
-    snprintf(request, sizeof request,
-             "DELETE %s HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
-             "Content-Length: %zu\r\n\r\n%s",
-             target, strlen(body), body);
-    client_send(&c, request);
-    client_answer(&c, &a, false);
-    if (a.status != status)
-        fail_msg("%u: %s", a.status, vd_buf_text(&a.body));
+    struct answer a = face_ask("DELETE", target, "", body, status);
     char *text = vd_strdup(vd_buf_text(&a.body));
     answer_release(&a);
-    client_close(&c);
     return text;
 }
 
@@ -159,7 +67,7 @@ static void selectors_and_limits_are_obeyed(void **state)
         {"/api/v1/namespaces/a/configmaps?fieldSelector=metadata.name%3Dc-007", 1, false},
         {"/api/v1/namespaces/a/configmaps?labelSelector=app%3Dnone", 0, false},
         {"/api/v1/namespaces/a/configmaps?limit=10", 10, true},
-        {"/api/v1/configmaps", 151, false},
+        {"/api/v1/namespaces/a/configmaps", 150, false},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -169,6 +77,31 @@ static void selectors_and_limits_are_obeyed(void **state)
         assert_int_equal(configs(), 151 - cases[i].deleted);
         assert_int_equal(strstr(list, "\"continue\":\"") != NULL, cases[i].more);
         free(list);
+    }
+    free(ask("/api/v1/configmaps", "", 405)); /* one namespace at a time */
+}
+
+static void the_answer_has_the_form_that_is_asked_for(void **state)
+{
+    static const struct {
+        const char *accept, *kind, *item;
+    } cases[] = {
+        {"application/json;as=Table;v=v1;g=meta.k8s.io", "\"kind\":\"Table\"",
+         "{\"cells\":[\"c-007\","},
+        {"application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io",
+         "\"kind\":\"PartialObjectMetadataList\"", "\"name\":\"c-007\""},
+        {"application/yaml", "kind: ConfigMapList", "name: c-007"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char fields[128];
+        fill();
+        snprintf(fields, sizeof fields, "Accept: %s\r\n", cases[i].accept);
+        struct answer a = face_ask("DELETE", "/api/v1/namespaces/a/configmaps", fields, "", 200);
+        assert_non_null(strstr(vd_buf_text(&a.body), cases[i].kind));
+        assert_non_null(strstr(vd_buf_text(&a.body), cases[i].item));
+        assert_int_equal(configs(), 1);
+        answer_release(&a);
     }
 }
 
@@ -222,6 +155,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(everything_in_a_namespace_goes, open_face, close_face),
         cmocka_unit_test_setup_teardown(selectors_and_limits_are_obeyed, open_face, close_face),
+        cmocka_unit_test_setup_teardown(the_answer_has_the_form_that_is_asked_for, open_face,
+                                        close_face),
         cmocka_unit_test_setup_teardown(a_dry_run_changes_nothing, open_face, close_face),
         cmocka_unit_test_setup_teardown(finalizers_and_propagation_only_mark, open_face,
                                         close_face),

@@ -71,6 +71,10 @@ static void a_patch_names_its_kind_and_parameters(void **state)
             vd_buf_addf(&names, "%.*s ",
                         VD_FMT(vd_json_text(vd_json_get(parameter, VD_SLICE("name")))));
         assert_slice(vd_buf_slice(&names), "dryRun fieldManager fieldValidation force ");
+        /* A custom kind takes no strategic merge patch: kubectl would send one. */
+        struct vd_json *types = vd_json_dig(patch, "requestBody", "content", NULL);
+        assert_non_null(vd_json_get(types, VD_SLICE("application/merge-patch+json")));
+        assert_null(vd_json_get(types, VD_SLICE("application/strategic-merge-patch+json")));
         vd_buf_release(&path);
         vd_buf_release(&names);
     }

@@ -58,11 +58,15 @@ static void conflicts(void **state)
 {
     struct vd_arena *a = *state;
     struct vd_status_target kind = {VD_SLICE(""), VD_SLICE("ConfigMap"), VD_SLICE("a")};
-    assert_status(vd_status_modified(a, &widget), 409,
-                  "\"message\":\"Operation cannot be fulfilled on widgets.example.com \\\"w1\\\": "
-                  "the object has been modified; please apply your changes to the latest version "
-                  "and try again\",\"reason\":\"Conflict\",\"details\":{\"name\":\"w1\",\"group\":"
-                  "\"example.com\",\"kind\":\"widgets\"}");
+#define MODIFIED                                                                                   \
+    "\"message\":\"Operation cannot be fulfilled on widgets.example.com \\\"w1\\\": "              \
+    "the object has been modified; please apply your changes to the latest version "               \
+    "and try again\",\"reason\":\"Conflict\",\"details\":{\"name\":\"w1\",\"group\":"              \
+    "\"example.com\",\"kind\":\"widgets\""
+    assert_status(vd_status_modified(a, &widget, 0), 409, MODIFIED "}");
+    assert_status(vd_status_modified(a, &widget, UINT64_MAX), 409,
+                  MODIFIED ",\"causes\":[{\"reason\":\"CurrentResourceVersion\",\"message\":"
+                           "\"18446744073709551615\",\"field\":\"metadata.resourceVersion\"}]}");
     assert_status(vd_status_uid_differs(a, &map, VD_SLICE("/registry/configmaps/default/a"),
                                         VD_SLICE("x"), VD_SLICE("y")),
                   409,
@@ -154,6 +158,11 @@ static void options_of_lists_and_watches(void **state)
     assert_slice(cause.reason, "FieldValueNotSupported");
     cause = vd_cause_unsupported(a, field, VD_SLICE("Exact"), &list_matches[1], 1);
     assert_slice(cause.message, "Unsupported value: \"Exact\": supported values: \"NotOlderThan\"");
+    cause = (struct vd_status_cause){.message = VD_SLICE("a\xff\"b")}; /* of a client */
+    assert_status(vd_status_invalid_options(a, &cause, 1), 422,
+                  "\"message\":\"ListOptions.meta.k8s.io \\\"\\\" is invalid: a\xef\xbf\xbd\\\"b\","
+                  "\"reason\":\"Invalid\",\"details\":{\"group\":\"meta.k8s.io\",\"kind\":"
+                  "\"ListOptions\",\"causes\":[{\"message\":\"a\xef\xbf\xbd\\\"b\"}]}");
 }
 
 static void causes_in_kubernetes_words(void **state)
@@ -226,11 +235,42 @@ static void answers_about_a_request(void **state)
     assert_status(vd_status_too_large(a, VD_SLICE("limit is 3145728")), 413,
                   "\"message\":\"Request entity too large: limit is 3145728\",\"reason\":"
                   "\"RequestEntityTooLarge\"");
-    assert_status(vd_status_precondition_required(a, VD_SLICE("say which")), 428,
-                  "\"message\":\"say which\",\"reason\":\"PreconditionRequired\"");
+    assert_status(
+        vd_status_precondition_required(a, &widget), 428,
+        "\"message\":\"a write to the status of widgets.example.com \\\"w1\\\" needs "
+        "metadata.resourceVersion: send the one of the object that the status was made "
+        "from\",\"reason\":\"PreconditionRequired\",\"details\":{\"name\":\"w1\",\"group\":"
+        "\"example.com\",\"kind\":\"widgets\",\"causes\":[{\"reason\":"
+        "\"FieldValueRequired\",\"message\":\"Required value\",\"field\":"
+        "\"metadata.resourceVersion\"}]}");
     assert_status(vd_status_too_many_requests(a, VD_SLICE("storage is (re)initializing"), 1), 429,
                   "\"message\":\"storage is (re)initializing\",\"reason\":\"TooManyRequests\","
                   "\"details\":{\"retryAfterSeconds\":1}");
+}
+
+static void what_belongs_to_git(void **state)
+{
+    struct vd_arena *a = *state;
+    assert_status(
+        vd_status_owned_by_git(a, &widget, &(struct vd_git_claim){.name = widget.name}), 403,
+        "\"message\":\"widgets.example.com \\\"w1\\\" is forbidden: the spec of this kind "
+        "belongs to Git: change it there and push\",\"reason\":\"SpecOwnedByGit\","
+        "\"details\":{\"name\":\"w1\",\"group\":\"example.com\",\"kind\":\"widgets\"}");
+    struct vd_git_claim claim = {.name = widget.name,
+                                 .repository = VD_SLICE("shop/catalog"),
+                                 .path = VD_SLICE("a b.md"),
+                                 .commit = VD_SLICE("0a1b")};
+    assert_status(vd_status_owned_by_git(a, &widget, &claim), 403,
+                  "\"message\":\"widgets.example.com \\\"w1\\\" is forbidden: its spec belongs to "
+                  "Git: repository shop/catalog, path a b.md, commit 0a1b: change it there and "
+                  "push\",\"reason\":\"SpecOwnedByGit\",\"details\":{\"name\":\"w1\",\"group\":"
+                  "\"example.com\",\"kind\":\"widgets\",\"causes\":["
+                  "{\"reason\":\"GitRepository\",\"message\":\"shop/catalog\",\"field\":"
+                  "\"metadata.annotations[vedette.dev/git-repository]\"},"
+                  "{\"reason\":\"GitPath\",\"message\":\"a b.md\",\"field\":"
+                  "\"metadata.annotations[vedette.dev/git-path]\"},"
+                  "{\"reason\":\"GitCommit\",\"message\":\"0a1b\",\"field\":"
+                  "\"metadata.annotations[vedette.dev/git-commit]\"}]}");
 }
 
 static void refusals(void **state)
@@ -288,7 +328,9 @@ static void answers_about_versions(void **state)
                "inconsistent list - objects that were created, modified, or deleted between the "
                "time the first chunk was returned and now may show up in the list.\",\"reason\":"
                "\"Expired\",\"code\":410}");
-    assert_status(vd_status_version_too_large(a, 999999, 200), 504,
+    assert_status(vd_status_version_too_large(
+                      a, VD_SLICE("Too large resource version: 999999, current: 200")),
+                  504,
                   "\"message\":\"Timeout: Too large resource version: 999999, current: 200\","
                   "\"reason\":\"Timeout\",\"details\":{\"causes\":[{\"reason\":"
                   "\"ResourceVersionTooLarge\",\"message\":\"Too large resource version\"}],"
@@ -379,6 +421,7 @@ int main(void)
         arena_test(options_of_lists_and_watches),
         arena_test(causes_in_kubernetes_words),
         arena_test(answers_about_a_request),
+        arena_test(what_belongs_to_git),
         arena_test(refusals),
         arena_test(answers_about_versions),
         arena_test(faults_of_the_server),

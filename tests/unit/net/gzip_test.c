@@ -53,6 +53,15 @@ static void assert_same(struct vd_slice packed, const struct vd_buf *want)
     vd_buf_release(&got);
 }
 
+/* A stream of one part. */
+static void add_whole(struct vd_slice data, int level, struct vd_buf *out)
+{
+    struct vd_gzip g;
+    vd_gzip_init(&g, level);
+    vd_gzip_add(&g, &(struct vd_gzip_stream){0}, data, true, out);
+    vd_gzip_release(&g);
+}
+
 static void test_whole_bodies(void **state)
 {
     struct vd_buf bodies[4] = {{0}};
@@ -63,7 +72,7 @@ static void test_whole_bodies(void **state)
     for (size_t i = 0; i < 4; i++) {
         for (int level = 1; level <= 9; level++) {
             struct vd_buf packed = {0};
-            vd_gzip_whole(vd_buf_slice(&bodies[i]), level, &packed);
+            add_whole(vd_buf_slice(&bodies[i]), level, &packed);
             assert_same(vd_buf_slice(&packed), &bodies[i]);
             if (i == 2)
                 assert_true(packed.n * 5 < bodies[i].n);
@@ -80,57 +89,68 @@ static void test_output_is_added_to_what_is_there(void **state)
     (void)state;
     vd_buf_add_text(&out, "head");
     vd_buf_add_text(&want, "body");
-    vd_gzip_whole(vd_buf_slice(&want), 1, &out);
+    add_whole(vd_buf_slice(&want), 1, &out);
     assert_memory_equal(out.p, "head", 4);
     assert_same(vd_slice(out.p + 4, out.n - 4), &want);
     vd_buf_release(&out);
     vd_buf_release(&want);
 }
 
-static void test_pieces_of_any_size(void **state)
+/* One compressor, several streams in turns, parts of any size. */
+static void test_streams_share_a_compressor(void **state)
 {
+    enum { STREAMS = 5 };
     struct seed_rng r = {3};
-    struct vd_buf body = {0}, packed = {0};
+    struct vd_buf body = {0}, packed[STREAMS] = {{0}};
     struct vd_gzip g;
     (void)state;
     add_objects(&body, 2000);
     add_noise(&body, 50000);
     vd_gzip_init(&g, 4);
-    for (int round = 0; round < 20; round++) {
-        vd_buf_reset(&packed);
-        for (size_t at = 0; at < body.n;) {
-            size_t part = (unsigned)seed_below(&r, 1 + (unsigned)seed_below(&r, 20000));
-            part = part < body.n - at ? part : body.n - at;
-            vd_gzip_add(&g, vd_slice(body.p + at, part), &packed);
-            at += part;
-            if (seed_once_in(&r, 10))
-                vd_gzip_flush(&g, &packed);
+    for (int round = 0; round < 10; round++) {
+        struct vd_gzip_stream streams[STREAMS] = {{0}};
+        size_t at[STREAMS] = {0}, open = STREAMS;
+        bool ended[STREAMS] = {false};
+        for (size_t i = 0; i < STREAMS; i++)
+            vd_buf_reset(&packed[i]);
+        while (open) {
+            size_t i = (size_t)seed_below(&r, STREAMS);
+            if (ended[i])
+                continue;
+            size_t part = (size_t)seed_below(&r, 1 + seed_below(&r, 60000));
+            part = part < body.n - at[i] ? part : body.n - at[i];
+            size_t before = packed[i].n;
+            ended[i] = at[i] + part == body.n;
+            vd_gzip_add(&g, &streams[i], vd_slice(body.p + at[i], part), ended[i], &packed[i]);
+            assert_true(packed[i].n > before);
+            at[i] += part;
+            open -= ended[i];
         }
-        vd_gzip_end(&g, &packed);
-        assert_same(vd_buf_slice(&packed), &body);
-        vd_gzip_reset(&g);
+        for (size_t i = 0; i < STREAMS; i++)
+            assert_same(vd_buf_slice(&packed[i]), &body);
     }
     vd_gzip_release(&g);
     vd_buf_release(&body);
-    vd_buf_release(&packed);
+    for (size_t i = 0; i < STREAMS; i++)
+        vd_buf_release(&packed[i]);
 }
 
-static void test_a_flush_makes_all_of_it_readable(void **state)
+static void test_what_was_added_can_be_read(void **state)
 {
     struct vd_buf packed = {0}, want = {0};
+    struct vd_gzip_stream s = {0};
     struct vd_gzip g;
     (void)state;
     vd_gzip_init(&g, 1);
     for (int i = 0; i < 50; i++) {
         size_t before = want.n;
-        add_objects(&want, 1 + i);
-        vd_gzip_add(&g, vd_slice(want.p + before, want.n - before), &packed);
-        vd_gzip_flush(&g, &packed);
-        vd_gzip_flush(&g, &packed); /* does no harm */
+        add_objects(&want, i);
+        vd_gzip_add(&g, &s, vd_slice(want.p + before, want.n - before), false, &packed);
         struct vd_buf got = {0};
         assert_false(decode(vd_buf_slice(&packed), &got));
         assert_int_equal(got.n, want.n);
-        assert_memory_equal(got.p, want.p, want.n);
+        if (want.n)
+            assert_memory_equal(got.p, want.p, want.n);
         vd_buf_release(&got);
     }
     vd_gzip_release(&g); /* before its end */
@@ -143,8 +163,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_whole_bodies),
         cmocka_unit_test(test_output_is_added_to_what_is_there),
-        cmocka_unit_test(test_pieces_of_any_size),
-        cmocka_unit_test(test_a_flush_makes_all_of_it_readable),
+        cmocka_unit_test(test_streams_share_a_compressor),
+        cmocka_unit_test(test_what_was_added_can_be_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -65,6 +65,28 @@ static void settle(struct bench *b, int n)
 #define DELETING(finalizer)                                                                        \
     ",\"deletionTimestamp\":\"2026-11-15T10:00:00Z\",\"finalizers\":[\"" finalizer "\"]"
 
+/* Its owner is gone, or waits for it: what Git owns stays, without that owner. */
+static void what_git_owns_is_no_garbage(void **state)
+{
+    struct bench b;
+    char absent_owner[256], waiting_owner[256];
+    (void)state;
+    bench_open(&b, 0);
+    owned_by(absent_owner, sizeof absent_owner, 1, false);
+    owned_by(waiting_owner, sizeof waiting_owner, 2, true);
+#define MARK ",\"annotations\":{\"vedette.dev/git-repository\":\"a/b\"}"
+    put_object(&b, 2, DELETING("foregroundDeletion"), NULL);
+    put_object(&b, 10, MARK, absent_owner);
+    put_object(&b, 11, MARK, waiting_owner);
+    put_object(&b, 12, ",\"labels\":{\"vedette.dev/git-repository\":\"a\"}", absent_owner);
+    struct vd_garbage *g = vd_garbage_start(&b.options);
+    await(&b, gone(&b, 2) && gone(&b, 12) && has(&b, 10, "git-repository") &&
+                  has(&b, 11, "git-repository") && !has(&b, 10, "ownerReferences") &&
+                  !has(&b, 11, "ownerReferences"));
+    vd_garbage_stop(g);
+    bench_close(&b);
+}
+
 static void dependents_go_with_their_last_owner(void **state)
 {
     struct bench b;
@@ -285,6 +307,7 @@ static void bursts_and_conflicts_are_survived(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_git_owns_is_no_garbage),
         cmocka_unit_test(dependents_go_with_their_last_owner),
         cmocka_unit_test(chains_are_followed),
         cmocka_unit_test(owners_are_checked_where_they_are_said_to_be),

@@ -641,6 +641,29 @@ static void a_bookmark_says_up_to_where_everything_was_given(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown_all)
 
+static void held_events_wait_while_others_catch_up(void **state)
+{
+    struct setting *t = *state;
+    put(t->store, "things", "ns", "old", "1");
+    turn();
+    struct record *fed = watch(t, THINGS, FROM_NOW), *behind = watch(t, THINGS, 1);
+    assert_int_equal(vd_registry_waiting_ns(registry), 0);
+    vd_registry_hold(registry, true);
+    put(t->store, "things", "ns", "new", "1");
+    assert_true(vd_registry_waiting_ns(registry) > 0);
+    turn(); /* it says that there is nothing to do: holding does not spin */
+    assert_text(fed, "");
+    assert_text(behind, "+2 ns/old=1 ");
+    assert_int_equal(stats().commit_ns, 0);
+    put(t->store, "things", "ns", "newer", "1");
+    vd_registry_hold(registry, false);
+    turn();
+    assert_text(fed, "+3 ns/new=1 +4 ns/newer=1 ");
+    assert_text(behind, "+3 ns/new=1 +4 ns/newer=1 ");
+    assert_int_equal(fed->calls, 1);
+    assert_int_equal(vd_registry_waiting_ns(registry), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -662,6 +685,7 @@ int main(void)
         TEST(the_loop_is_woken_once_for_what_waits),
         TEST(after_an_overrun_everyone_catches_up_exactly),
         TEST(a_turn_may_serve_several_times),
+        TEST(held_events_wait_while_others_catch_up),
         TEST(a_bookmark_says_up_to_where_everything_was_given),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,110 @@
+/* Creates that race with other writes. */
+#include "face_check.h"
+
+#include <semaphore.h>
+
+static void put_space(const char *name, const char *more, uint64_t *revision)
+{
+    char text[512], uid[VD_UID_TEXT_MAX];
+    struct vd_wish wish = {.key = test_key("namespaces", "", name), .uid = vd_uid_generate()};
+    struct vd_outcome outcome;
+    snprintf(text, sizeof text,
+             "{\"kind\":\"Namespace\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"%s\","
+             "\"uid\":\"%.*s\"%s,\"resourceVersion\":\"\"}}",
+             name, VD_FMT(vd_uid_format(wish.uid, uid)), more);
+    wish.body = (struct vd_template){vd_slice_of(text), (uint32_t)(strlen(text) - 3)};
+    assert_ok(vd_store_commit(face.store, &wish, 1, &outcome), &outcome.error);
+    *revision = outcome.revision;
+}
+
+/* A proposal whose answer holds the writer, so that what is proposed meanwhile is judged
+ * behind what stands in `change`. */
+struct gate {
+    struct vd_wish wish, change;
+    struct vd_proposal proposal, changing;
+    sem_t entered, open;
+};
+
+static void hold(struct vd_proposal *p, const struct vd_outcome *outcome)
+{
+    struct gate *g = p->arg;
+    (void)outcome;
+    sem_post(&g->entered);
+    sem_wait(&g->open);
+}
+
+static void changed(struct vd_proposal *p, const struct vd_outcome *outcome)
+{
+    (void)p;
+    assert_int_equal(outcome->code, VD_OK);
+}
+
+/* The writer is held, and the change is the first thing that it will do. */
+static void gate_shut(struct gate *g)
+{
+    sem_init(&g->entered, 0, 0);
+    sem_init(&g->open, 0, 0);
+    g->wish = (struct vd_wish){.action = VD_CHECK, .key = test_key("namespaces", "", "none")};
+    g->proposal = (struct vd_proposal){&g->wish, 1, hold, g, NULL};
+    g->changing = (struct vd_proposal){&g->change, 1, changed, g, NULL};
+    vd_store_propose(face.store, &g->proposal);
+    sem_wait(&g->entered);
+    vd_store_propose(face.store, &g->changing);
+}
+
+/* The create has looked at the namespace, which lived; what happens to it before the
+ * create is written decides. */
+static void the_namespace_of_a_create_must_stay_as_it_was(void **state)
+{
+    static const struct {
+        const char *space; /* what becomes of it; NULL: it goes */
+        unsigned status;
+        const char *says;
+    } cases[] = {
+        {",\"deletionTimestamp\":\"2026-01-01T00:00:00Z\"", 403, "because it is being terminated"},
+        {NULL, 404, "namespaces \\\"home\\\" not found"},
+        {",\"labels\":{\"a\":\"b\"}", 201, "\"name\":\"late\""},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct gate g = {0};
+        struct client c;
+        struct answer a = {0};
+        char text[512];
+        uint64_t revision;
+        put_space("home", "", &revision);
+        g.change = (struct vd_wish){.action = VD_DELETE, .key = test_key("namespaces", "", "home")};
+        if (cases[i].space) {
+            snprintf(text, sizeof text,
+                     "{\"kind\":\"Namespace\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":"
+                     "\"home\"%s,\"resourceVersion\":\"\"}}",
+                     cases[i].space);
+            g.change.action = VD_PUT;
+            g.change.body = (struct vd_template){vd_slice_of(text), (uint32_t)(strlen(text) - 3)};
+        }
+        gate_shut(&g);
+        client_open(&c, &face.server);
+        face_send(
+            &c, "POST", "/api/v1/namespaces/home/configmaps", "",
+            "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"late\"}}");
+        wait_for(&face.handled, i + 1); /* it has looked, and its proposal is queued */
+        sem_post(&g.open);
+        client_answer(&c, &a, false);
+        assert_int_equal(a.status, cases[i].status);
+        assert_non_null(strstr(vd_buf_text(&a.body), cases[i].says));
+        assert_int_equal(vd_store_count(face.store, VD_SLICE("configmaps")), a.status == 201);
+        answer_release(&a);
+        client_close(&c);
+        sem_destroy(&g.entered);
+        sem_destroy(&g.open);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(the_namespace_of_a_create_must_stay_as_it_was, open_face,
+                                        close_face),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,140 @@
+/* What tests of the Kubernetes face over HTTP share: a store in memory, one loop, and
+ * ways to ask. */
+#ifndef VD_TESTS_FACE_CHECK_H
+#define VD_TESTS_FACE_CHECK_H
+
+#include "check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "fixture.h"
+#include "kinds/builtin.h"
+#include "kube/call.h"
+#include "kube/uid.h"
+#include "net_client.h"
+
+static struct {
+    struct server server;
+    struct vd_store *store;
+    struct vd_kube kube;
+    struct vd_kube_loop loop;
+    struct vd_user *user;
+    _Atomic size_t handled; /* requests that have been looked at */
+} face;
+
+static inline bool allow(void *arg, const struct vd_access *access, struct vd_buf *reason)
+{
+    (void)arg, (void)access, (void)reason;
+    return true;
+}
+
+static inline uint64_t rights_version(void *arg)
+{
+    (void)arg;
+    return 1;
+}
+
+static inline bool stands(void *arg, const struct vd_user *user)
+{
+    (void)arg, (void)user;
+    return true;
+}
+
+static inline void handle(struct vd_http_service *service, struct vd_exchange *x)
+{
+    (void)service;
+    vd_kube_handle(&face.loop, x, face.user);
+    atomic_fetch_add(&face.handled, 1);
+}
+
+static inline void finished(struct vd_http_service *service, struct vd_exchange *x)
+{
+    (void)service;
+    vd_kube_finished(&face.loop, x, false);
+}
+
+static inline int open_face(void **state)
+{
+    struct vd_error error;
+    (void)state;
+    atomic_store(&face.handled, 0);
+    assert_ok(vd_store_open(&face.store, &(struct vd_store_options){0}, &error), &error);
+    face.kube = (struct vd_kube){.store = face.store,
+                                 .kinds = vd_kinds_new_builtin(),
+                                 .clock = vd_clock_system(),
+                                 .options = {.bookmark_ms = 60000},
+                                 .allowed = allow,
+                                 .rights_version = rights_version,
+                                 .stands = stands};
+    face.kube.tables = vd_tables_new();
+    face.user = vd_user_new(&(struct vd_identity){.name = VD_SLICE("tester")});
+    server_init(&face.server, 1, NULL);
+    /* What the face does in a turn comes before what is flushed in it. */
+    struct vd_loop *loop = &face.server.loops[0];
+    struct vd_turn_hook *flush = loop->hooks;
+    loop->hooks = NULL;
+    vd_kube_loop_init(&face.loop, &face.kube, loop);
+    vd_loop_hook(loop, flush);
+    face.server.services[0].handle = handle;
+    face.server.services[0].finished = finished;
+    face.server.services[0].body_len_max = VD_BODY_LEN_MAX;
+    server_start(&face.server);
+    return 0;
+}
+
+static inline int close_face(void **state)
+{
+    (void)state;
+    server_stop(&face.server);
+    vd_kube_loop_release(&face.loop);
+    vd_user_unref(face.user);
+    vd_tables_free(face.kube.tables);
+    vd_kinds_free(face.kube.kinds);
+    vd_store_close(face.store);
+    return 0;
+}
+
+static inline void put_config(const char *space, const char *name, const char *label,
+                              const char *finalizers)
+{
+    char text[512], uid[VD_UID_TEXT_MAX];
+    struct vd_wish wish = {.key = test_key("configmaps", space, name), .uid = vd_uid_generate()};
+    struct vd_outcome outcome;
+    snprintf(text, sizeof text,
+             "{\"kind\":\"ConfigMap\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"%s\","
+             "\"namespace\":\"%s\",\"uid\":\"%.*s\",\"labels\":{\"app\":\"%s\"},\"finalizers\":[%s]"
+             ",\"resourceVersion\":\"\"}}",
+             name, space, VD_FMT(vd_uid_format(wish.uid, uid)), label, finalizers);
+    wish.body = (struct vd_template){vd_slice_of(text), (uint32_t)(strlen(text) - 3)};
+    assert_ok(vd_store_commit(face.store, &wish, 1, &outcome), &outcome.error);
+}
+
+/* Sends a request with these further fields ("Accept: a/b\r\n"). */
+static inline void face_send(struct client *c, const char *method, const char *target,
+                             const char *fields, const char *body)
+{
+    char request[2048];
+    snprintf(request, sizeof request,
+             "%s %s HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n%s"
+             "Content-Length: %zu\r\n\r\n%s",
+             method, target, fields, strlen(body), body);
+    client_send(c, request);
+}
+
+/* The answer to a request, which the caller releases; it must have this status. */
+static inline struct answer face_ask(const char *method, const char *target, const char *fields,
+                                     const char *body, unsigned status)
+{
+    struct client c;
+    struct answer a = {0};
+    client_open(&c, &face.server);
+    face_send(&c, method, target, fields, body);
+    client_answer(&c, &a, false);
+    if (a.status != status)
+        fail_msg("%s %s: %u: %s", method, target, a.status, vd_buf_text(&a.body));
+    client_close(&c);
+    return a;
+}
+
+#endif

@@ -1,0 +1,58 @@
+/* src/store/proposal.h: conditions on objects that a proposal does not change. */
+#include "group_check.h"
+
+/* A check changes nothing itself, and keeps its proposal from happening. */
+static void a_check_is_a_condition_on_another_object(void **state)
+{
+    struct setting *t = *state;
+    uint64_t revision = put(t->store, "things", "ns", "home", "open");
+    static const struct {
+        const char *home; /* what the proposal before makes of it; NULL: nothing */
+        bool absent;      /* the check is that there is no such object */
+        int code;
+    } cases[] = {
+        {NULL, true, VD_ERR_EXISTS},
+        {NULL, false, VD_OK},
+        {"open", false, VD_OK}, /* no change, no new revision */
+        {"shut", false, VD_ERR_CONFLICT},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct probe *probes[2] = {probe_new(), probe_new()};
+        char name[16];
+        snprintf(name, sizeof name, "x%zu", i);
+        probe_wish(probes[0], "home", VD_WHEN_ANY, cases[i].home ? cases[i].home : "open");
+        struct vd_wish *check = probe_wish(
+            probes[1], "home", cases[i].absent ? VD_WHEN_ABSENT : VD_WHEN_REVISION, NULL);
+        check->action = VD_CHECK;
+        check->revision = revision;
+        probe_wish(probes[1], name, VD_WHEN_ABSENT, "v");
+        run_as_one_group(t, probes, 2);
+        assert_int_equal(probes[1]->outcome.code, cases[i].code);
+        assert_int_equal(probes[1]->outcome.changed, cases[i].code == VD_OK);
+        assert_now(t, name, cases[i].code ? "not-found" : "v");
+        probe_free(probes[0]);
+        probe_free(probes[1]);
+    }
+    /* Checks alone say whether they hold; one for a name that never was leaves no trace. */
+    struct vd_store_stats before, after;
+    struct vd_outcome outcome;
+    struct vd_wish check = {
+        .action = VD_CHECK, .when = VD_WHEN_ABSENT, .key = test_key("things", "ns", "never")};
+    vd_store_stats(t->store, &before);
+    assert_int_equal(vd_store_commit(t->store, &check, 1, &outcome), VD_OK);
+    assert_false(outcome.changed);
+    check.when = VD_WHEN_PRESENT;
+    assert_int_equal(vd_store_commit(t->store, &check, 1, &outcome), VD_ERR_NOT_FOUND);
+    vd_store_stats(t->store, &after);
+    assert_int_equal(after.revision, before.revision);
+    assert_int_equal(after.objects, before.objects);
+    assert_now(t, "home", "shut");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ON_BOTH(a_check_is_a_condition_on_another_object),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
