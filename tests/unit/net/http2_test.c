@@ -121,7 +121,7 @@ static void test_the_preface_may_come_in_pieces(void **state)
     (void)state;
     client_open(&c, &server);
     for (size_t i = 0; i < NGHTTP2_CLIENT_MAGIC_LEN; i++)
-        client_send_n(&c, NGHTTP2_CLIENT_MAGIC + i, 1);
+        client_send_n(&c, &NGHTTP2_CLIENT_MAGIC[i], 1);
     client_send_n(&c, "\0\0\0\4\0\0\0\0\0", 9); /* settings */
     while (c.in.n < 9 || c.in.p[3] != NGHTTP2_SETTINGS)
         assert_true(client_receive(&c));
