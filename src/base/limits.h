@@ -78,6 +78,7 @@
     X(VD_PROTOBUF_VALUES_MAX,    1000000,     "values of a document that is made from a protobuf body") \
     X(VD_PROTOBUF_UNKNOWN_MAX,   100,         "unknown fields of a protobuf body that are reported; more are only counted") \
     X(VD_FIELD_MANAGER_LEN_MAX,  128,         "bytes of a field manager's name; a user agent's is cut") \
+    X(VD_MANAGED_ENTRIES_MAX,    1000,        "entries of a managedFields list that a client sends; a longer one is ignored") \
     X(VD_ANNOTATIONS_LEN_MAX,    262144,      "bytes of an object's annotations, keys and values (as in Kubernetes)") \
     X(VD_CONFIG_DATA_LEN_MAX,    1048576,     "bytes of a ConfigMap's or Secret's data (as in Kubernetes)") \
     X(VD_FIELD_PATH_LEN_MAX,     1024,        "bytes of a field's path in a message; a longer one loses its beginning") \

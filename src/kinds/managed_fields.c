@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/limits.h"
 #include "json/escape.h"
 #include "json/span.h"
 #include "json/write.h"
@@ -122,7 +123,7 @@ static bool take_entry(struct vd_managed *m, const struct vd_json *item)
 bool vd_managed_take(struct vd_managed *m, struct vd_arena *a, const struct vd_json *list)
 {
     *m = (struct vd_managed){.arena = a};
-    if (!vd_json_is(list, VD_JSON_ARRAY))
+    if (!vd_json_is(list, VD_JSON_ARRAY) || vd_json_count(list) > VD_MANAGED_ENTRIES_MAX)
         return false;
     VD_JSON_EACH (item, list)
         if (!take_entry(m, item))

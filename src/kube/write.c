@@ -777,9 +777,9 @@ void vd_call_patch(struct vd_call *call)
         vd_call_reply_bad_patch(call, code, &error);
         return;
     }
-    /* A patch that does not speak of the version means whatever is there. What it made may
-     * not even be an object; that is for whoever writes it to say. */
-    if (!call->version_named && !vd_meta_check(object, &error))
+    /* A patch that does not speak of the version means whatever is there. What it has made
+     * may be no object at all, which is for others to say. */
+    if (!call->version_named && !vd_meta_check(object, NULL))
         vd_meta_set_resource_version(&call->arena, object, VD_SLICE(""));
     vd_call_write_new(call, old, object, false);
 }

@@ -151,6 +151,46 @@ SERVICE
     tap "$v: joins it" gives "80 81" k get service s -o 'jsonpath={.spec.ports[*].port}'
 }
 
+# A custom kind, whose number has a door of its own.
+customs() {
+    printf 'apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: w}\nspec: %s\n' \
+        '{replicas: 1}' >w.yaml
+    sed 's/replicas: 1/replicas: 3/' w.yaml >w3.yaml
+    tap "$v: a custom object" gives "widget.example.com/w created" k apply -f w.yaml
+    tap "$v: its conflict" refuses \
+        'conflict with "kubectl-client-side-apply" using example.com/v1: .spec.replicas' \
+        k apply --server-side --field-manager=two -f w3.yaml
+    tap "$v: scale" gives "widget.example.com/w scaled" k scale --replicas=5 widget/w
+    tap "$v: takes the number" refuses \
+        'with subresource "scale" using example.com/v1: .spec.replicas' \
+        k apply --server-side --field-manager=two -f w3.yaml
+    tap "$v: an unknown field" refuses '.spec.colour: field not declared in schema' \
+        k apply --server-side --validate=false --field-manager=two -f unknown.yaml
+}
+
+cat >crd.yaml <<'CRD'
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: widgets.example.com}
+spec:
+  group: example.com
+  scope: Namespaced
+  names: {kind: Widget, plural: widgets, singular: widget}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    subresources: {scale: {specReplicasPath: .spec.replicas, statusReplicasPath: .status.replicas}}
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec: {type: object, properties: {replicas: {type: integer}}}
+          status: {type: object, properties: {replicas: {type: integer}}}
+CRD
+printf 'apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: w}\nspec: {colour: red}\n' \
+    >unknown.yaml
+
 find_kubectls
 tap "a server starts" start_server
 for kubectl in $kubectls; do
@@ -159,12 +199,16 @@ for kubectl in $kubectls; do
     v=1.$number
     space=v1-$number
     k create namespace "$space" >/dev/null
+    tap "$v: a definition" gives \
+        "customresourcedefinition.apiextensions.k8s.io/widgets.example.com serverside-applied" \
+        k apply --server-side -f crd.yaml
     two_managers
     shown
     updates
     migration
     previews
     lists
+    customs
 done
 tap "the server is still there" kill -0 "$pid"
 tap_end

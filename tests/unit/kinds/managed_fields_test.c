@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "backtick.h"
+#include "base/limits.h"
 #include "json_check.h"
 
 #define ENTRY(manager, operation, time, fields)                                                    \
@@ -179,13 +180,31 @@ static void takes_what_clients_send(void **state)
     vd_arena_release(&a);
 }
 
+static void leaves_long_lists_alone(void **state)
+{
+    (void)state;
+    struct vd_arena a = {0};
+    struct vd_managed m;
+    struct vd_json *list = vd_json_array(&a);
+    for (int i = 0; i <= VD_MANAGED_ENTRIES_MAX; i++) {
+        struct vd_json *entry = json_of(&a, backtick(&a, ENTRY("m", "Apply", T1, "{`f:a`:{}}")));
+        char name[16];
+        snprintf(name, sizeof name, "m%d", i);
+        vd_json_set(&a, entry, VD_SLICE("manager"), vd_json_string(&a, vd_slice_of(name)));
+        if (i == VD_MANAGED_ENTRIES_MAX)
+            assert_true(vd_managed_take(&m, &a, list));
+        vd_json_append(list, entry);
+    }
+    assert_false(vd_managed_take(&m, &a, list));
+    vd_arena_release(&a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(updates_the_record),
-        cmocka_unit_test(updates_many_fields),
-        cmocka_unit_test(ages_update_managers),
-        cmocka_unit_test(takes_what_clients_send),
+        cmocka_unit_test(updates_the_record),      cmocka_unit_test(updates_many_fields),
+        cmocka_unit_test(ages_update_managers),    cmocka_unit_test(takes_what_clients_send),
+        cmocka_unit_test(leaves_long_lists_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
