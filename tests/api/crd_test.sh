@@ -130,6 +130,8 @@ tap "so it is not served" said 404 '404 page not found' /apis/x.io/v1/others
 tap "a watch of the first version begins" watch v1.watch --cert data/pki/admin.crt \
     --key data/pki/admin.key "$https$gadgets?watch=1&resourceVersion=1"
 v1_stream=$stream
+v1_begun() { grep -q '"name":"two"' v1.watch; }
+tap "and shows what was" until_true v1_begun
 tap "the definition gets a second version, to be stored" replace moved.json
 tap "a new object is stored in it" said 201 '"apiVersion":"x.io/v1"' "$gadgets" -H "$json" \
     -d "$(gadget three)"
@@ -166,6 +168,8 @@ tap "an object waits for somebody" said 200 '"finalizers"' "$gadgets/two" -X PAT
 tap "a watch of all begins" watch all.watch --cert data/pki/admin.crt --key data/pki/admin.key \
     "$https$gadgets?watch=1"
 all_stream=$stream
+all_begun() { [ "$(grep -c '"type":"ADDED"' all.watch)" = 3 ]; }
+tap "and shows them" until_true all_begun
 tap "the definition is deleted" said 200 InstanceDeletionPending "$crds/gadgets.x.io" -X DELETE
 tap "it takes no new objects" said 405 \
     'create not allowed while custom resource definition is terminating' "$gadgets" -H "$json" \
