@@ -85,6 +85,8 @@
     X(VD_VIOLATIONS_MAX,         500,         "violations that are named of one object; more are counted") \
     X(VD_VIOLATION_VALUE_LEN_MAX, 4096,       "bytes of a value that a violation shows, and of what it says of it; more is cut") \
     X(VD_PRUNED_PATHS_MAX,       100,         "unknown fields that are named of one object") \
+    X(VD_DEFINITION_VERSIONS_MAX, 64,         "versions of a CustomResourceDefinition") \
+    X(VD_LIST_KEYS_MAX,          64,          "names in x-kubernetes-list-map-keys of a definition's schema") \
     X(VD_LOG_LINE_MAX,           8192,        "bytes of a log line; a longer one is cut") \
     X(VD_LOG_QUEUE_MAX,          4096,        "log lines waiting to be written; more are dropped and counted") \
     X(VD_METRIC_LABELS_MAX,      6,           "labels of a metric") \
