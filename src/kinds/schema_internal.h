@@ -14,7 +14,7 @@
 #include "base/refcount.h"
 #include "base/vec.h"
 #include "kinds/format.h"
-#include "kinds/pattern.h"
+#include "base/pattern.h"
 #include "kinds/schema.h"
 
 /* The types that a node accepts; none set: any. */
