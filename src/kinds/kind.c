@@ -41,6 +41,12 @@ static struct vd_slice annotation(const struct reading *r, const char *name)
     return text.p ? text : vd_slice("", 0);
 }
 
+/* Of the annotations that only built-in kinds may have: another one's storage, say. */
+static struct vd_slice own_annotation(const struct reading *r, const char *name)
+{
+    return r->kind->builtin ? annotation(r, name) : vd_slice("", 0);
+}
+
 static struct vd_slice text_or(const struct vd_json *object, const char *key, struct vd_slice other)
 {
     struct vd_slice text = vd_json_text(vd_json_get(object, vd_slice_of(key)));
@@ -108,7 +114,7 @@ static void read_names(struct reading *r)
                                       : kind->version;
     kind->storage_key = kind->group.n ? joined(arena, kind->plural, ".", kind->group)
                                       : kind->plural;
-    struct vd_slice storage = annotation(r, "vedette.dev/storage");
+    struct vd_slice storage = own_annotation(r, "vedette.dev/storage");
     if (storage.n)
         kind->storage_key = storage;
     struct vd_slice scope = text_or(r->spec, "scope", vd_slice("", 0));
@@ -127,7 +133,7 @@ static uint32_t verb_of(struct vd_slice word)
 
 static void read_verbs(struct reading *r)
 {
-    struct vd_slice rest = annotation(r, "vedette.dev/verbs"), word;
+    struct vd_slice rest = own_annotation(r, "vedette.dev/verbs"), word;
     r->kind->verbs = rest.n ? 0 : VD_VERB_ALL;
     while (rest.n && vd_slice_cut(&rest, ' ', &word)) {
         if (word.n && !verb_of(word))
@@ -150,7 +156,7 @@ static void read_annotations(struct reading *r)
         {"path-segment", VD_NAME_PATH_SEGMENT},
     };
     struct vd_kind *kind = r->kind;
-    struct vd_slice names = annotation(r, "vedette.dev/names"), owner;
+    struct vd_slice names = own_annotation(r, "vedette.dev/names"), owner;
     bool known = false;
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
         if (vd_slice_is(names, rules[i].text)) {
@@ -168,16 +174,16 @@ static void read_annotations(struct reading *r)
                                              "required");
     kind->status_boundary_strict = vd_slice_is(annotation(r, "vedette.dev/status-boundary"),
                                                "strict");
-    kind->unconditional_update = vd_slice_is(annotation(r, "vedette.dev/unconditional-update"),
+    kind->unconditional_update = vd_slice_is(own_annotation(r, "vedette.dev/unconditional-update"),
                                              "allowed");
-    kind->name_column = !vd_slice_is(annotation(r, "vedette.dev/name-column"), "none");
-    kind->subresource = annotation(r, "vedette.dev/subresource");
+    kind->name_column = !vd_slice_is(own_annotation(r, "vedette.dev/name-column"), "none");
+    kind->subresource = own_annotation(r, "vedette.dev/subresource");
 }
 
 static void read_storage_fields(struct reading *r)
 {
     struct vd_kind *kind = r->kind;
-    struct vd_slice rest = annotation(r, "vedette.dev/storage-fields"), pair, here;
+    struct vd_slice rest = own_annotation(r, "vedette.dev/storage-fields"), pair, here;
     kind->storage_fields = vd_arena_alloc(&kind->arena,
                                           (rest.n / 3 + 1) * sizeof(struct vd_storage_field));
     while (rest.n && vd_slice_cut(&rest, ' ', &pair)) {
@@ -310,6 +316,13 @@ static void read_version(struct reading *r)
 {
     struct vd_kind *kind = r->kind;
     kind->served = vd_json_truth(vd_json_get(r->version, VD_SLICE("served")));
+    kind->terminating =
+        vd_json_text(vd_json_dig(kind->document, "metadata", "deletionTimestamp", NULL)).n > 0;
+    kind->counts_generation = !kind->builtin ||
+                              vd_slice_is(annotation(r, "vedette.dev/generation"), "counted");
+    kind->converts = kind->storage_field_count > 0 ||
+                     (!kind->builtin &&
+                      vd_json_count(vd_json_get(r->spec, VD_SLICE("versions"))) > 1);
     kind->storage_version = vd_json_truth(vd_json_get(r->version, VD_SLICE("storage")));
     kind->deprecated = vd_json_truth(vd_json_get(r->version, VD_SLICE("deprecated")));
     if (kind->deprecated) {

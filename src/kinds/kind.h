@@ -4,6 +4,12 @@
  * Built-in kinds and custom ones are the same here: a CRD document, with these
  * annotations where Kubernetes' own fields do not reach:
  *
+ * for any kind
+ *   vedette.dev/spec-owner            api (default) or git
+ *   vedette.dev/status-precondition   required: status writes need a resourceVersion
+ *   vedette.dev/status-boundary       strict: status writes that touch more are refused
+ *
+ * and for built-in ones only, since they reach beyond the kind itself
  *   vedette.dev/verbs                 what can be done, "create get list ..."; default: everything
  *   vedette.dev/names                 subdomain (default), label, dns-1035, path-segment
  *   vedette.dev/schema                advisory: rules check `required` and list types instead
@@ -12,9 +18,7 @@
  *   vedette.dev/subresource           "serviceaccounts/token": this kind is the body of that
  *   vedette.dev/unconditional-update  allowed: PUT may leave resourceVersion out
  *   vedette.dev/name-column           none: tables have no Name column of their own
- *   vedette.dev/spec-owner            api (default) or git
- *   vedette.dev/status-precondition   required: status writes need a resourceVersion
- *   vedette.dev/status-boundary       strict: status writes that touch more are refused
+ *   vedette.dev/generation            counted: as that of custom kinds is
  *
  * A kind is immutable and reference counted; any number of threads may use it.
  * All slices and pointers in it live as long as it does.
@@ -138,6 +142,9 @@ struct vd_kind {
     bool served;
     bool stored; /* false: only answered, as reviews are */
     bool storage_version;
+    bool terminating;       /* its definition is being deleted: no new objects */
+    bool converts;          /* stored bytes may be in another version's form: kube/shown.h */
+    bool counts_generation; /* metadata.generation grows with changes outside status */
     bool deprecated;
     struct vd_slice deprecation_warning; /* never empty when deprecated */
     uint32_t verbs;                      /* set of enum vd_verb */

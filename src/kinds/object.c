@@ -39,13 +39,11 @@ static void rename_member(struct vd_arena *arena, struct vd_json *object, struct
 void vd_object_convert(const struct vd_kind *from, const struct vd_kind *to, struct vd_arena *arena,
                        struct vd_json *object)
 {
-    if (from == to)
-        return;
-    for (size_t i = 0; i < from->storage_field_count; i++)
+    for (size_t i = 0; from != to && i < from->storage_field_count; i++)
         rename_member(arena, object, from->storage_fields[i].here, from->storage_fields[i].there);
-    for (size_t i = 0; i < to->storage_field_count; i++)
+    for (size_t i = 0; from != to && i < to->storage_field_count; i++)
         rename_member(arena, object, to->storage_fields[i].there, to->storage_fields[i].here);
     struct vd_json *version = vd_json_get(object, VD_SLICE("apiVersion"));
-    if (version)
+    if (version && !vd_slice_eq(vd_json_text(version), to->api_version))
         vd_json_assign(version, vd_json_string(arena, to->api_version));
 }

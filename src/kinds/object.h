@@ -38,7 +38,8 @@ bool vd_object_validate(const struct vd_kind *kind, const struct vd_json *object
 /*
  * From the form a kind shows to the one its objects are stored in, and back: the
  * fields of vedette.dev/storage-fields are renamed, and apiVersion is changed to
- * that of `to`. Both kinds have one storage key. Does nothing when they are one.
+ * that of `to`. Both kinds have one storage key. When they are one, apiVersion may still
+ * be another's: what was stored before another version became the one that is stored.
  */
 void vd_object_convert(const struct vd_kind *from, const struct vd_kind *to, struct vd_arena *arena,
                        struct vd_json *object);

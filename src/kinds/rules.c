@@ -243,6 +243,8 @@ static const struct row {
     {"", "Service", NULL, service_check},
     {"events.k8s.io", "Event", NULL, new_event_check},
     {"coordination.k8s.io", "Lease", NULL, lease_check},
+    {"apiextensions.k8s.io", "CustomResourceDefinition", vd_rule_definition_prepare,
+     vd_rule_definition_check},
     {RBAC, "Role", NULL, vd_rule_role_check},
     {RBAC, "ClusterRole", NULL, vd_rule_cluster_role_check},
     {RBAC, "RoleBinding", vd_rule_binding_prepare, vd_rule_binding_check},

@@ -12,6 +12,10 @@ typedef void vd_rule_check_fn(const struct vd_json *object, const struct vd_json
 vd_rule_prepare_fn vd_rule_secret_prepare;
 vd_rule_check_fn vd_rule_configmap_check, vd_rule_secret_check;
 
+/* rules_definition.c */
+vd_rule_prepare_fn vd_rule_definition_prepare;
+vd_rule_check_fn vd_rule_definition_check;
+
 /* rules_rbac.c */
 vd_rule_prepare_fn vd_rule_binding_prepare;
 vd_rule_check_fn vd_rule_role_check, vd_rule_cluster_role_check, vd_rule_binding_check,

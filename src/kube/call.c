@@ -7,6 +7,8 @@
 
 #include "base/alloc.h"
 #include "base/utf8.h"
+#include "kube/scale.h"
+#include "kube/shown.h"
 
 enum { WARNING_LEN_MAX = 256, WARNINGS_MAX = 32, SPARE_LEN_MAX = 65536 };
 
@@ -59,7 +61,7 @@ void vd_call_warn(struct vd_call *call, const char *format, ...)
 }
 
 /* `299 - "text"`, with quotes and backslashes escaped and no control characters. */
-static struct vd_slice warning_value(struct vd_call *call, struct vd_slice text)
+static struct vd_slice warning_value(struct vd_arena *a, struct vd_slice text)
 {
     struct vd_buf out = {0};
     vd_buf_add_text(&out, "299 - \"");
@@ -70,21 +72,31 @@ static struct vd_slice warning_value(struct vd_call *call, struct vd_slice text)
         vd_buf_add_char(&out, (unsigned char)c < 0x20 || c == 0x7f ? ' ' : c);
     }
     vd_buf_add_char(&out, '"');
-    struct vd_slice value = vd_arena_copy(&call->arena, vd_buf_slice(&out));
+    struct vd_slice value = vd_arena_copy(a, vd_buf_slice(&out));
     vd_buf_release(&out);
     return value;
+}
+
+size_t vd_deprecation_field(const struct vd_kind *kind, struct vd_arena *a,
+                            struct vd_http_field *out)
+{
+    if (!kind || !kind->deprecated)
+        return 0;
+    *out = (struct vd_http_field){VD_SLICE("Warning"), warning_value(a, kind->deprecation_warning)};
+    return 1;
 }
 
 static void reply(struct vd_call *call, unsigned status, struct vd_slice content_type,
                   struct vd_slice body, unsigned retry_after_s)
 {
-    struct vd_http_field fields[WARNINGS_MAX + 2];
+    struct vd_http_field fields[WARNINGS_MAX + 3];
     size_t n = 0;
     char seconds[24];
     fields[n++] = (struct vd_http_field){VD_SLICE("Cache-Control"), VD_SLICE("no-cache, private")};
+    n += vd_deprecation_field(call->kind, &call->arena, &fields[n]);
     for (size_t i = 0; i < call->warnings.n; i++)
         fields[n++] = (struct vd_http_field){VD_SLICE("Warning"),
-                                             warning_value(call, call->warnings.p[i])};
+                                             warning_value(&call->arena, call->warnings.p[i])};
     if (retry_after_s) {
         snprintf(seconds, sizeof seconds, "%u", retry_after_s);
         fields[n++] = (struct vd_http_field){VD_SLICE("Retry-After"), vd_slice_of(seconds)};
@@ -117,14 +129,22 @@ void vd_call_reply_json(struct vd_call *call, unsigned status, struct vd_slice j
 
 void vd_call_reply_object(struct vd_call *call, unsigned status, struct vd_slice object)
 {
-    struct vd_buf body = {0};
+    struct vd_buf body = {0}, room = {0};
     struct vd_arena scratch = {0};
     struct vd_error error;
+    object = vd_shown_body(call->kind, object, &room);
+    if (call->scales)
+        object = vd_scale_of(call->kind, object, &call->arena);
+    struct vd_table *table = call->output.form == VD_OUTPUT_TABLE
+                                 ? vd_tables_get(call->kube->tables, call->kinds, call->kind)
+                                 : NULL;
     struct vd_kube_output_source source = {
-        .table = vd_tables_find(call->kube->tables, call->kind),
+        .table = table,
         .now_ms = vd_clock_wall_ms(call->kube->clock),
     };
     int code = vd_kube_output_render(&body, &call->output, &source, object, &scratch, &error);
+    vd_table_unref(table);
+    vd_buf_release(&room);
     if (code)
         vd_call_reply_error(call, code, &error);
     else
@@ -209,6 +229,7 @@ int vd_call_filter(struct vd_call *call, const struct vd_list_options *o, struct
         .fields = o->fields,
         .format = (uint32_t)call->output.form << 8 | (uint32_t)call->output.version << 4 |
                   (uint32_t)call->output.object,
+        .dialect = call->kind->converts ? call->kind->api_version : VD_SLICE(""),
     };
     struct vd_slice name;
     if (o->fields && !spec.name.n &&

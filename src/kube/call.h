@@ -46,6 +46,8 @@ struct vd_call {
     struct vd_outcome outcome;
     struct vd_task answered;
     unsigned success; /* the HTTP status when it works */
+    bool awaited;     /* the registry follows what was written; see write.c */
+    bool scales;      /* the answer is the object's Scale */
     bool deletes;     /* the answer speaks of a deletion */
 };
 
@@ -83,6 +85,10 @@ void vd_call_reply_options(struct vd_call *call, int code, const struct vd_error
  * selected by, in Kubernetes' words. */
 int vd_call_filter(struct vd_call *call, const struct vd_list_options *options,
                    struct vd_filter **out, struct vd_error *error) VD_MUST_USE;
+
+/* The header that warns of a version that is deprecated; 0 if it is not, else 1. */
+size_t vd_deprecation_field(const struct vd_kind *kind, struct vd_arena *a,
+                            struct vd_http_field *out);
 
 /* Adds a warning for the client; the text is copied. */
 void vd_call_warn(struct vd_call *call, const char *format, ...) VD_PRINTF(2, 3);

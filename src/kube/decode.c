@@ -8,7 +8,14 @@
 #include "json/parse.h"
 #include "json/yaml_read.h"
 
-#define ACCEPTED "application/json, application/yaml, application/vnd.kubernetes.protobuf"
+#define TEXTS    "application/json, application/yaml"
+#define ACCEPTED TEXTS ", application/vnd.kubernetes.protobuf"
+
+/* Custom kinds have no messages; what is not an object of the kind has. */
+static bool takes_protobuf(const struct vd_call *call, bool none)
+{
+    return none || !call->kind || call->kind->builtin;
+}
 
 enum vd_body_format vd_body_format(const struct vd_exchange *x)
 {
@@ -60,7 +67,10 @@ bool vd_call_decode(struct vd_call *call, bool none, struct vd_json **out)
     *out = NULL;
     if (none && call->x->body.n == 0)
         return true;
-    switch (vd_body_format(call->x)) {
+    enum vd_body_format format = vd_body_format(call->x);
+    if (format == VD_BODY_PROTOBUF && !takes_protobuf(call, none))
+        format = VD_BODY_OTHER;
+    switch (format) {
     case VD_BODY_JSON:
         code = decode_json(call, out, &error);
         break;
@@ -71,7 +81,8 @@ bool vd_call_decode(struct vd_call *call, bool none, struct vd_json **out)
         code = vd_protobuf_decode(&call->arena, call->x->body, NULL, out, &error);
         break;
     default:
-        status = vd_status_unsupported_media_type(&call->arena, VD_SLICE(ACCEPTED));
+        status = vd_status_unsupported_media_type(
+            &call->arena, takes_protobuf(call, none) ? VD_SLICE(ACCEPTED) : VD_SLICE(TEXTS));
         vd_call_reply_status(call, &status);
         return false;
     }

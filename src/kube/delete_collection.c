@@ -13,6 +13,7 @@
 #include "kube/continue_token.h"
 #include "kube/deletion.h"
 #include "kube/object_meta.h"
+#include "kube/shown.h"
 #include "kube/write.h"
 #include "store/snapshot.h"
 #include "json/parse.h"
@@ -69,7 +70,7 @@ static void reply_error(struct clearing *c, int code, const struct vd_error *err
 static void reply_list(struct clearing *c)
 {
     struct vd_call *call = c->call;
-    struct vd_buf out = {0}, token = {0};
+    struct vd_buf out = {0}, token = {0}, room = {0};
     char digits[20];
     if (c->left == 0 && !c->snapshot.done)
         vd_continue_token_write(&token, c->snapshot.revision, vd_buf_slice(&c->snapshot.after));
@@ -84,7 +85,8 @@ static void reply_list(struct clearing *c)
     for (size_t i = 0; i < c->listed.n; i++) {
         if (i)
             vd_buf_add_char(&out, ',');
-        vd_buf_add_slice(&out, vd_body_slice(c->listed.p[i]->body));
+        vd_buf_add_slice(&out,
+                         vd_shown_body(call->kind, vd_body_slice(c->listed.p[i]->body), &room));
     }
     vd_buf_add_text(&out, "]}\n");
     clearing_free(c);
@@ -92,6 +94,7 @@ static void reply_list(struct clearing *c)
     vd_call_reply_json(call, 200, vd_buf_slice(&out));
     vd_buf_release(&out);
     vd_buf_release(&token);
+    vd_buf_release(&room);
 }
 
 /* ---- a piece ---- */

@@ -12,14 +12,20 @@
 #define VD_FINALIZER_FOREGROUND VD_SLICE("foregroundDeletion")
 #define VD_FINALIZER_ORPHAN     VD_SLICE("orphan")
 
+/* That of definitions: their objects go first. */
+#define VD_FINALIZER_DEFINITION VD_SLICE("customresourcecleanup.apiextensions.k8s.io")
+
+/* The storage key of CustomResourceDefinitions. */
+#define VD_DEFINITIONS VD_SLICE("customresourcedefinitions.apiextensions.k8s.io")
+
 /* The policy ("Foreground", "Orphan"; any other adds nothing) as a finalizer. */
 void vd_deletion_propagate(struct vd_arena *a, struct vd_json *object, struct vd_slice policy);
 
 /* Whether finalizers keep the object, so that it can only be marked. */
 bool vd_deletion_waits(const struct vd_json *object, struct vd_slice storage_key);
 
-/* Marks the object as being deleted since `now_ms`; once only. A namespace is
- * Terminating from then on. */
+/* Marks the object as being deleted since `now_ms`; once only. A namespace or a
+ * definition is Terminating from then on. */
 void vd_deletion_mark(struct vd_arena *a, struct vd_json *object, struct vd_slice storage_key,
                       int64_t now_ms);
 

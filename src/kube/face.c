@@ -9,6 +9,9 @@
 #include "kube/call.h"
 #include "kube/record.h"
 #include "kube/review.h"
+#include "kube/scale.h"
+
+enum { SUBRESOURCE_VERBS = VD_VERB_GET | VD_VERB_UPDATE | VD_VERB_PATCH };
 
 static bool query_is(const struct vd_url_query *query, const char *key, const char *value)
 {
@@ -67,6 +70,7 @@ static bool negotiate(struct vd_call *call)
                  : verb == VD_VERB_WATCH                                    ? VD_OUTPUT_OF_WATCH
                  : verb == VD_VERB_LIST || verb == VD_VERB_DELETECOLLECTION ? VD_OUTPUT_OF_LIST
                                                                             : VD_OUTPUT_OF_OBJECT,
+        .no_protobuf = call->kind && !call->kind->builtin,
     };
     int code = vd_kube_output_negotiate(&call->output, &request, &call->arena, &error);
     if (!code)
@@ -74,7 +78,7 @@ static bool negotiate(struct vd_call *call)
     call->output = (struct vd_kube_output){0};
     struct vd_status status = code == VD_ERR_NOT_FOUND
                                   ? vd_status_not_acceptable(&call->arena,
-                                                             vd_kube_output_accepted(request.scope))
+                                                             vd_kube_output_accepted(&request))
                                   : vd_status_bad_request(&call->arena, vd_slice_of(error.text));
     vd_call_reply_status(call, &status);
     return false;
@@ -136,22 +140,52 @@ struct vd_slice vd_call_verb(const struct vd_call *call)
     return vd_slice_of(method ? methods[method] : "");
 }
 
+/* The kind will be gone soon: it takes no new objects. */
+static void reply_terminating(struct vd_call *call)
+{
+    struct vd_status_target about = vd_call_about(call);
+    struct vd_status status = vd_status_method_not_allowed(&call->arena, &about,
+                                                           vd_call_verb(call));
+    status.message = VD_SLICE("create not allowed while custom resource definition is "
+                              "terminating");
+    vd_call_reply_status(call, &status);
+}
+
+/* A Scale has no columns of its own. */
+static void serve_scale(struct vd_call *call)
+{
+    if (call->output.form == VD_OUTPUT_TABLE)
+        call->output.form = VD_OUTPUT_PLAIN;
+    if (call->target.verb == VD_VERB_GET)
+        vd_call_scale_get(call);
+    else if (call->target.verb == VD_VERB_UPDATE)
+        vd_call_scale_update(call);
+    else
+        vd_call_scale_patch(call);
+}
+
 static void serve(struct vd_call *call)
 {
     enum vd_verb verb = call->target.verb;
     struct vd_slice sub = call->target.subresource;
-    bool known_sub = !sub.n || (vd_slice_is(sub, "status") && call->kind->has_status);
+    bool scales = vd_slice_is(sub, "scale") && call->kind->has_scale;
+    bool known_sub = !sub.n || scales || (vd_slice_is(sub, "status") && call->kind->has_status);
+    uint32_t verbs = call->kind->verbs & (sub.n ? SUBRESOURCE_VERBS : VD_VERB_ALL);
     bool is_token = vd_slice_is(sub, "token") && verb == VD_VERB_CREATE &&
                     vd_slice_is(call->kind->storage_key, "serviceaccounts");
     if (is_token) {
         vd_call_token_request(call);
     } else if (!known_sub) {
         reply_no_such_path(call);
-    } else if (!(call->kind->verbs & verb)) {
+    } else if (!(verbs & verb)) {
         struct vd_status_target about = vd_call_about(call);
         struct vd_status status = vd_status_method_not_allowed(&call->arena, &about,
                                                                vd_call_verb(call));
         vd_call_reply_status(call, &status);
+    } else if (verb == VD_VERB_CREATE && call->kind->terminating) {
+        reply_terminating(call);
+    } else if (scales) {
+        serve_scale(call);
     } else if (verb == VD_VERB_GET) {
         vd_call_get(call);
     } else if (verb == VD_VERB_LIST) {

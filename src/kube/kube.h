@@ -15,7 +15,7 @@
 #include "kinds/registry.h"
 #include "kube/documents.h"
 #include "kube/meter.h"
-#include "kube/table.h"
+#include "kube/tables.h"
 #include "net/exchange.h"
 #include "store/store.h"
 #include "watch/registry.h"
@@ -47,10 +47,15 @@ struct vd_kube {
     /* Whose token this is; a reference in *out. */
     int (*identify)(void *arg, struct vd_slice token, struct vd_user **out, struct vd_error *error);
     void *arg; /* of the functions above */
+    /* Posts the task to the loop when the registry shows the definition of this name as of
+     * the revision. NULL: nobody has to wait for that. */
+    void (*await_definition)(void *definitions, struct vd_slice name, uint64_t revision,
+                             struct vd_loop *loop, struct vd_task *task);
+    void *definitions;
     /* Adds what /metrics shows, with its own argument; NULL: there is none. */
     void (*metrics)(void *arg, struct vd_buf *out);
     void *metrics_arg;
-    struct vd_tables *tables;                   /* of the built-in kinds */
+    struct vd_tables *tables;
     struct vd_documents *documents;             /* discovery and OpenAPI */
     const struct vd_service_accounts *accounts; /* issues tokens; NULL: none are */
 };

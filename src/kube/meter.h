@@ -39,6 +39,7 @@ struct vd_meter_sort {
 #define VD_WATCH_ENDS(X)                                                                           \
     X(TIMEOUT,    "timeout")      /* its time was up, or the server stops */                       \
     X(GONE,       "gone")         /* the client has left */                                        \
+    X(KIND,       "kind")         /* its kind is no longer served */                               \
     X(EXPIRED,    "expired")      /* its cursor fell out of the window */                          \
     X(FORBIDDEN,  "forbidden")    /* its right was taken away */                                   \
     X(CREDENTIAL, "unauthorized") /* its credential has expired or was revoked */                  \

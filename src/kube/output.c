@@ -73,16 +73,18 @@ static bool is_protobuf(const struct vd_media_type *range)
     return vd_media_type_is(range, VD_SLICE("application"), VD_SLICE("vnd.kubernetes.protobuf"));
 }
 
-static bool choose(struct vd_kube_output *out, const struct vd_accept *accept,
-                   enum vd_output_scope scope, struct vd_arena *a)
+static bool choose(struct vd_kube_output *out, const struct vd_kube_output_request *request,
+                   struct vd_arena *a)
 {
+    const struct vd_accept *accept = request->accept;
+    enum vd_output_scope scope = request->scope;
     *out = (struct vd_kube_output){0};
     if (accept->n == 0)
         return true;
     for (size_t i = 0; i < accept->n; i++)
         if (accept->ranges[i].quality && read_range(out, &accept->ranges[i], scope, a))
             return true;
-    for (size_t i = 0; i < accept->n; i++) {
+    for (size_t i = 0; !request->no_protobuf && i < accept->n; i++) {
         *out = (struct vd_kube_output){0};
         if (accept->ranges[i].quality && is_protobuf(&accept->ranges[i]) &&
             read_params(out, &accept->ranges[i], scope, a))
@@ -147,10 +149,10 @@ int vd_kube_output_negotiate(struct vd_kube_output *out,
                              struct vd_error *error)
 {
     struct vd_kube_output chosen;
-    if (!choose(&chosen, request->accept, request->scope, a))
+    if (!choose(&chosen, request, a))
         return vd_error_set(error, VD_ERR_NOT_FOUND,
                             "only the following media types are accepted: %s",
-                            vd_kube_output_accepted(request->scope).p);
+                            vd_kube_output_accepted(request).p);
     chosen.pretty = chosen.encoding == VD_OUTPUT_JSON && request->scope != VD_OUTPUT_OF_WATCH &&
                     (chosen.pretty || wants_pretty(request));
     if (chosen.form == VD_OUTPUT_TABLE) {
@@ -162,9 +164,13 @@ int vd_kube_output_negotiate(struct vd_kube_output *out,
     return VD_OK;
 }
 
-struct vd_slice vd_kube_output_accepted(enum vd_output_scope scope)
+struct vd_slice vd_kube_output_accepted(const struct vd_kube_output_request *request)
 {
-    if (scope == VD_OUTPUT_OF_WATCH)
+    bool watch = request->scope == VD_OUTPUT_OF_WATCH;
+    if (request->no_protobuf)
+        return watch ? VD_SLICE("application/json;stream=watch")
+                     : VD_SLICE("application/json, application/yaml");
+    if (watch)
         return VD_SLICE("application/json;stream=watch, "
                         "application/vnd.kubernetes.protobuf;stream=watch");
     return VD_SLICE("application/json, application/yaml, application/vnd.kubernetes.protobuf");

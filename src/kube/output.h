@@ -61,6 +61,7 @@ struct vd_kube_output_request {
     const struct vd_url_query *query; /* pretty, includeObject; NULL: none */
     struct vd_slice user_agent;       /* people's programs get indented JSON */
     enum vd_output_scope scope;
+    bool no_protobuf; /* of a custom kind: a client that takes nothing else is refused */
 };
 
 /*
@@ -74,7 +75,7 @@ int vd_kube_output_negotiate(struct vd_kube_output *out,
                              struct vd_error *error) VD_MUST_USE;
 
 /* The media types of a 406, for vd_status_not_acceptable. */
-struct vd_slice vd_kube_output_accepted(enum vd_output_scope scope);
+struct vd_slice vd_kube_output_accepted(const struct vd_kube_output_request *request);
 
 /* "application/json" or "application/yaml": exactly that, as some clients compare bytes. */
 struct vd_slice vd_kube_output_content_type(const struct vd_kube_output *output);

@@ -11,6 +11,7 @@
 #include "base/alloc.h"
 #include "kube/call.h"
 #include "kube/continue_token.h"
+#include "kube/shown.h"
 #include "store/snapshot.h"
 
 enum {
@@ -41,11 +42,13 @@ struct listing {
     struct vd_snapshot snapshot;
     struct vd_filter *filter;
     struct vd_attributes attributes;
-    uint64_t left; /* of the limit; UINT64_MAX: no limit */
-    bool any;      /* an item has been written */
+    uint64_t left;            /* of the limit; UINT64_MAX: no limit */
+    bool any;                 /* an item has been written */
+    struct vd_table *columns; /* a reference; NULL: not needed yet */
     struct vd_table_writer table;
     struct vd_partial_list partial;
     struct vd_arena scratch;
+    struct vd_buf room; /* for bodies of another version */
 };
 
 static void listing_free(struct listing *l)
@@ -53,7 +56,9 @@ static void listing_free(struct listing *l)
     vd_snapshot_release(&l->snapshot);
     vd_attributes_release(&l->attributes);
     vd_filter_unref(l->filter);
+    vd_table_unref(l->columns);
     vd_arena_release(&l->scratch);
+    vd_buf_release(&l->room);
     free(l);
 }
 
@@ -79,8 +84,10 @@ static void add_head(struct listing *l, struct vd_buf *out, struct vd_slice toke
     };
     const struct vd_list_meta *meta = &list_meta;
     if (call->output.form == VD_OUTPUT_TABLE) {
+        if (!l->columns)
+            l->columns = vd_tables_get(call->kube->tables, call->kinds, call->kind);
         l->table = (struct vd_table_writer){
-            .table = vd_tables_find(call->kube->tables, call->kind),
+            .table = l->columns,
             .version = call->output.version,
             .object = call->output.object,
             .now_ms = vd_clock_wall_ms(call->kube->clock),
@@ -98,6 +105,7 @@ static void add_head(struct listing *l, struct vd_buf *out, struct vd_slice toke
 
 static void add_item(struct listing *l, struct vd_buf *out, struct vd_slice body)
 {
+    body = vd_shown_body(l->call->kind, body, &l->room);
     if (l->call->output.form == VD_OUTPUT_TABLE) {
         vd_table_add(&l->table, out, &l->scratch, body);
     } else if (l->call->output.form == VD_OUTPUT_PARTIAL_LIST) {
@@ -186,8 +194,12 @@ static void drained(struct vd_exchange *x)
 static void send_stream(struct listing *l)
 {
     struct vd_exchange *x = l->call->x;
-    vd_exchange_stream(
-        x, &(struct vd_response){.status = 200, .content_type = VD_SLICE("application/json")});
+    struct vd_http_field field;
+    size_t n = vd_deprecation_field(l->call->kind, &l->call->arena, &field);
+    vd_exchange_stream(x, &(struct vd_response){.status = 200,
+                                                .content_type = VD_SLICE("application/json"),
+                                                .fields = &field,
+                                                .fields_n = n});
     x->ops = &list_ops;
     x->arg = l;
     send_piece(l, true);

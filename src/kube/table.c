@@ -1,7 +1,4 @@
-/*
- * See table.h. The tables of a set are an array in the order of their kinds'
- * addresses, which live as long as the set; a look-up is a binary search.
- */
+/* See table.h. */
 #include "kube/table.h"
 
 #include <assert.h>
@@ -14,17 +11,11 @@
 #include "json/span.h"
 
 struct vd_table {
-    const struct vd_kind *kind;
+    struct vd_refcount refs;
+    struct vd_kind *kind; /* a reference */
+    struct vd_arena arena;
     struct vd_table_column *columns;
     struct vd_slice definitions;
-};
-
-struct vd_tables {
-    struct vd_refcount refs;
-    struct vd_kind_set *set;
-    struct vd_arena arena; /* of all tables */
-    struct vd_table *all;  /* by the address of the kind */
-    size_t n;
 };
 
 /* --- columns --- */
@@ -80,10 +71,11 @@ static void write_column(struct vd_buf *out, const struct vd_column *column, str
     vd_buf_addf(out, ",\"priority\":%d}", (int)column->priority);
 }
 
-static void table_init(struct vd_table *table, struct vd_arena *a, const struct vd_kind *kind)
+static void table_init(struct vd_table *table)
 {
+    const struct vd_kind *kind = table->kind;
+    struct vd_arena *a = &table->arena;
     struct vd_buf out = {0};
-    *table = (struct vd_table){.kind = kind};
     table->columns = vd_arena_alloc(a, kind->column_count * sizeof *table->columns);
     vd_buf_add_char(&out, '[');
     if (kind->name_column)
@@ -104,47 +96,33 @@ struct vd_slice vd_table_columns(const struct vd_table *table)
     return table->definitions;
 }
 
-/* --- the tables of a set --- */
-
-static int by_kind(const void *a, const void *b)
+struct vd_table *vd_table_new(struct vd_kind *kind)
 {
-    uintptr_t left = (uintptr_t)((const struct vd_table *)a)->kind;
-    uintptr_t right = (uintptr_t)((const struct vd_table *)b)->kind;
-    return (left > right) - (left < right);
+    struct vd_table *table = VD_NEW(struct vd_table);
+    vd_refcount_init(&table->refs);
+    table->kind = vd_kind_ref(kind);
+    table_init(table);
+    return table;
 }
 
-struct vd_tables *vd_tables_new(struct vd_kind_set *set)
+struct vd_table *vd_table_ref(struct vd_table *table)
 {
-    struct vd_tables *tables = VD_NEW(struct vd_tables);
-    vd_refcount_init(&tables->refs);
-    tables->set = vd_kind_set_ref(set);
-    struct vd_kind *const *kinds = vd_kind_set_all(set, &tables->n);
-    tables->all = vd_arena_alloc(&tables->arena, tables->n * sizeof *tables->all);
-    for (size_t i = 0; i < tables->n; i++)
-        table_init(&tables->all[i], &tables->arena, kinds[i]);
-    qsort(tables->all, tables->n, sizeof *tables->all, by_kind);
-    return tables;
+    vd_ref(&table->refs);
+    return table;
 }
 
-struct vd_tables *vd_tables_ref(struct vd_tables *tables)
+void vd_table_unref(struct vd_table *table)
 {
-    vd_ref(&tables->refs);
-    return tables;
-}
-
-void vd_tables_unref(struct vd_tables *tables)
-{
-    if (!tables || !vd_unref(&tables->refs))
+    if (!table || !vd_unref(&table->refs))
         return;
-    vd_kind_set_unref(tables->set);
-    vd_arena_release(&tables->arena);
-    free(tables);
+    vd_kind_unref(table->kind);
+    vd_arena_release(&table->arena);
+    free(table);
 }
 
-const struct vd_table *vd_tables_find(const struct vd_tables *tables, const struct vd_kind *kind)
+const struct vd_kind *vd_table_kind(const struct vd_table *table)
 {
-    struct vd_table key = {.kind = kind};
-    return bsearch(&key, tables->all, tables->n, sizeof *tables->all, by_kind);
+    return table->kind;
 }
 
 /* --- documents --- */

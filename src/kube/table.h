@@ -6,11 +6,11 @@
  *      "rows":[{"cells":["t1","red",null,"21s"],"object":{...}},...]}
  *
  * What depends on the kind only - compiled paths, the columns as bytes - is made
- * once, for all kinds of a set (struct vd_tables), and shared by all threads. A
+ * once (kube/tables.h keeps it) and shared by all threads. A
  * writer is plain data: begin, add and end may write into one buffer or each into
  * another, so a long list can be streamed.
  *
- *     struct vd_table_writer w = {.table = vd_tables_find(tables, kind), .now_ms = now};
+ *     struct vd_table_writer w = {.table = table, .now_ms = now};
  *     vd_table_begin(&w, out, &meta);
  *     vd_table_add(&w, out, &scratch, body);      any number
  *     vd_table_end(&w, out);
@@ -33,20 +33,16 @@
 #include "kube/list_meta.h"
 #include "kube/partial.h"
 
-/* The table of one kind; immutable. */
+/* The table of one kind; immutable, reference counted. */
 struct vd_table;
 
-/* The tables of every kind of a set; immutable, reference counted. */
-struct vd_tables;
-
-/* One reference; takes one of the set. A column whose path is malformed stays
+/* One reference; takes one of the kind. A column whose path is malformed stays
  * empty: whoever accepts a definition checks its paths. */
-struct vd_tables *vd_tables_new(struct vd_kind_set *set) VD_MUST_USE;
-struct vd_tables *vd_tables_ref(struct vd_tables *tables);
-void vd_tables_unref(struct vd_tables *tables); /* NULL allowed */
+struct vd_table *vd_table_new(struct vd_kind *kind) VD_MUST_USE;
+struct vd_table *vd_table_ref(struct vd_table *table);
+void vd_table_unref(struct vd_table *table); /* NULL allowed */
 
-/* The table of a kind of that set, borrowed from `tables`; NULL if it is of another. */
-const struct vd_table *vd_tables_find(const struct vd_tables *tables, const struct vd_kind *kind);
+const struct vd_kind *vd_table_kind(const struct vd_table *table);
 
 /* The columnDefinitions, a JSON array. */
 struct vd_slice vd_table_columns(const struct vd_table *table);

@@ -9,8 +9,9 @@
  *
  *   {"type":"ADDED","object":{...}}\n
  *
- * It ends by its timeout, with the server, when its right or its credential ends,
- * or when its cursor has expired; the last three are told by an ERROR event.
+ * It ends by its timeout, with the server, with its kind, when its right or its
+ * credential ends, or when its cursor has expired; the last three are told by an ERROR
+ * event.
  *
  * Whether rights and credentials still hold is looked at about once a second, by one
  * timer for all watches of the loop, some at a time: a watch is only asked about in
@@ -21,6 +22,7 @@
 #include "base/alloc.h"
 #include "kube/call.h"
 #include "kube/record.h"
+#include "kube/shown.h"
 
 enum {
     BACKLOG_MAX = 262144,    /* bytes that a watch may have waiting */
@@ -35,8 +37,9 @@ struct vd_watch {
     struct vd_kube_loop *l;
     struct vd_exchange *x;
     struct vd_user *user;
-    struct vd_kind_set *kinds; /* keeps `kind` alive */
-    const struct vd_kind *kind;
+    struct vd_kind *kind;     /* a reference, renewed when the registry has changed */
+    uint64_t generation;      /* of the registry when it was last looked up */
+    struct vd_table *columns; /* a reference, if it sends tables */
     struct vd_timer bookmark;
     struct vd_timer end;
     struct vd_kube_output output;
@@ -49,12 +52,45 @@ struct vd_watch {
     struct vd_watch *prev, *next;
 };
 
+/* ---- the kind ---- */
+
+static bool is_same_definition(const struct vd_kind *a, const struct vd_kind *b)
+{
+    struct vd_slice one = vd_json_text(vd_json_dig(a->document, "metadata", "uid", NULL));
+    struct vd_slice other = vd_json_text(vd_json_dig(b->document, "metadata", "uid", NULL));
+    return vd_slice_eq(one, other);
+}
+
+/* Looks the kind up again if the registry has changed: its definition may have. False:
+ * it is no longer served, or another of its name is. */
+static bool renew_kind(struct vd_watch *w)
+{
+    struct vd_kinds *kinds = w->l->kube->kinds;
+    if (w->kind->builtin || w->generation == vd_kinds_generation(kinds))
+        return true;
+    struct vd_kind_set *set = vd_kinds_snapshot(kinds);
+    const struct vd_kind *kind = vd_kind_set_resource(set, w->kind->group, w->kind->version,
+                                                      w->kind->plural);
+    bool good = kind && kind->served && is_same_definition(kind, w->kind);
+    if (good && kind != w->kind) {
+        struct vd_kind *old = w->kind;
+        w->kind = vd_kind_ref((struct vd_kind *)(uintptr_t)kind); /* for its count only */
+        vd_kind_unref(old);
+    }
+    if (good)
+        w->generation = vd_kind_set_generation(set);
+    vd_kind_set_unref(set);
+    return good;
+}
+
 /* ---- bytes ---- */
 
 /* An object in the form that was asked for. */
 static void add_object(struct vd_buf *out, struct vd_watch *w, struct vd_slice body)
 {
     struct vd_arena scratch = {0};
+    struct vd_buf room = {0};
+    body = vd_shown_body(w->kind, body, &room);
     if (w->output.form == VD_OUTPUT_TABLE) {
         w->table.now_ms = vd_clock_wall_ms(w->l->kube->clock);
         vd_table_write_one(&w->table, out, &scratch, body);
@@ -64,6 +100,7 @@ static void add_object(struct vd_buf *out, struct vd_watch *w, struct vd_slice b
         vd_buf_add_slice(out, body);
     }
     vd_arena_release(&scratch);
+    vd_buf_release(&room);
 }
 
 static void add_event(struct vd_buf *out, struct vd_watch *w, const struct vd_delivery *d)
@@ -168,7 +205,8 @@ static void watch_free(struct vd_watch *w, enum vd_watch_end why)
     if (--w->l->watches_n == 0)
         vd_timer_stop(w->l->loop, &w->l->recheck);
     vd_cursor_close(&w->watcher.cursor);
-    vd_kind_set_unref(w->kinds);
+    vd_table_unref(w->columns);
+    vd_kind_unref(w->kind);
     vd_user_unref(w->user);
     free(w);
 }
@@ -220,6 +258,15 @@ static void end_with_status(struct vd_watch *w, const struct vd_status *status,
     finish(w, why);
 }
 
+/* Ends the watch if its kind is gone, when it has been given everything. */
+static bool ends_with_kind(struct vd_watch *w)
+{
+    if (renew_kind(w) || !vd_watcher_bookmark(&w->watcher))
+        return false;
+    finish(w, VD_WATCH_END_KIND);
+    return true;
+}
+
 /* Ends the watch if its user may not have it any more. */
 static void recheck(struct vd_watch *w, uint64_t version, int64_t now_ms)
 {
@@ -253,7 +300,8 @@ static void on_recheck(struct vd_timer *timer)
     for (size_t n = 0; l->recheck_at && n < RECHECK_STEP; n++) {
         struct vd_watch *w = l->recheck_at;
         l->recheck_at = w->next;
-        recheck(w, l->recheck_version, now_ms);
+        if (!ends_with_kind(w))
+            recheck(w, l->recheck_version, now_ms);
     }
     if (l->watches)
         vd_timer_set(l->loop, &l->recheck, l->recheck_at ? 1 : RECHECK_MS);
@@ -273,6 +321,7 @@ static enum vd_take deliver(struct vd_watcher *watcher, const struct vd_deliveri
     /* The first table of a stream has columns: it is nobody else's. */
     bool own = !shared || w->output.form == VD_OUTPUT_TABLE;
     if (d->list.n) {
+        renew_kind(w); /* if it is gone, these are the last ones */
         vd_meter_delivered(w->meter, d->list.n, shared != NULL);
         vd_exchange_send(w->x, own ? frame_of(w, d) : shared_bytes(w, d, shared));
     }
@@ -356,12 +405,13 @@ static struct vd_watch *watch_new(struct vd_call *call, const struct vd_list_opt
     w->l = call->l;
     w->x = call->x;
     w->user = vd_user_ref(call->user);
-    w->kinds = vd_kind_set_ref(call->kinds);
-    w->kind = call->kind;
+    w->kind = vd_kind_ref((struct vd_kind *)(uintptr_t)call->kind); /* for its count only */
+    w->generation = vd_kind_set_generation(call->kinds);
     w->output = call->output;
-    w->table = (struct vd_table_writer){.table = vd_tables_find(call->kube->tables, call->kind),
-                                        .version = call->output.version,
-                                        .object = call->output.object};
+    if (w->output.form == VD_OUTPUT_TABLE)
+        w->columns = vd_tables_get(call->kube->tables, call->kinds, call->kind);
+    w->table = (struct vd_table_writer){
+        .table = w->columns, .version = call->output.version, .object = call->output.object};
     w->bookmarks = o->bookmarks;
     w->meter = vd_record_of(call->x)->meter;
     vd_meter_watch_begun(w->meter);
@@ -379,8 +429,14 @@ static void start(struct vd_watch *w, const struct vd_list_options *o, int code,
                   const struct vd_error *error)
 {
     struct vd_exchange *x = w->x;
-    vd_exchange_stream(
-        x, &(struct vd_response){.status = 200, .content_type = VD_SLICE("application/json")});
+    struct vd_arena arena = {0};
+    struct vd_http_field field;
+    size_t n = vd_deprecation_field(w->kind, &arena, &field);
+    vd_exchange_stream(x, &(struct vd_response){.status = 200,
+                                                .content_type = VD_SLICE("application/json"),
+                                                .fields = &field,
+                                                .fields_n = n});
+    vd_arena_release(&arena);
     vd_exchange_forget_request(x);
     if (code) { /* an expired or unreachable version is told inside the stream */
         ended(&w->watcher, error);

@@ -15,6 +15,7 @@
 
 #include "kinds/object.h"
 #include "kube/decode.h"
+#include "kube/deletion.h"
 #include "kube/escalation_check.h"
 #include "kube/object_meta.h"
 #include "kube/strategic_merge.h"
@@ -194,6 +195,19 @@ static void reply_deleted(struct vd_call *call)
     vd_call_reply_status(call, &status);
 }
 
+/* Whoever has written a definition finds its kind when the answer comes: this calls
+ * on_answered() again by then. False: there is nothing to wait for. */
+static bool awaits_definition(struct vd_call *call)
+{
+    if (call->awaited || call->outcome.code || !call->kube->await_definition ||
+        !vd_slice_eq(call->kind->storage_key, VD_DEFINITIONS))
+        return false;
+    call->awaited = true;
+    call->kube->await_definition(call->kube->definitions, call->target.name, call->outcome.revision,
+                                 call->l->loop, &call->answered);
+    return true;
+}
+
 static void on_answered(struct vd_task *task)
 {
     struct vd_call *call = (struct vd_call *)((char *)task - offsetof(struct vd_call, answered));
@@ -202,6 +216,8 @@ static void on_answered(struct vd_task *task)
         vd_call_free(call);
         return;
     }
+    if (awaits_definition(call))
+        return;
     call->x->ops = NULL;
     bool again = (o->code == VD_ERR_CONFLICT || o->code == VD_ERR_NOT_FOUND) && call->write &&
                  ++call->attempts < ATTEMPTS_MAX;
@@ -237,9 +253,21 @@ void vd_call_propose(struct vd_call *call)
     vd_store_propose(call->kube->store, &call->proposal);
 }
 
+/* The kind in whose form objects are stored. */
+static const struct vd_kind *stored_kind(const struct vd_call *call)
+{
+    const struct vd_kind *kind = vd_kind_set_stored(call->kinds, call->kind->storage_key);
+    return kind ? kind : call->kind;
+}
+
 int vd_call_put(struct vd_call *call, const struct vd_json *object, struct vd_error *error)
 {
     size_t hole = 0;
+    if (call->kind->converts) {
+        struct vd_json *stored = vd_json_clone(&call->arena, object);
+        vd_object_convert(call->kind, stored_kind(call), &call->arena, stored);
+        object = stored;
+    }
     vd_buf_reset(&call->json);
     vd_buf_reset(&call->body);
     vd_json_write(&call->json, object);
@@ -266,7 +294,7 @@ static void stamp_new(struct vd_call *call, struct vd_json *object)
     vd_meta_set_uid(a, object, vd_uid_generate());
     vd_meta_set_creation_timestamp(a, object, vd_clock_wall_ms(call->kube->clock));
     vd_meta_set_resource_version(a, object, VD_SLICE(""));
-    if (!call->kind->builtin)
+    if (call->kind->counts_generation)
         vd_meta_set_generation(a, object, 1);
     if (call->kind->has_status && !call->kind->builtin)
         vd_json_remove(object, VD_SLICE("status"));
@@ -336,6 +364,8 @@ bool vd_call_read_current(struct vd_call *call, struct vd_json **out)
     int code = vd_store_get(call->kube->store, &key, 0, &event, &error);
     if (!code)
         code = vd_json_parse_copy(&call->arena, vd_body_slice(event->body), NULL, out, &error);
+    if (!code && call->kind->converts)
+        vd_object_convert(stored_kind(call), call->kind, &call->arena, *out);
     if (!code)
         call->wish = (struct vd_wish){.when = VD_WHEN_REVISION,
                                       .revision = event->revision,
@@ -392,7 +422,7 @@ static struct vd_json *through_its_door(struct vd_call *call, const struct vd_js
 static void count_generation(struct vd_call *call, const struct vd_json *old,
                              struct vd_json *object)
 {
-    if (call->kind->builtin || vd_slice_is(call->target.subresource, "status"))
+    if (!call->kind->counts_generation || vd_slice_is(call->target.subresource, "status"))
         return;
     struct vd_arena *a = &call->arena;
     struct vd_json *was = vd_json_clone(a, old), *is = vd_json_clone(a, object);
@@ -443,8 +473,8 @@ static bool is_finished(const struct vd_json *object)
            vd_json_count(vd_json_dig(object, "spec", "finalizers", NULL)) == 0;
 }
 
-static void write_new(struct vd_call *call, const struct vd_json *old, struct vd_json *object,
-                      bool is_put)
+void vd_call_write_new(struct vd_call *call, const struct vd_json *old, struct vd_json *object,
+                       bool is_put)
 {
     struct vd_pruned pruned = {0};
     struct vd_error error;
@@ -482,7 +512,7 @@ void vd_call_update(struct vd_call *call)
     struct vd_json *object = NULL, *old = NULL;
     call->write = vd_call_update;
     if (vd_call_decode(call, false, &object) && vd_call_read_current(call, &old))
-        write_new(call, old, object, true);
+        vd_call_write_new(call, old, object, true);
 }
 
 /* ---- patches ---- */
@@ -506,8 +536,8 @@ static struct vd_merge_field merge_field(const void *node, struct vd_slice name)
     return field;
 }
 
-static int apply_patch(struct vd_call *call, struct vd_json *doc, enum vd_body_format format,
-                       struct vd_error *error)
+int vd_call_apply_patch(struct vd_call *call, struct vd_json *doc, enum vd_body_format format,
+                        struct vd_error *error)
 {
     static const struct vd_merge_rules rules = {merge_field};
     struct vd_json *patch = NULL;
@@ -530,7 +560,7 @@ static int apply_patch(struct vd_call *call, struct vd_json *doc, enum vd_body_f
     return VD_OK;
 }
 
-static void reply_bad_patch(struct vd_call *call, int code, const struct vd_error *error)
+void vd_call_reply_bad_patch(struct vd_call *call, int code, const struct vd_error *error)
 {
     struct vd_slice text = vd_slice_of(error->text);
     struct vd_status status = code == VD_ERR_CONFLICT ? vd_status_unprocessable(&call->arena, text)
@@ -560,13 +590,13 @@ void vd_call_patch(struct vd_call *call)
         return;
     struct vd_json *object = vd_json_clone(&call->arena, old);
     struct vd_slice before = vd_meta_resource_version(object);
-    int code = apply_patch(call, object, format, &error);
+    int code = vd_call_apply_patch(call, object, format, &error);
     if (code) {
-        reply_bad_patch(call, code, &error);
+        vd_call_reply_bad_patch(call, code, &error);
         return;
     }
     /* A patch that does not speak of the version means whatever is there. */
     if (vd_slice_eq(before, vd_meta_resource_version(object)))
         vd_meta_set_resource_version(&call->arena, object, VD_SLICE(""));
-    write_new(call, old, object, false);
+    vd_call_write_new(call, old, object, false);
 }

@@ -2,7 +2,7 @@
 #ifndef VD_KUBE_WRITE_H
 #define VD_KUBE_WRITE_H
 
-#include "kube/call.h"
+#include "kube/decode.h"
 #include "json/document.h"
 
 /* The stored object, decoded; the wish is set to the condition that it is still
@@ -12,6 +12,17 @@ bool vd_call_read_current(struct vd_call *call, struct vd_json **out) VD_MUST_US
 /* Makes the wish one that puts this object; its condition and key stay. */
 int vd_call_put(struct vd_call *call, const struct vd_json *object,
                 struct vd_error *error) VD_MUST_USE;
+
+/* The whole way of an update: checks the new object, keeps what it cannot change of the
+ * old one, and proposes it. `is_put`: the client has sent all of it. */
+void vd_call_write_new(struct vd_call *call, const struct vd_json *old, struct vd_json *object,
+                       bool is_put);
+
+/* Applies the request's body, a patch of this format, to the document. Not all formats
+ * are patches: the caller has looked. */
+int vd_call_apply_patch(struct vd_call *call, struct vd_json *doc, enum vd_body_format format,
+                        struct vd_error *error) VD_MUST_USE;
+void vd_call_reply_bad_patch(struct vd_call *call, int code, const struct vd_error *error);
 
 /* Proposes the call's wish and answers when the store has: with the object that was
  * put, or, if call->deletes, with a Status. call->write is tried again when

@@ -143,7 +143,11 @@ static void begin_load(struct vd_agent *agent)
 /* The next kind's objects, as of the same revision. False: there is none. */
 static int open_next(struct vd_agent *agent, bool *any, struct vd_error *error)
 {
-    const struct vd_kind *kind = vd_agent_next_kind(agent->kinds, &agent->kind_at);
+    struct vd_slice only = agent->options.load_only;
+    const struct vd_kind *kind;
+    do
+        kind = vd_agent_next_kind(agent->kinds, &agent->kind_at);
+    while (kind && only.n && !vd_slice_eq(kind->storage_key, only));
     *any = kind != NULL;
     if (!kind)
         return VD_OK;

@@ -28,6 +28,8 @@ struct vd_agent_options {
     struct vd_kinds *kinds;
     const struct vd_clock *clock;
     struct vd_loop *loop;
+    struct vd_slice load_only; /* a storage key: only its objects are given when loading, though
+                                  changes of all kinds are. Empty: all. A constant */
 };
 
 struct vd_agent_ops {
@@ -120,6 +122,11 @@ void vd_errand_replace(struct vd_errand *errand, const struct vd_event *event,
  * the version's document and may have been changed. */
 void vd_errand_delete(struct vd_errand *errand, const struct vd_event *event,
                       struct vd_json *object, struct vd_slice policy);
+
+/* Deletes the newest versions of the next few objects of the snapshot, as above; *n is
+ * how many there were. The error is the snapshot's. */
+int vd_errand_delete_next(struct vd_errand *errand, struct vd_snapshot *snapshot,
+                          size_t *n) VD_MUST_USE;
 
 /* Takes the errand over. One without changes is only freed, and the job is done. */
 void vd_errand_send(struct vd_errand *errand);

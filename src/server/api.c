@@ -7,13 +7,13 @@
 #include "base/alloc.h"
 #include "kinds/builtin.h"
 #include "server/bootstrap.h"
+#include "server/definition_kind.h"
 
 int vd_api_open(struct vd_api *api, struct vd_store *store, const struct vd_config *config,
                 size_t loops_n, struct vd_loop *first, struct vd_error *error)
 {
     const struct vd_clock *clock = vd_clock_system();
     struct vd_kinds *kinds = vd_kinds_new_builtin();
-    struct vd_kind_set *set = vd_kinds_snapshot(kinds);
     *api = (struct vd_api){
         .kube = {.store = store,
                  .kinds = kinds,
@@ -22,7 +22,7 @@ int vd_api_open(struct vd_api *api, struct vd_store *store, const struct vd_conf
                              .watch_min_s = config->watch_timeout_min_ms / 1000,
                              .watch_max_s = config->watch_timeout_max_ms / 1000,
                              .git_version = config->kubernetes_version},
-                 .tables = vd_tables_new(set),
+                 .tables = vd_tables_new(),
                  .documents = vd_documents_new(vd_slice_of(config->kubernetes_version)),
                  .allowed = vd_gatekeeper_allows,
                  .rights_version = vd_gatekeeper_version,
@@ -32,7 +32,6 @@ int vd_api_open(struct vd_api *api, struct vd_store *store, const struct vd_conf
         .loops = vd_calloc(loops_n, sizeof *api->loops),
         .n = loops_n,
     };
-    vd_kind_set_unref(set);
     vd_metrics_desk_init(&api->metrics);
     api->metrics.store = store;
     api->metrics.folder = config->store == VD_CONFIG_STORE_MEMORY ? NULL : config->data;
@@ -40,6 +39,8 @@ int vd_api_open(struct vd_api *api, struct vd_store *store, const struct vd_conf
     api->kube.metrics = vd_metrics_desk_write;
     api->kube.metrics_arg = &api->metrics;
     int code = vd_bootstrap(store, kinds, clock, error);
+    if (!code)
+        code = vd_definition_register_all(kinds, store, error);
     if (!code)
         code = vd_gatekeeper_new(
             &api->gatekeeper,
@@ -53,6 +54,18 @@ int vd_api_open(struct vd_api *api, struct vd_store *store, const struct vd_conf
         api->kube.accounts = vd_gatekeeper_accounts(api->gatekeeper);
     }
     return code;
+}
+
+static void await_definition(void *arg, struct vd_slice name, uint64_t revision,
+                             struct vd_loop *loop, struct vd_task *task)
+{
+    vd_definitions_await(arg, name, revision, loop, task);
+}
+
+void vd_api_follow_definitions(struct vd_api *api, struct vd_definitions *definitions)
+{
+    api->kube.await_definition = await_definition;
+    api->kube.definitions = definitions;
 }
 
 void vd_api_join(struct vd_api *api, size_t i, struct vd_loop *loop)
@@ -170,7 +183,7 @@ void vd_api_close(struct vd_api *api)
     vd_gatekeeper_free(api->gatekeeper);
     if (api->kube.metrics)
         vd_metrics_desk_release(&api->metrics);
-    vd_tables_unref(api->kube.tables);
+    vd_tables_free(api->kube.tables);
     vd_documents_free(api->kube.documents);
     vd_kinds_free(api->kube.kinds);
     *api = (struct vd_api){0};

@@ -7,6 +7,7 @@
 
 #include "kube/kube.h"
 #include "server/config.h"
+#include "server/definitions.h"
 #include "server/gatekeeper.h"
 #include "server/metrics.h"
 
@@ -22,6 +23,10 @@ struct vd_api {
  * start; loop 0 is where changes of roles are taken in. */
 int vd_api_open(struct vd_api *api, struct vd_store *store, const struct vd_config *config,
                 size_t loops_n, struct vd_loop *first, struct vd_error *error) VD_MUST_USE;
+
+/* Writers of definitions are answered when these have seen to them. Before the loops
+ * start. */
+void vd_api_follow_definitions(struct vd_api *api, struct vd_definitions *definitions);
 
 /* The part on one loop; before its HTTP service is initialised, whose hook must come
  * last. */

@@ -16,6 +16,8 @@
 #include "json/revision_hole.h"
 #include "json/write.h"
 
+enum { SCAN_OBJECTS = 64 }; /* deleted by one errand */
+
 struct vd_errand {
     struct vd_agent *agent;
     struct vd_job *job;
@@ -128,6 +130,32 @@ void vd_errand_delete(struct vd_errand *e, const struct vd_event *event, struct 
             return;
     }
     *VD_VEC_PUSH(&e->wishes) = wish;
+}
+
+/* What is deleted is the newest version. */
+static void delete_newest(struct vd_errand *e, const struct vd_event *was)
+{
+    struct vd_key key = {vd_entry_kind(was->entry), vd_entry_space(was->entry),
+                         vd_entry_name(was->entry)};
+    struct vd_event *event = NULL;
+    struct vd_json *object = NULL;
+    if (vd_agent_read(e->agent, &key, &e->arena, &event, &object))
+        return;
+    vd_errand_delete(e, event, object, VD_SLICE(""));
+    vd_event_unref(event);
+}
+
+int vd_errand_delete_next(struct vd_errand *e, struct vd_snapshot *snapshot, size_t *n)
+{
+    struct vd_event *events[SCAN_OBJECTS];
+    size_t count = 0;
+    int code = vd_snapshot_next(snapshot, events, SCAN_OBJECTS, &count, NULL);
+    for (size_t i = 0; !code && i < count; i++) {
+        delete_newest(e, events[i]);
+        vd_event_unref(events[i]);
+    }
+    *n = count;
+    return code;
 }
 
 static void on_answered(struct vd_task *task)

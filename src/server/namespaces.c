@@ -16,8 +16,6 @@
 #include "base/hash_map.h"
 #include "kube/object_meta.h"
 
-enum { SCAN_OBJECTS = 64 }; /* deleted by one errand */
-
 #define ACCOUNTS VD_SLICE("serviceaccounts")
 #define CONFIGS  VD_SLICE("configmaps")
 #define ROOT_CA  VD_SLICE("kube-root-ca.crt")
@@ -155,23 +153,9 @@ static int open_next(struct vd_namespaces *n, struct space *s, bool *any)
                             vd_buf_slice(&n->prefix), s->revision, VD_SLICE(""), NULL);
 }
 
-/* What is deleted is the newest version. */
-static void want_gone(struct vd_errand *errand, struct vd_agent *agent, const struct vd_event *was)
-{
-    struct vd_key key = {vd_entry_kind(was->entry), vd_entry_space(was->entry),
-                         vd_entry_name(was->entry)};
-    struct vd_event *event = NULL;
-    struct vd_json *object = NULL;
-    if (vd_agent_read(agent, &key, vd_errand_arena(errand), &event, &object))
-        return;
-    vd_errand_delete(errand, event, object, VD_SLICE(""));
-    vd_event_unref(event);
-}
-
 /* A piece of the scan into the errand. True in *done when there are no more. */
 static int scan(struct vd_namespaces *n, struct space *s, struct vd_errand *errand, bool *done)
 {
-    struct vd_event *events[SCAN_OBJECTS];
     size_t count = 0;
     bool any = true;
     int code = VD_OK;
@@ -181,12 +165,8 @@ static int scan(struct vd_namespaces *n, struct space *s, struct vd_errand *erra
     *done = !any;
     if (code || !any)
         return code;
-    code = vd_snapshot_next(&s->snapshot, events, SCAN_OBJECTS, &count, NULL);
-    for (size_t i = 0; !code && i < count; i++) {
-        s->left++;
-        want_gone(errand, &n->agent, events[i]);
-        vd_event_unref(events[i]);
-    }
+    code = vd_errand_delete_next(errand, &s->snapshot, &count);
+    s->left += (int64_t)count;
     return code;
 }
 

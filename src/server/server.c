@@ -26,6 +26,7 @@
 #include "net/door.h"
 #include "server/api.h"
 #include "server/credentials.h"
+#include "server/definitions.h"
 #include "server/garbage.h"
 #include "server/health.h"
 #include "server/namespaces.h"
@@ -53,6 +54,7 @@ struct server {
     struct vd_lock_file lock; /* of the data folder, where the store takes none */
     struct vd_health_desk health;
     struct vd_api api;
+    struct vd_definitions *definitions;
     struct vd_namespaces *namespaces;
     struct vd_garbage *garbage;
     struct worker *workers;
@@ -255,11 +257,26 @@ static void announce(const struct server *s)
     vd_buf_release(&line);
 }
 
-/* The controllers that every server runs; when the loops do. */
+static struct vd_agent_options agent_options(struct server *s)
+{
+    return (struct vd_agent_options){.store = s->store,
+                                     .kinds = s->api.kube.kinds,
+                                     .clock = vd_clock_system(),
+                                     .loop = &s->workers[0].loop};
+}
+
+/* Before the loops start: whoever writes a definition waits for this one. */
+static void start_definitions(struct server *s)
+{
+    struct vd_agent_options options = agent_options(s);
+    s->definitions = vd_definitions_start(&options);
+    vd_api_follow_definitions(&s->api, s->definitions);
+}
+
+/* The other controllers that every server runs; when the loops do. */
 static void start_agents(struct server *s, struct vd_slice ca_pem)
 {
-    struct vd_agent_options options = {s->store, s->api.kube.kinds, vd_clock_system(),
-                                       &s->workers[0].loop};
+    struct vd_agent_options options = agent_options(s);
     s->namespaces = vd_namespaces_start(&options, ca_pem);
     s->garbage = vd_garbage_start(&options);
 }
@@ -277,8 +294,10 @@ static int start(struct server *s, struct vd_error *error)
         code = make_loops(s, error);
     if (!code)
         code = open_doors(s, error);
-    if (!code)
+    if (!code) {
+        start_definitions(s);
         code = start_loops(s, error);
+    }
     if (!code)
         start_agents(s, vd_buf_slice(&ca_pem));
     vd_buf_release(&ca_pem);
@@ -408,6 +427,7 @@ static void drain_connections(struct server *s)
                     VD_F_U64("drain_timeout_ms", c->drain_timeout_ms));
     ask(s, s->n, cut);
     vd_api_settle(&s->api);
+    vd_definitions_stop(s->definitions);
     vd_garbage_stop(s->garbage);
     vd_namespaces_stop(s->namespaces);
     ask(s, s->n, nothing); /* the answers that came meanwhile are behind them now */

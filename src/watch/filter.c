@@ -29,6 +29,7 @@ static void add_identity(struct vd_buf *out, const struct vd_filter_spec *spec)
         spec->labels ? vd_selector_text(spec->labels) : VD_SLICE(""),
         spec->fields ? vd_field_selector_text(spec->fields) : VD_SLICE(""),
         spec->fields ? vd_slice((const char *)&spec->field, sizeof spec->field) : VD_SLICE(""),
+        spec->dialect,
     };
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         vd_buf_addf(out, " %zu:", parts[i].n);
@@ -71,6 +72,7 @@ struct vd_filter *vd_filter_new(const struct vd_filter_spec *given)
     filter->spec.space = keep(&at, spec.space);
     filter->spec.name = keep(&at, spec.name);
     filter->identity = keep(&at, vd_buf_slice(&identity));
+    filter->spec.dialect = VD_SLICE("");
     if (spec.labels)
         vd_selector_ref(spec.labels);
     if (spec.fields)

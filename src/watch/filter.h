@@ -25,7 +25,8 @@ struct vd_filter_spec {
     struct vd_field_selector *fields; /* likewise */
     vd_field_lookup_fn *field;        /* how fields are found, over a struct vd_attributes; NULL:
                                          vd_attributes_field */
-    uint32_t format; /* the face's own: watchers that want other bytes are never grouped */
+    uint32_t format;         /* the face's own: watchers that want other bytes are never grouped */
+    struct vd_slice dialect; /* the same; used while the filter is made */
 };
 
 struct vd_filter {

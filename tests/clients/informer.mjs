@@ -2,6 +2,7 @@
 // this and node_test.sh: the file `killed` asks for it, `restarted` says that it was done.
 import fs from 'node:fs';
 import { createRequire } from 'node:module';
+import { equal, finish, tap, until } from './tap.mjs';
 
 const require = createRequire(process.argv[2] + '/package.json');
 const k8s = await import(require.resolve('@kubernetes/client-node'));
@@ -12,33 +13,6 @@ const core = config.makeApiClient(k8s.CoreV1Api);
 const namespace = 'default';
 const path = `/api/v1/namespaces/${namespace}/configmaps`;
 const body = (name, v, extra = {}) => ({ metadata: { name, ...extra }, data: { v } });
-
-let count = 0;
-let failed = 0;
-async function tap(name, run) {
-    count++;
-    try {
-        await run();
-        console.log(`ok ${count} - ${name}`);
-    } catch (error) {
-        failed++;
-        console.log(`not ok ${count} - ${name}`);
-        console.log(String(error.stack ?? error).replace(/^/gm, '# '));
-    }
-}
-
-function equal(got, want) {
-    const [a, b] = [JSON.stringify(got), JSON.stringify(want)];
-    if (a !== b) throw new Error(`got ${a}, wanted ${b}`);
-}
-
-async function until(what, test) {
-    const deadline = Date.now() + 30000;
-    while (!test()) {
-        if (Date.now() > deadline) throw new Error(`never: ${what}`);
-        await new Promise((resolve) => setTimeout(resolve, 20));
-    }
-}
 
 async function refused(code, reason, run) {
     try {
@@ -142,5 +116,4 @@ await tap('its copy is the server\'s', async () => {
 });
 stopping = true;
 await informer.stop();
-console.log(`1..${count}`);
-process.exit(failed ? 1 : 0);
+finish();

@@ -246,13 +246,6 @@ static void other_kinds_are_judged(void **state)
         {"authentication.k8s.io", "TokenRequest", "{\"spec\":{\"expirationSeconds\":5}}", NULL,
          "spec.expirationSeconds: Invalid value: 5: spec.expirationSeconds in body should be "
          "greater than or equal to 600"},
-        {"apiextensions.k8s.io", "CustomResourceDefinition",
-         "{\"metadata\":{\"name\":\"ws.x.io\"},\"spec\":{\"group\":\"x.io\",\"scope\":\"Cluster\","
-         "\"names\":{\"kind\":\"W\",\"plural\":\"ws\"},\"versions\":[]}}",
-         NULL, ""},
-        {"apiextensions.k8s.io", "CustomResourceDefinition",
-         "{\"metadata\":{\"name\":\"ws.x.io\"},\"spec\":{\"group\":\"x.io\"}}", NULL,
-         "[spec.names: Required value, spec.scope: Required value, spec.versions: Required value]"},
     };
     VERDICTS(state, cases);
 }

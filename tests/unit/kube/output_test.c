@@ -18,7 +18,7 @@
 #define BROWSER                                                                                    \
     "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8"
 
-enum { OBJECT = VD_OUTPUT_OF_OBJECT, LIST, WATCH, DOCUMENT };
+enum { OBJECT = VD_OUTPUT_OF_OBJECT, LIST, WATCH, DOCUMENT, CUSTOM = 16 };
 
 /* "json table v1", "406" and so on. */
 static void negotiate(struct vd_arena *a, const char *accept_text, const char *agent,
@@ -35,8 +35,11 @@ static void negotiate(struct vd_arena *a, const char *accept_text, const char *a
         assert_ok(vd_accept_add(&accept, vd_slice_of(accept_text), &error), &error);
     assert_ok(vd_url_query_parse(&query, a, vd_slice_of(query_text ? query_text : ""), &error),
               &error);
-    struct vd_kube_output_request request = {&accept, &query, vd_slice_of(agent ? agent : ""),
-                                             (enum vd_output_scope)scope};
+    struct vd_kube_output_request request = {.accept = &accept,
+                                             .query = &query,
+                                             .user_agent = vd_slice_of(agent ? agent : ""),
+                                             .scope = (enum vd_output_scope)(scope & ~CUSTOM),
+                                             .no_protobuf = (scope & CUSTOM) != 0};
     int code = vd_kube_output_negotiate(&output, &request, a, &error);
     if (code) {
         vd_buf_add_text(out, code == VD_ERR_NOT_FOUND ? "406" : error.text);
@@ -152,10 +155,14 @@ static void what_cannot_be_served_is_406(void **state)
         {"application/json;as=Table;v=v1;g=example.com", LIST, "406", NULL, NULL},
         {"application/json;as=Chair;v=v1;g=meta.k8s.io", LIST, "406", NULL, NULL},
         {"application/json;stream=other", WATCH, "406", NULL, NULL},
+        {"application/vnd.kubernetes.protobuf", LIST | CUSTOM, "406", NULL, NULL},
     };
     check_rows(*state, rows, sizeof rows / sizeof *rows);
-    assert_slice(vd_kube_output_accepted(VD_OUTPUT_OF_LIST),
+    struct vd_kube_output_request list = {.scope = VD_OUTPUT_OF_LIST};
+    assert_slice(vd_kube_output_accepted(&list),
                  "application/json, application/yaml, application/vnd.kubernetes.protobuf");
+    list.no_protobuf = true;
+    assert_slice(vd_kube_output_accepted(&list), "application/json, application/yaml");
 }
 
 static void a_wrong_include_object_is_named(void **state)
@@ -222,10 +229,10 @@ static void a_table_of_one_can_be_yaml(void **state)
 {
     struct vd_kinds *kinds = vd_kinds_new_builtin();
     struct vd_kind_set *set = vd_kinds_snapshot(kinds);
-    struct vd_tables *tables = vd_tables_new(set);
     const struct vd_kind *kind = vd_kind_set_resource(set, VD_SLICE(""), VD_SLICE("v1"),
                                                       VD_SLICE("configmaps"));
-    struct vd_kube_output_source source = {.table = vd_tables_find(tables, kind)};
+    struct vd_table *table = vd_table_new((struct vd_kind *)(uintptr_t)kind);
+    struct vd_kube_output_source source = {.table = table};
     struct vd_kube_output output = {
         .encoding = VD_OUTPUT_YAML, .form = VD_OUTPUT_TABLE, .object = VD_TABLE_NONE};
     struct vd_arena scratch = {0};
@@ -240,7 +247,7 @@ static void a_table_of_one_can_be_yaml(void **state)
                                                         "  object: null\n")));
     vd_buf_release(&out);
     vd_arena_release(&scratch);
-    vd_tables_unref(tables);
+    vd_table_unref(table);
     vd_kind_set_unref(set);
     vd_kinds_free(kinds);
 }

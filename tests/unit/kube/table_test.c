@@ -1,6 +1,6 @@
 /* src/kube/table.c, table_cell.c: the tables of every built-in kind, of a custom
  * kind with all types of columns, and of watches. */
-#include "kube/table.h"
+#include "kube/tables.h"
 
 #include <string.h>
 
@@ -53,7 +53,7 @@ static int setup(void **state)
     const struct vd_json *document = json_of(&f->arena, backtick(&f->arena, widgets));
     assert_ok(vd_kinds_put(f->kinds, document, false, &error), &error);
     f->set = vd_kinds_snapshot(f->kinds);
-    f->tables = vd_tables_new(f->set);
+    f->tables = vd_tables_new();
     assert_true(vd_rfc3339_parse(VD_SLICE(NOW), &f->now_ms));
     *state = f;
     return 0;
@@ -63,7 +63,7 @@ static int teardown(void **state)
 {
     struct fixture *f = *state;
     vd_buf_release(&f->out);
-    vd_tables_unref(f->tables);
+    vd_tables_free(f->tables);
     vd_kind_set_unref(f->set);
     vd_kinds_free(f->kinds);
     vd_arena_release(&f->scratch);
@@ -78,8 +78,8 @@ static struct vd_table_writer writer_of(struct fixture *f, const char *group, co
     const struct vd_kind *kind = vd_kind_set_resource(f->set, vd_slice_of(group),
                                                       vd_slice_of(version), vd_slice_of(plural));
     assert_non_null(kind);
-    const struct vd_table *table = vd_tables_find(f->tables, kind);
-    assert_non_null(table);
+    struct vd_table *table = vd_tables_get(f->tables, f->set, kind);
+    vd_table_unref(table); /* they are kept */
     return (struct vd_table_writer){.table = table, .now_ms = f->now_ms};
 }
 
@@ -419,26 +419,32 @@ static void a_bookmark_is_a_row_with_a_version(void **state)
                                                    "`k8s.io/initial-events-end`:`true`}}}}]}"));
 }
 
-static void tables_are_found_by_kind_and_outlive_the_set(void **state)
+/* One table for each kind, until the registry changes; it outlives both. */
+static void tables_are_kept_while_the_registry_stays(void **state)
 {
     struct fixture *f = *state;
-    size_t n;
-    struct vd_kind *const *all = vd_kind_set_all(f->set, &n);
-    for (size_t i = 0; i < n; i++)
-        assert_non_null(vd_tables_find(f->tables, all[i]));
-    struct vd_kinds *others = vd_kinds_new_builtin();
-    struct vd_kind_set *set = vd_kinds_snapshot(others);
-    struct vd_tables *tables = vd_tables_new(set), *again = vd_tables_ref(tables);
-    const struct vd_kind *kind = vd_kind_set_resource(set, VD_SLICE(""), VD_SLICE("v1"),
+    struct vd_error error;
+    const struct vd_kind *kind = vd_kind_set_resource(f->set, VD_SLICE(""), VD_SLICE("v1"),
                                                       VD_SLICE("secrets"));
-    assert_null(vd_tables_find(f->tables, kind));
-    vd_kind_set_unref(set);
-    vd_kinds_free(others);
-    vd_tables_unref(tables);
-    struct vd_table_writer w = {.table = vd_tables_find(again, kind), .headed = true};
+    struct vd_table *first = vd_tables_get(f->tables, f->set, kind);
+    struct vd_table *second = vd_tables_get(f->tables, f->set, kind);
+    assert_ptr_equal(first, second);
+    vd_table_unref(second);
+    assert_ok(vd_kinds_remove(f->kinds, VD_SLICE("example.com"), VD_SLICE("widgets"), &error),
+              &error);
+    struct vd_kind_set *newer = vd_kinds_snapshot(f->kinds);
+    second = vd_tables_get(f->tables, newer, kind);
+    assert_ptr_not_equal(first, second);
+    struct vd_table *third = vd_tables_get(f->tables, f->set, kind); /* an old set is served, too */
+    assert_ptr_equal(second, third);
+    vd_table_unref(second);
+    vd_table_unref(third);
+    vd_kind_set_unref(newer);
+    struct vd_table_writer w = {.table = first, .headed = true};
     assert_non_null(strstr(one(f, &w, "{`type`:`Opaque`}").p, "Opaque"));
-    vd_tables_unref(again);
-    vd_tables_unref(NULL);
+    vd_table_unref(first);
+    vd_table_unref(NULL);
+    vd_tables_free(NULL);
 }
 
 #define table_test(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -456,7 +462,7 @@ int main(void)
         table_test(an_empty_list_has_columns_and_no_rows),
         table_test(a_watch_sends_columns_once),
         table_test(a_bookmark_is_a_row_with_a_version),
-        table_test(tables_are_found_by_kind_and_outlive_the_set),
+        table_test(tables_are_kept_while_the_registry_stays),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

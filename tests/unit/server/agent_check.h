@@ -52,7 +52,8 @@ static inline void bench_open(struct bench *b, size_t window_events_max)
     b->kinds = vd_kinds_new_builtin();
     assert_ok(vd_loop_init(&b->loop, 0, &error), &error);
     assert_ok(vd_loop_start(&b->loop, &error), &error);
-    b->options = (struct vd_agent_options){b->store, b->kinds, vd_clock_system(), &b->loop};
+    b->options = (struct vd_agent_options){
+        .store = b->store, .kinds = b->kinds, .clock = vd_clock_system(), .loop = &b->loop};
     vd_store_listen(b->store, &b->listener);
 }
 

@@ -1,0 +1,202 @@
+/*
+ * See scale.h. A Scale that is written becomes a change of one number in the object,
+ * which then goes the way of any update; the answer is the new object's Scale.
+ *
+ * The paths of a definition are dots and names: .spec.replicas.
+ */
+#include "kube/scale.h"
+
+#include "kube/object_meta.h"
+#include "kube/write.h"
+#include "json/parse.h"
+#include "json/write.h"
+
+#define SCALE_PATCHES VD_SLICE("application/json-patch+json, application/merge-patch+json")
+
+/* ---- from objects to Scales ---- */
+
+static const struct vd_json *value_at(const struct vd_json *object, struct vd_slice path)
+{
+    struct vd_slice rest = vd_slice_from(path, 1), key;
+    while (object && vd_slice_cut(&rest, '.', &key))
+        object = vd_json_get(object, key);
+    return object;
+}
+
+static int64_t number_at(const struct vd_json *object, struct vd_slice path)
+{
+    int64_t number = 0;
+    return vd_json_to_i64(value_at(object, path), &number) ? number : 0;
+}
+
+static struct vd_json *metadata_of(struct vd_arena *a, const struct vd_json *object)
+{
+    static const char *const shown[] = {"name", "namespace", "uid", "resourceVersion",
+                                        "creationTimestamp"};
+    struct vd_json *metadata = vd_json_object(a);
+    for (size_t i = 0; i < sizeof shown / sizeof *shown; i++) {
+        const struct vd_json *value = vd_json_dig(object, "metadata", shown[i], NULL);
+        if (value)
+            vd_json_add_ref(metadata, vd_slice_of(shown[i]), vd_json_clone(a, value));
+    }
+    return metadata;
+}
+
+static struct vd_json *scale_document(const struct vd_kind *kind, const struct vd_json *object,
+                                      struct vd_arena *a)
+{
+    const struct vd_scale *paths = &kind->scale;
+    struct vd_json *scale = vd_json_object(a), *spec = vd_json_object(a);
+    struct vd_json *status = vd_json_object(a);
+    vd_json_add_ref(scale, VD_SLICE("kind"), vd_json_string_ref(a, VD_SLICE("Scale")));
+    vd_json_add_ref(scale, VD_SLICE("apiVersion"),
+                    vd_json_string_ref(a, VD_SLICE("autoscaling/v1")));
+    vd_json_add_ref(scale, VD_SLICE("metadata"), metadata_of(a, object));
+    vd_json_add_ref(spec, VD_SLICE("replicas"),
+                    vd_json_i64(a, number_at(object, paths->spec_replicas)));
+    vd_json_add_ref(scale, VD_SLICE("spec"), spec);
+    vd_json_add_ref(status, VD_SLICE("replicas"),
+                    vd_json_i64(a, number_at(object, paths->status_replicas)));
+    struct vd_slice selector = paths->label_selector.n
+                                   ? vd_json_text(value_at(object, paths->label_selector))
+                                   : VD_SLICE("");
+    if (selector.n)
+        vd_json_add_ref(status, VD_SLICE("selector"), vd_json_string(a, selector));
+    vd_json_add_ref(scale, VD_SLICE("status"), status);
+    return scale;
+}
+
+struct vd_slice vd_scale_of(const struct vd_kind *kind, struct vd_slice body, struct vd_arena *a)
+{
+    struct vd_json *object = NULL;
+    struct vd_buf text = {0};
+    if (vd_json_parse_copy(a, body, NULL, &object, NULL))
+        return body; /* never: the server wrote it */
+    vd_json_write(&text, scale_document(kind, object, a));
+    struct vd_slice scale = vd_arena_copy(a, vd_buf_slice(&text));
+    vd_buf_release(&text);
+    return scale;
+}
+
+/* ---- from Scales to objects ---- */
+
+static void reply_invalid(struct vd_call *call, struct vd_slice message)
+{
+    struct vd_status_cause cause = {.reason = VD_SLICE("FieldValueInvalid"),
+                                    .message = message,
+                                    .field = VD_SLICE("spec.replicas")};
+    struct vd_status_target about = {
+        .group = VD_SLICE("autoscaling"), .plural = VD_SLICE("Scale"), .name = call->target.name};
+    struct vd_status status = vd_status_invalid(&call->arena, &about, &cause, 1);
+    vd_call_reply_status(call, &status);
+}
+
+/* Whether it is a Scale, with a number that can be one. False: answered. */
+static bool read_replicas(struct vd_call *call, const struct vd_json *scale, int64_t *replicas)
+{
+    struct vd_slice kind = vd_json_text(vd_json_get(scale, VD_SLICE("kind")));
+    struct vd_slice version = vd_json_text(vd_json_get(scale, VD_SLICE("apiVersion")));
+    const struct vd_json *number = vd_json_dig(scale, "spec", "replicas", NULL);
+    struct vd_error error;
+    struct vd_status status;
+    *replicas = 0;
+    if (vd_meta_check(scale, &error)) {
+        status = vd_status_bad_request(&call->arena, vd_slice_of(error.text));
+    } else if ((kind.n && !vd_slice_is(kind, "Scale")) ||
+               (version.n && !vd_slice_is(version, "autoscaling/v1"))) {
+        status = vd_status_bad_request(
+            &call->arena, VD_SLICE("the body of the request must be an autoscaling/v1 Scale"));
+    } else if (number && !vd_json_to_i64(number, replicas)) {
+        status = vd_status_bad_request(&call->arena,
+                                       VD_SLICE("spec.replicas of a Scale must be an integer"));
+    } else if (*replicas < 0 || *replicas > INT32_MAX) {
+        struct vd_buf message = {0};
+        vd_buf_addf(&message, "Invalid value: %lld: must be %s", (long long)*replicas,
+                    *replicas < 0 ? "greater than or equal to 0" : "less than 2147483648");
+        reply_invalid(call, vd_arena_copy(&call->arena, vd_buf_slice(&message)));
+        vd_buf_release(&message);
+        return false;
+    } else {
+        return true;
+    }
+    vd_call_reply_status(call, &status);
+    return false;
+}
+
+/* Puts the number where the path leads; objects on the way are made. */
+static void set_number(struct vd_arena *a, struct vd_json *object, struct vd_slice path,
+                       int64_t number)
+{
+    struct vd_slice rest = vd_slice_from(path, 1), key;
+    vd_slice_cut(&rest, '.', &key);
+    while (rest.p) {
+        struct vd_json *next = vd_json_get(object, key);
+        if (!vd_json_is(next, VD_JSON_OBJECT)) {
+            next = vd_json_object(a);
+            vd_json_set(a, object, key, next);
+        }
+        object = next;
+        vd_slice_cut(&rest, '.', &key);
+    }
+    vd_json_set(a, object, key, vd_json_i64(a, number));
+}
+
+/* The object with the Scale's number, on the conditions that the Scale names. */
+static void write_scale(struct vd_call *call, const struct vd_json *old,
+                        const struct vd_json *scale, struct vd_slice version, bool is_put)
+{
+    struct vd_arena *a = &call->arena;
+    struct vd_json *object = vd_json_clone(a, old);
+    struct vd_slice name = vd_meta_name(scale), uid = vd_meta_text(scale, VD_SLICE("uid"));
+    int64_t replicas;
+    if (!read_replicas(call, scale, &replicas))
+        return;
+    if (name.n)
+        vd_meta_set_name(a, object, name);
+    if (uid.n)
+        vd_meta_set_text(a, object, VD_SLICE("uid"), uid);
+    vd_meta_set_resource_version(a, object, version);
+    set_number(a, object, call->kind->scale.spec_replicas, replicas);
+    vd_call_write_new(call, old, object, is_put);
+}
+
+void vd_call_scale_get(struct vd_call *call)
+{
+    call->scales = true;
+    vd_call_get(call);
+}
+
+/* A Scale may leave the version out. */
+void vd_call_scale_update(struct vd_call *call)
+{
+    struct vd_json *scale = NULL, *old = NULL;
+    call->write = vd_call_scale_update;
+    call->scales = true;
+    if (vd_call_decode(call, false, &scale) && vd_call_read_current(call, &old))
+        write_scale(call, old, scale, vd_meta_resource_version(scale), false);
+}
+
+void vd_call_scale_patch(struct vd_call *call)
+{
+    enum vd_body_format format = vd_body_format(call->x);
+    struct vd_json *old = NULL;
+    struct vd_error error;
+    call->write = vd_call_scale_patch;
+    call->scales = true;
+    if (format != VD_BODY_JSON_PATCH && format != VD_BODY_MERGE_PATCH) {
+        struct vd_status status = vd_status_unsupported_media_type(&call->arena, SCALE_PATCHES);
+        vd_call_reply_status(call, &status);
+        return;
+    }
+    if (!vd_call_read_current(call, &old))
+        return;
+    struct vd_json *scale = scale_document(call->kind, old, &call->arena);
+    struct vd_slice before = vd_meta_resource_version(scale);
+    int code = vd_call_apply_patch(call, scale, format, &error);
+    if (code) {
+        vd_call_reply_bad_patch(call, code, &error);
+        return;
+    }
+    struct vd_slice after = vd_meta_resource_version(scale);
+    write_scale(call, old, scale, vd_slice_eq(before, after) ? VD_SLICE("") : after, false);
+}

@@ -1,0 +1,51 @@
+/* See shown.h. */
+#include "kube/shown.h"
+
+#include "json/escape.h"
+#include "json/span.h"
+
+/* How the kind calls a stored field. */
+static struct vd_slice shown_key(const struct vd_kind *kind, struct vd_slice raw)
+{
+    for (size_t i = 0; i < kind->storage_field_count; i++)
+        if (vd_span_key_is(raw, kind->storage_fields[i].there))
+            return kind->storage_fields[i].here;
+    return raw;
+}
+
+/* Whether the bytes say that they are of this version. */
+static bool is_of_version(const struct vd_kind *kind, struct vd_slice body)
+{
+    struct vd_slice version;
+    if (!vd_span_get(body, VD_SLICE("apiVersion"), &version) || version.n < 2)
+        return false;
+    return vd_slice_eq(vd_slice(version.p + 1, version.n - 2), kind->api_version);
+}
+
+struct vd_slice vd_shown_body(const struct vd_kind *kind, struct vd_slice body, struct vd_buf *room)
+{
+    struct vd_span_cursor at;
+    struct vd_slice key, value;
+    const char *separator = "";
+    if (!kind->converts || (!kind->storage_field_count && is_of_version(kind, body)))
+        return body;
+    vd_buf_reset(room);
+    vd_buf_reserve(room, body.n + kind->api_version.n);
+    vd_buf_add_char(room, '{');
+    vd_span_open(&at, body);
+    while (vd_span_next(&at, &key, &value)) {
+        bool is_version = vd_span_key_is(key, VD_SLICE("apiVersion"));
+        struct vd_slice name = shown_key(kind, key);
+        vd_buf_add_text(room, separator);
+        vd_buf_add_char(room, '"');
+        vd_buf_add_slice(room, name);
+        vd_buf_add_text(room, "\":");
+        if (is_version)
+            vd_escape_write(room, kind->api_version);
+        else
+            vd_buf_add_slice(room, value);
+        separator = ",";
+    }
+    vd_buf_add_char(room, '}');
+    return vd_buf_slice(room);
+}
