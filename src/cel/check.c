@@ -31,6 +31,7 @@ struct checker {
     struct vd_cel_issues *issues;
     struct vd_arena *arena;
     const struct scope *scope;
+    unsigned mixed; /* inside format(): literals may mix types */
 };
 
 static void check(struct checker *c, struct vd_cel_node *node);
@@ -345,9 +346,12 @@ static void fold_conversion(struct checker *c, struct vd_cel_node *node)
 
 static void check_call(struct checker *c, struct vd_cel_node *node)
 {
+    bool formats = vd_slice_is(node->name, "format");
     unqualify(c, node);
+    c->mixed += formats;
     for (uint32_t i = 0; i < node->count; i++)
         check(c, node->args[i]);
+    c->mixed -= formats;
     check_overloads(c, node);
     if (node->function) {
         fold_pattern(c, node);
@@ -501,7 +505,7 @@ static const struct vd_cel_type *check_entries(struct checker *c, struct vd_cel_
             found = found->item;
         else if (unwraps && !is_any(found))
             expect_type(c, entry, kind_type(VD_CEL_OPTIONAL));
-        else if (type)
+        else if (type && !c->mixed)
             expect_type(c, entry, type);
         type = type ? join(type, found) : found;
     }
@@ -741,7 +745,7 @@ static void check(struct checker *c, struct vd_cel_node *node)
 bool vd_cel_check(struct vd_cel_program *program, const struct vd_cel_env *env,
                   struct vd_cel_issues *issues)
 {
-    struct checker c = {program, env, issues, program->arena, NULL};
+    struct checker c = {program, env, issues, program->arena, NULL, 0};
     check(&c, program->root);
     return issues->count == 0;
 }
