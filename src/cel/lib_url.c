@@ -26,6 +26,15 @@ static bool is_hex(char c)
     return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
 
+/* The last `c` of the text, or NULL. */
+static const char *last_of(struct vd_slice s, char c)
+{
+    for (size_t i = s.n; i > 0; i--)
+        if (s.p[i - 1] == c)
+            return s.p + i - 1;
+    return NULL;
+}
+
 /* Every '%' begins an escape. */
 static bool escapes_are_whole(struct vd_slice s)
 {
@@ -67,10 +76,10 @@ static bool is_port(struct vd_slice s)
 static bool is_host(struct vd_slice host)
 {
     if (host.n && host.p[0] == '[') {
-        const char *end = memrchr(host.p, ']', host.n);
+        const char *end = last_of(host, ']');
         return end && is_port(vd_slice_from(host, (size_t)(end - host.p) + 1));
     }
-    const char *colon = host.n ? memrchr(host.p, ':', host.n) : NULL;
+    const char *colon = last_of(host, ':');
     if (colon && !is_port(vd_slice_from(host, (size_t)(colon - host.p))))
         return false;
     for (size_t i = 0; i < host.n; i++)
@@ -87,7 +96,7 @@ static bool take_authority(struct vd_slice *rest, struct vd_slice *host)
     const char *slash = rest->n ? memchr(rest->p, '/', rest->n) : NULL;
     struct vd_slice authority = vd_slice(rest->p, slash ? (size_t)(slash - rest->p) : rest->n);
     *rest = vd_slice_from(*rest, authority.n);
-    const char *at = authority.n ? memrchr(authority.p, '@', authority.n) : NULL;
+    const char *at = last_of(authority, '@');
     if (at) {
         struct vd_slice user = vd_slice(authority.p, (size_t)(at - authority.p));
         for (size_t i = 0; i < user.n; i++)
@@ -158,8 +167,8 @@ static struct vd_cel_value is_url(struct vd_cel_run *run, const struct vd_cel_no
 /* Where the port begins, its colon included; the end if there is none. */
 static size_t port_at(struct vd_slice host)
 {
-    const char *colon = host.n ? memrchr(host.p, ':', host.n) : NULL;
-    const char *bracket = host.n ? memrchr(host.p, ']', host.n) : NULL;
+    const char *colon = last_of(host, ':');
+    const char *bracket = last_of(host, ']');
     return colon && (!bracket || colon > bracket) ? (size_t)(colon - host.p) : host.n;
 }
 
