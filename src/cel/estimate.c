@@ -208,6 +208,49 @@ static void price_convert(const struct vd_cel_node *node, const struct estimate 
     }
 }
 
+/* Functions of libraries that build or take apart texts. */
+static void price_library(const struct vd_cel_node *node, const struct estimate *a,
+                          struct estimate *out)
+{
+    switch ((enum vd_cel_price)node->function->price) {
+    case VD_CEL_PRICE_SCAN: /* of all these, Kubernetes prices only url() so */
+        if (vd_slice_is(node->name, "url"))
+            out->cost = scan(a[0].size);
+        break;
+    case VD_CEL_PRICE_SCAN_KEPT:
+        out->cost = scan(a[0].size);
+        out->size = a[0].size;
+        break;
+    case VD_CEL_PRICE_REPLACE:
+        out->cost = scale(a[0].size, 2 * VD_CEL_STRING_FACTOR);
+        out->size = replaced(a);
+        break;
+    case VD_CEL_PRICE_SPLIT:
+        out->cost = scale(a[0].size, 2 * VD_CEL_STRING_FACTOR);
+        out->size = (struct range){0, parts_max(node, a)};
+        break;
+    case VD_CEL_PRICE_JOIN:
+        out->size = joined(node, a);
+        out->cost = scan(out->size);
+        break;
+    case VD_CEL_PRICE_CONTAINS_IP:
+    case VD_CEL_PRICE_CONTAINS_CIDR:
+        out->cost = containment(node, a, node->function->price == VD_CEL_PRICE_CONTAINS_CIDR);
+        break;
+    case VD_CEL_PRICE_VALIDATE:
+        out->cost = scale(scan(a[1].size), 128 * VD_CEL_REGEX_FACTOR);
+        break;
+    case VD_CEL_PRICE_FORMAT:
+        out->cost = add(fixed(1), scan(a[0].size));
+        break;
+    case VD_CEL_PRICE_SETS:
+        out->cost = add(fixed(1), multiply(a[0].size, a[1].size));
+        break;
+    default:
+        break;
+    }
+}
+
 /* The cost of the call itself, and the size of its result where it is known. */
 static void price(const struct vd_cel_node *node, const struct estimate *a, struct estimate *out)
 {
@@ -246,49 +289,13 @@ static void price(const struct vd_cel_node *node, const struct estimate *a, stru
     case VD_CEL_PRICE_TRAVERSE:
         out->cost = traversal(node, a);
         break;
-    case VD_CEL_PRICE_SCAN: /* of all these, Kubernetes prices only url() so */
-        if (vd_slice_is(node->name, "url"))
-            out->cost = scan(a[0].size);
-        break;
-    case VD_CEL_PRICE_SCAN_KEPT:
-        out->cost = scan(a[0].size);
-        out->size = a[0].size;
-        break;
-    case VD_CEL_PRICE_REPLACE:
-        out->cost = scale(a[0].size, 2 * VD_CEL_STRING_FACTOR);
-        out->size = replaced(a);
-        break;
-    case VD_CEL_PRICE_SPLIT:
-        out->cost = scale(a[0].size, 2 * VD_CEL_STRING_FACTOR);
-        out->size = (struct range){0, parts_max(node, a)};
-        break;
-    case VD_CEL_PRICE_JOIN:
-        out->size = joined(node, a);
-        out->cost = scan(out->size);
-        break;
-    case VD_CEL_PRICE_CONTAINS_IP:
-        out->cost = containment(node, a, false);
-        break;
-    case VD_CEL_PRICE_CONTAINS_CIDR:
-        out->cost = containment(node, a, true);
-        break;
-    case VD_CEL_PRICE_VALIDATE:
-        out->cost = scale(scan(a[1].size), 128 * VD_CEL_REGEX_FACTOR);
-        break;
-    case VD_CEL_PRICE_FORMAT:
-        out->cost = add(fixed(1), scan(a[0].size));
-        break;
-    case VD_CEL_PRICE_SETS:
-        out->cost = add(fixed(1), multiply(a[0].size, a[1].size));
-        break;
     case VD_CEL_PRICE_DYN:
         out->size = a[0].size;
         out->item = a[0].item;
         out->item_known = a[0].item_known;
         break;
-    case VD_CEL_PRICE_ONE:
-    case VD_CEL_PRICE_CANONICAL:
-        break;
+    default:
+        price_library(node, a, out);
     }
 }
 

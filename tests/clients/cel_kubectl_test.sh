@@ -1,6 +1,6 @@
 #!/bin/sh
-# Validation rules with kubectl: a definition with thirty of them, what each takes and refuses; rules
-# that a definition may not have; objects that were wrong before there was a rule.
+# Validation rules with kubectl: a definition with thirty of them, what each takes and refuses;
+# rules that a definition may not have; objects that were wrong before there was a rule.
 set -u
 # shellcheck source=tests/checks/tap.sh
 . "$(dirname "$0")/../checks/tap.sh"
@@ -9,12 +9,14 @@ set -u
 # shellcheck source=tests/clients/kubectls.sh
 . "$here/kubectls.sh"
 
+crd=customresourcedefinition.apiextensions.k8s.io
 k() { timeout 60 "$kubectl" "$@"; }
 
 # database NAME SPEC: the usual one with these fields of spec on top.
 database() {
-    jq -n -c --arg name "$1" --argjson more "$2" '{apiVersion: "cel.example.com/v1", kind: "Database",
-        metadata: {name: $name}, spec: ({engine: "pg", replicas: 1, maxReplicas: 3,
+    jq -n -c --arg name "$1" --argjson more "$2" '{apiVersion: "cel.example.com/v1",
+        kind: "Database", metadata: {name: $name},
+        spec: ({engine: "pg", replicas: 1, maxReplicas: 3,
         storage: {class: "fast"}, version: 5} * $more | del(..|nulls))}'
 }
 
@@ -49,7 +51,8 @@ try_creating() {
         '{"request":"much","limit":"1"}'
     tap "reason and field" refuses_spec 'spec.owner: Required value: somebody has to pay' \
         '{"engine":"paid"}'
-    tap "an expression's message" refuses_spec '4 backups for 3 replicas' '{"backups":["1","2","3","4"]}'
+    tap "an expression's message" refuses_spec '4 backups for 3 replicas' \
+        '{"backups":["1","2","3","4"]}'
     tap "keys of a map" refuses_spec 'labels of the app' '{"labels":{"x":"y"}}'
     tap "values of a map" refuses_spec 'spec.labels[app.x]: Invalid value: "string": empty' \
         '{"labels":{"app.x":""}}'
@@ -63,40 +66,50 @@ try_creating() {
         '{"from":"2026-01-01T00:00:00Z","to":"2026-01-01T00:00:00+01:00"}'
     tap "a number or a text: a number" takes '{"surge":1}'
     tap "a number or a text: a text" takes '{"surge":"25%"}'
-    tap "a number or a text: another" refuses_spec 'surge is a number or a percentage' '{"surge":"much"}'
-    tap "sets" refuses_spec "failed rule: !has(self.features) || sets.contains(['a', 'b', 'c'], self.features)" \
+    tap "a number or a text: another" refuses_spec 'surge is a number or a percentage' \
+        '{"surge":"much"}'
+    tap "sets" refuses_spec \
+        "failed rule: !has(self.features) || sets.contains(['a', 'b', 'c'], self.features)" \
         '{"features":["a","z"]}'
     tap "a format" refuses_spec 'a lowercase RFC 1123 label must consist of' '{"alias":"A_B"}'
     tap "the order of a list" refuses_spec 'spec: Forbidden: tags are sorted' '{"tags":["b","a"]}'
     tap "a first state" refuses_spec 'not paused at first' '{"paused":true}'
-    tap "a regular expression" refuses_spec 'spec.password: Invalid value: "string": a digit is missing' \
+    tap "a regular expression" refuses_spec \
+        'spec.password: Invalid value: "string": a digit is missing' \
         '{"password":"abc"}'
-    tap "a choice" refuses_spec "spec.region: Invalid value: \"string\": failed rule: self in ['eu', 'us']" \
+    tap "a choice" refuses_spec \
+        "spec.region: Invalid value: \"string\": failed rule: self in ['eu', 'us']" \
         '{"region":"mars"}'
     tap "an item's field" refuses_spec 'spec.ports[1].number: Forbidden: not ssh' \
         '{"ports":[{"name":"a","number":1},{"name":"b","number":22}]}'
     tap "the name" refuses_spec 'names have at most 20 characters' '{}' a-name-that-is-far-too-long
     tap "the name and a field" refuses_spec 'the alias is the name' '{"alias":"same"}' same
     tap "a value of the wrong type keeps the rules from being asked" refuses_spec \
-        'some validation rules were not checked because the object was invalid' '{"replicas":"many"}'
+        'some validation rules were not checked because the object was invalid' \
+        '{"replicas":"many"}'
 }
 
 try_changing() {
     database main '{"ports":[{"name":"a","number":1}]}' >main.json
     tap "one is created" gives database.cel.example.com/main\ created k create -f main.json
-    tap "what is immutable stays" refuses 'spec.engine: Invalid value: "object": engine is immutable' \
+    tap "what is immutable stays" refuses \
+        'spec.engine: Invalid value: "object": engine is immutable' \
         change '{"engine":"my"}'
-    tap "what only grows does not shrink" refuses 'self.version >= oldSelf.version' change '{"version":4}'
+    tap "what only grows does not shrink" refuses 'self.version >= oldSelf.version' change \
+        '{"version":4}'
     tap "it grows" gives 'database.cel.example.com/main patched' change '{"version":6}'
     tap "nor does it go" refuses 'self.version >= oldSelf.version' change '{"version":null}'
     tap "below it, too" refuses 'spec.storage: Invalid value: "object": the class stays' \
         change '{"storage":{"class":"slow"}}'
-    tap "items have a past by their keys" refuses 'spec.ports[1]: Invalid value: "object": the protocol stays' \
+    tap "items have a past by their keys" refuses \
+        'spec.ports[1]: Invalid value: "object": the protocol stays' \
         change '{"ports":[{"name":"b","number":2},{"name":"a","number":1,"protocol":"UDP"}]}'
     tap "and new ones have none" gives 'database.cel.example.com/main patched' \
         change '{"ports":[{"name":"b","number":2,"protocol":"UDP"},{"name":"a","number":1}]}'
-    tap "paused later is fine" gives 'database.cel.example.com/main patched' change '{"paused":true}'
-    tap "a status has its rules" refuses 'status: Invalid value: "object": failed rule: self.ready <= self.total' \
+    tap "paused later is fine" gives 'database.cel.example.com/main patched' change \
+        '{"paused":true}'
+    tap "a status has its rules" refuses \
+        'status: Invalid value: "object": failed rule: self.ready <= self.total' \
         k patch db main --subresource=status --type=merge -p '{"status":{"ready":2,"total":1}}'
 }
 
@@ -105,15 +118,17 @@ definition() {
     jq -n -c --argjson schema "$1" --arg rule "$2" '{apiVersion: "apiextensions.k8s.io/v1",
         kind: "CustomResourceDefinition", metadata: {name: "olds.cel.example.com"}, spec: {
         group: "cel.example.com", scope: "Namespaced", names: {kind: "Old", plural: "olds"},
-        versions: [{name: "v1", served: true, storage: true, schema: {openAPIV3Schema: {type: "object",
-        properties: {spec: {type: "object", properties: {n: {type: "integer"}, m: {type: "integer"}, x: $schema},
+        versions: [{name: "v1", served: true, storage: true, schema: {openAPIV3Schema: {
+        type: "object", properties: {spec: {type: "object",
+        properties: {n: {type: "integer"}, m: {type: "integer"}, x: $schema},
         "x-kubernetes-validations": (if $rule == "" then [] else [{rule: $rule}] end)}}}}}]}}'
 }
 refuses_definition() { definition "$2" "$3" | refuses "$1" k create -f -; }
 
 try_definitions() {
     at='spec.validation.openAPIV3Schema.properties[spec].x-kubernetes-validations[0].rule'
-    tap "a rule that names nothing" refuses_definition "undefined field 'foo'" '{"type":"string"}' 'self.foo'
+    tap "a rule that names nothing" refuses_definition "undefined field 'foo'" \
+        '{"type":"string"}' 'self.foo'
     tap "with its place" refuses_definition "$at: Invalid value" '{"type":"string"}' 'self.foo'
     tap "a rule of the wrong type" refuses_definition 'cel expression must evaluate to a bool' \
         '{"type":"string"}' 'self.x'
@@ -123,7 +138,8 @@ try_definitions() {
     tap "a rule that may cost too much" refuses_definition \
         "$at: Forbidden: estimated rule cost exceeds budget by factor of more than 100x" \
         "$dear" 'self.x.all(a, self.x.all(b, a == b))'
-    tap "the same with bounds" gives 'customresourcedefinition.apiextensions.k8s.io/olds.cel.example.com created (server dry run)' \
+    tap "the same with bounds" gives \
+        "$crd/olds.cel.example.com created (server dry run)" \
         bounded
 }
 bounded() {
@@ -158,7 +174,7 @@ done
 [ -n "${kubectl:-}" ] || skip_all "no kubectl of 1.24 or newer"
 tap "a server starts" start_server
 tap "a definition with thirty rules" gives \
-    'customresourcedefinition.apiextensions.k8s.io/databases.cel.example.com created' \
+    "$crd/databases.cel.example.com created" \
     k create -f "$here/cel/crd.yaml"
 try_creating
 try_changing
