@@ -91,24 +91,21 @@ static void the_past_needs_keys(void **state)
         "{\"type\":\"object\",\"properties\":{\"k\":{\"type\":\"string\",\"maxLength\":5}},"
         "\"required\":[\"k\"],\"x-kubernetes-validations\":[{\"rule\":\"self.k == "
         "oldSelf.k\"}]}}}}";
+    static const char keys[] = ",\"x-kubernetes-list-type\":\"map\","
+                               "\"x-kubernetes-list-map-keys\":[\"k\"]";
+    const char *hole = strstr(form, "%s");
     struct vd_buf keyed = {0}, plain = {0};
-    vd_buf_add_text(&plain, form);
-    char *hole = strstr(vd_buf_take(&plain, NULL), "%s");
-    char *whole = hole - (strstr(form, "%s") - form);
-    vd_buf_add(&keyed, whole, (size_t)(hole - whole));
-    vd_buf_add_text(&keyed, ",\"x-kubernetes-list-type\":\"map\","
-                            "\"x-kubernetes-list-map-keys\":[\"k\"]");
-    vd_buf_add_text(&keyed, hole + 2);
+    vd_buf_add(&keyed, form, (size_t)(hole - form));
+    vd_buf_addf(&keyed, "%s%s", keys, hole + 2);
     assert_verdict(*state, vd_buf_text(&keyed), "");
-    vd_buf_reset(&keyed);
-    vd_buf_add(&keyed, whole, (size_t)(hole - whole));
-    vd_buf_add_text(&keyed, hole + 2);
-    assert_verdict(*state, vd_buf_text(&keyed),
+    vd_buf_add(&plain, form, (size_t)(hole - form));
+    vd_buf_add_text(&plain, hole + 2);
+    assert_verdict(*state, vd_buf_text(&plain),
                    "properties[l].items.x-kubernetes-validations[0].rule: Invalid value: \"self.k "
                    "== oldSelf.k\": oldSelf cannot be used on the uncorrelatable portion of the "
                    "schema within spec.validation.openAPIV3Schema.properties[l]");
-    free(whole);
     vd_buf_release(&keyed);
+    vd_buf_release(&plain);
 }
 
 #define LIST(max, items) "\"l\":{\"type\":\"array\"" max ",\"items\":{" items "}}"
@@ -165,13 +162,36 @@ static void cardinality_counts(void **state)
     assert_verdict(*state, unbounded, "exceeds budget by factor of");
 }
 
+static void defaults_follow_the_rules(void **state)
+{
+    static const char form[] =
+        "{\"type\":\"object\",\"properties\":{\"r\":{\"type\":\"object\",\"default\":%s,"
+        "\"properties\":{\"min\":{\"type\":\"integer\"},\"max\":{\"type\":\"integer\"}},"
+        "\"x-kubernetes-validations\":[{\"rule\":\"self.min <= self.max\"}]}}}";
+    static const struct {
+        const char *value, *want;
+    } rows[] = {
+        {"{\"min\":0,\"max\":5}", ""},
+        {"{\"min\":6,\"max\":5}", "spec.validation.openAPIV3Schema.properties[r].default: Invalid "
+                                  "value: \"object\": failed rule: self.min <= self.max"},
+        {"{}", "no such key: min evaluating rule: self.min <= self.max"},
+    };
+    const char *hole = strstr(form, "%s");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct vd_buf schema = {0};
+        vd_buf_add(&schema, form, (size_t)(hole - form));
+        vd_buf_addf(&schema, "%s%s", rows[i].value, hole + 2);
+        assert_verdict(*state, vd_buf_text(&schema), rows[i].want);
+        vd_buf_release(&schema);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        arena_test(rules_must_compile),
-        arena_test(the_past_needs_keys),
-        arena_test(dear_rules_are_refused),
-        arena_test(cardinality_counts),
+        arena_test(rules_must_compile),        arena_test(the_past_needs_keys),
+        arena_test(dear_rules_are_refused),    arena_test(cardinality_counts),
+        arena_test(defaults_follow_the_rules),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
