@@ -38,7 +38,7 @@ static const struct {
     void (*run)(void);
 } modes[] = {
     {"fanout", mode_fanout}, {"idle", mode_idle},   {"replay", mode_replay},
-    {"list", mode_list},     {"write", mode_write},
+    {"list", mode_list},     {"write", mode_write}, {"definitions", mode_definitions},
 };
 
 /* Options by what they set. */
@@ -120,7 +120,8 @@ double server_cpu_s(void)
 
 static _Noreturn void usage(void)
 {
-    fputs("usage: load fanout|idle|replay|list|write --server http[s]://ADDRESS:PORT [OPTION "
+    fputs("usage: load fanout|idle|replay|list|write|definitions --server http[s]://ADDRESS:PORT "
+          "[OPTION "
           "VALUE]...\n"
           "  --pid N --seconds S",
           stderr);

@@ -209,6 +209,45 @@ list() {
         "$(printf '%s\n' "$line" | sed 's/.*"resident_kb":\[\([^]]*\).*/\1/')"
 }
 
+# post URL FILE: an object of the server's own.
+post() {
+    curl -sSf -m 20 -o /dev/null -H "Authorization: Bearer $token" -H 'Content-Type: application/json' \
+        -d @"$2" "$1"
+}
+
+# definitions CLIENTS: a thousand kinds, made over REST.
+definitions() {
+    wanted "definitions $1" || return 0
+    on_server plain definitions --objects 1000 --clients "$1"
+    verdict "1,000 definitions, $1 clients, s" "$(field "$line" seconds)" '<=' 2 \
+        "$(field "$line" cpu_s) s of CPU"
+    verdict "  resident MB more" "$(field "$line" resident_mb)" '<=' 30 ""
+    verdict "  discovery of them, ms" "$(field "$line" discovery_first_ms)" '<=' 20 \
+        "then $(field "$line" discovery_ms) ms; the index of OpenAPI $(field "$line" openapi_index_ms) ms"
+}
+
+# Objects of a custom kind go through its schema; ConfigMaps through theirs.
+custom() {
+    wanted "custom" || return 0
+    on_server plain write --writers 64
+    maps=$(field "$line" writes_per_s)
+    cat >"$work/crd.json" <<END
+{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":
+"loads.example.com"},"spec":{"group":"example.com","scope":"Namespaced","names":{"kind":"Load","plural":
+"loads"},"versions":[{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":
+"object","required":["data"],"properties":{"data":{"type":"object","required":["at","pad"],"properties":
+{"at":{"type":"string","maxLength":32,"pattern":"^[0-9]+$"},"pad":{"type":"string","minLength":1},
+"mode":{"type":"string","enum":["fast","slow"],"default":"fast"}}}}}}}]}}
+END
+    start_server
+    post "$plain/apis/apiextensions.k8s.io/v1/customresourcedefinitions" "$work/crd.json"
+    run server write --writers 64 --server "$plain" --token "$token" --kind Load \
+        --api-version example.com/v1 --path /apis/example.com/v1/namespaces/default/loads
+    stop_all
+    verdict "writes of a custom kind / of ConfigMaps" \
+        "$(ratio "$(field "$line" writes_per_s)" "$maps")" '>=' 0.8 "of $maps/s"
+}
+
 resident_mb() {
     awk '/^VmRSS/ {print $2 / 1024}' "/proc/$1/status"
 }
@@ -255,4 +294,7 @@ idle plain 1
 idle tls 16
 replay plain 1000
 replay tls $((peer_replay * 10 / 1000))
+definitions 1
+definitions 8
+custom
 exit $broken

@@ -505,11 +505,14 @@ static void check_versions(const struct vd_json *versions, const struct vd_field
         check_label(&name, text, text, "", VD_NAME_DNS1035, out);
         check_deprecation(version, &up, out);
     }
+    struct vd_slice shown = VD_SLICE("null");
+    if (versions && (!unique || storage != 1))
+        shown = vd_shown_json(out, versions);
     if (!unique)
-        vd_violations_add(out, VD_VIOLATION_INVALID, &list, vd_shown_json(out, versions), "%s",
+        vd_violations_add(out, VD_VIOLATION_INVALID, &list, shown, "%s",
                           "must contain unique version names");
     if (storage != 1)
-        vd_violations_add(out, VD_VIOLATION_INVALID, &list, vd_shown_json(out, versions), "%s",
+        vd_violations_add(out, VD_VIOLATION_INVALID, &list, shown, "%s",
                           "must have exactly one version marked as storage version");
     check_parts(versions, spec, out);
 }

@@ -370,17 +370,16 @@ static void summarise(struct vd_schema_node *node)
     bool defaults = node->fallback ||
                     (node->items && (node->items->flags & VD_SCHEMA_DEFAULTS_BELOW)) ||
                     (node->additional && (node->additional->flags & VD_SCHEMA_DEFAULTS_BELOW));
+    bool rules = node->rules || has_rules(node->items) || has_rules(node->additional);
     for (uint32_t i = 0; i < node->property_count; i++) {
         const struct vd_schema_node *child = node->properties[i].node;
+        rules = rules || has_rules(child);
         anything = anything && is_anything(child);
         defaults = defaults || (child && (child->flags & VD_SCHEMA_DEFAULTS_BELOW));
     }
-    bool rules = node->rules || has_rules(node->items) || has_rules(node->additional);
-    for (uint32_t i = 0; i < node->property_count && !rules; i++)
-        rules = has_rules(node->properties[i].node);
-    node->flags |= (uint16_t)(rules ? VD_SCHEMA_RULES_BELOW : 0);
     node->flags |= (uint16_t)(anything ? VD_SCHEMA_ANYTHING : 0);
     node->flags |= (uint16_t)(defaults ? VD_SCHEMA_DEFAULTS_BELOW : 0);
+    node->flags |= (uint16_t)(rules ? VD_SCHEMA_RULES_BELOW : 0);
 }
 
 /* x-kubernetes-validations. A rule that does not compile says so when it is asked:

@@ -43,6 +43,7 @@ void vd_schema_rules_release(struct vd_schema_rules *rules);
 /* What is wrong with `text` as a format that CEL's format library names. */
 extern const struct vd_cel_host vd_schema_cel_host;
 
+/* Whether there are x-kubernetes-validations in it. */
 bool vd_schema_has_rules(const struct vd_schema *s);
 
 /* Can the rules be asked at all, or are there violations that would make them trip? */

@@ -98,6 +98,25 @@ tap "not with an old version" said 409 'the object has been modified' "$gadgets/
 tap "nor with less than nothing" said 422 'spec.replicas: Invalid value: -1: must be greater than or equal to 0' \
     "$gadgets/one/scale" -X PATCH -H "$merge" -d '{"spec":{"replicas":-1}}'
 
+owner=$(admin "$gadgets/one" | jq -r .metadata.uid)
+tap "a ConfigMap belongs to an object" said 201 '"name":"mine"' \
+    /api/v1/namespaces/default/configmaps -H "$json" -d "{\"metadata\":{\"name\":\"mine\",
+\"ownerReferences\":[{\"apiVersion\":\"x.io/v1\",\"kind\":\"Gadget\",\"name\":\"one\",\"uid\":\"$owner\"}]}}"
+tap "and there is another one, elsewhere" said 201 '"name":"room"' /api/v1/namespaces -H "$json" \
+    -d '{"metadata":{"name":"room"}}'
+tap "with an object in it" said 201 '"namespace":"room"' /apis/x.io/v1/namespaces/room/gadgets \
+    -H "$json" -d "$(gadget inside)"
+tap "that namespace is deleted" said 200 Terminating /api/v1/namespaces/room -X DELETE
+room_gone() { said 404 'not found' /api/v1/namespaces/room; }
+tap "and goes, with what is in it" until_true room_gone
+tap "there is no gadget left behind" has '[.items[].metadata.name]|join(",")' one,two \
+    /apis/x.io/v1/gadgets
+definition ruled Ruled '' "$v1" | jq -c '.spec.versions[0].schema.openAPIV3Schema +=
+{"x-kubernetes-validations": [{"rule": "self.spec.size > 1"}]}' >ruled.json
+tap "rules are taken" said 201 '"name":"ruled.x.io"' "$crds" -H "$json" -d @ruled.json
+tap "and asked" said 422 'failed rule: self.spec.size > 1' \
+    /apis/x.io/v1/namespaces/default/ruled -H "$json" \
+    -d '{"apiVersion":"x.io/v1","kind":"Ruled","metadata":{"name":"r"},"spec":{"size":1}}'
 tap "a second definition wants the short name" said 201 '"name":"others.x.io"' \
     "$crds" -H "$json" -d @others.json
 is_refused() { has '.status.conditions[]|select(.type=="NamesAccepted")|.reason' ShortNamesConflict "$crds/others.x.io"; }
@@ -147,6 +166,8 @@ tap "the definition is deleted" said 200 InstanceDeletionPending "$crds/gadgets.
 tap "it takes no new objects" said 405 \
     'create not allowed while custom resource definition is terminating' "$gadgets" -H "$json" \
     -d "$(gadget four)"
+mine_gone() { said 404 'not found' /api/v1/namespaces/default/configmaps/mine; }
+tap "what belongs to them goes, too" until_true mine_gone
 only_two() { has '[.items[].metadata.name]|join(",")' two "$gadgets"; }
 tap "its objects go, but for the one that waits" until_true only_two
 tap "which is let go" said 200 '"name":"two"' "$gadgets/two" -X PATCH -H "$merge" \
