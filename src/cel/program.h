@@ -100,6 +100,7 @@ struct vd_cel_run {
     bool cancelled; /* cost, steps or memory are used up */
     struct vd_cel_value *slots;
     struct vd_cel_cached cache[VD_CEL_CACHE_SLOTS];
+    unsigned cache_next; /* the slot that is given away next */
 };
 
 /* The result; an error has a message. With run->cancelled the cost was more than

@@ -168,10 +168,10 @@ struct vd_cel_value vd_cel_of_json(struct vd_cel_run *run, const struct vd_json 
 
 static struct vd_cel_cached *cached(struct vd_cel_run *run, const struct vd_json *json)
 {
-    size_t slot = ((uintptr_t)json >> 5) % VD_CEL_CACHE_SLOTS;
-    struct vd_cel_cached *c = &run->cache[slot];
-    if (c->json == json)
-        return c;
+    for (size_t i = 0; i < VD_CEL_CACHE_SLOTS; i++)
+        if (run->cache[i].json == json)
+            return &run->cache[i];
+    struct vd_cel_cached *c = &run->cache[run->cache_next++ % VD_CEL_CACHE_SLOTS];
     free(c->items);
     if (c->json)
         vd_key_index_release(&c->keys);

@@ -20,6 +20,7 @@
 #include "kinds/schema_rules.h"
 #include "watch/label.h"
 #include "json/compare.h"
+#include "json/key_index.h"
 
 /* ---- compiling ---- */
 
@@ -287,6 +288,10 @@ static void check_rule(struct rule_walk *w, const struct vd_schema_rules *rules,
 static void walk_object(struct rule_walk *w, const struct vd_schema_node *node, struct pair pair,
                         const struct vd_field_path *path)
 {
+    bool changes = vd_json_is(pair.old, VD_JSON_OBJECT);
+    struct vd_key_index olds;
+    if (changes)
+        vd_key_index_init(&olds, pair.old);
     VD_JSON_EACH (member, pair.value) {
         const struct vd_schema_property *property = vd_schema_find(node, vd_json_key(member));
         const struct vd_schema_node *child = property ? property->node : node->additional;
@@ -294,9 +299,11 @@ static void walk_object(struct rule_walk *w, const struct vd_schema_node *node, 
             continue;
         struct vd_field_path at = property ? vd_field_member(path, vd_json_key(member))
                                            : vd_field_key(path, vd_json_key(member));
-        struct pair below = {member, vd_json_get(pair.old, vd_json_key(member))};
+        struct pair below = {member, changes ? vd_key_index_get(&olds, vd_json_key(member)) : NULL};
         walk(w, child, below, &pair, &at);
     }
+    if (changes)
+        vd_key_index_release(&olds);
 }
 
 static void walk_array(struct rule_walk *w, const struct vd_schema_node *node, struct pair pair,

@@ -333,6 +333,7 @@ static void long_lists_stay_linear(void **state)
     static const char *const rows[] = {
         "self.l.all(i, self.l[i] == i)",
         "self.m.all(k, self.m[k] >= 0)",
+        "self.l.all(i, self.l[i] == self.m['k' + string(i)])",
         "self.l == self.l",
         "self.m == self.m",
     };
