@@ -183,6 +183,75 @@ bool vd_cel_duration_parse(struct vd_slice s, int64_t *out)
     return true;
 }
 
+/* The longer units that the format "duration" of schemas knows, without a plural s. */
+static int64_t word_unit(struct vd_slice name)
+{
+    static const struct unit words[] = {
+        {"nano", 1},
+        {"nanosecond", 1},
+        {"micro", 1000},
+        {"microsecond", 1000},
+        {"milli", 1000000},
+        {"millisecond", 1000000},
+        {"sec", 1000000000},
+        {"second", 1000000000},
+        {"min", 60000000000},
+        {"minute", 60000000000},
+        {"hr", 3600000000000},
+        {"hour", 3600000000000},
+        {"d", 86400000000000},
+        {"day", 86400000000000},
+        {"w", 604800000000000},
+        {"wk", 604800000000000},
+        {"week", 604800000000000},
+    };
+    struct vd_slice whole = name;
+    int64_t unit = take_unit(&whole);
+    if (unit)
+        return unit;
+    if (name.n > 2 && name.p[name.n - 1] == 's')
+        name.n--;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (vd_slice_is(name, words[i].name))
+            return words[i].nanoseconds;
+    return 0;
+}
+
+static bool is_word(char c)
+{
+    return c != ' ' && (c < '0' || c > '9');
+}
+
+bool vd_cel_duration_words(struct vd_slice s, int64_t *out)
+{
+    int64_t total = 0;
+    size_t at = 0;
+    if (vd_cel_duration_parse(s, out))
+        return true;
+    while (at < s.n) {
+        int64_t number = 0, part;
+        size_t start = at;
+        for (; at < s.n && s.p[at] >= '0' && s.p[at] <= '9'; at++)
+            if (__builtin_mul_overflow(number, (int64_t)10, &number) ||
+                __builtin_add_overflow(number, (int64_t)(s.p[at] - '0'), &number))
+                return false;
+        if (at == start)
+            return false;
+        while (at < s.n && s.p[at] == ' ')
+            at++;
+        for (start = at; at < s.n && is_word(s.p[at]);)
+            at++;
+        int64_t unit = word_unit(vd_slice(s.p + start, at - start));
+        if (!unit || __builtin_mul_overflow(number, unit, &part) ||
+            __builtin_add_overflow(total, part, &total))
+            return false;
+        while (at < s.n && s.p[at] == ' ')
+            at++;
+    }
+    *out = total;
+    return s.n > 0;
+}
+
 /* ---- writing ---- */
 
 static void write_fraction(struct vd_buf *out, int64_t nanos)

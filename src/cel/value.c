@@ -119,7 +119,7 @@ static struct vd_cel_value text_of(struct vd_cel_run *run, struct vd_slice text,
             return vd_cel_timestamp(time);
         return vd_cel_error(run, "invalid %s format", type->date_only ? "date" : "date-time");
     case VD_CEL_DURATION:
-        if (vd_cel_duration_parse(text, &nanoseconds))
+        if (vd_cel_duration_words(text, &nanoseconds))
             return vd_cel_duration(nanoseconds);
         return vd_cel_error(run, "invalid duration format");
     default:

@@ -111,6 +111,8 @@ static void rules_are_asked_of_typed_values(void **state)
          NULL, ""},
         {R("self.day.getFullYear() == 1997"), "{\"day\":\"1997-07-16\"}", NULL, ""},
         {R("self.wait <= duration('1h')"), "{\"wait\":\"59m\"}", NULL, ""},
+        {R("self.wait == duration('50h')"), "{\"wait\":\"2 days 2hours\"}", NULL, ""},
+        {R("self.wait == duration('168h')"), "{\"wait\":\"1w\"}", NULL, ""},
         {R("self.data == b'AB' && size(self.data) == 2"), "{\"data\":\"QUI=\"}", NULL, ""},
         {R("!has(self.maybe)"), "{\"maybe\":null}", NULL, ""},
         {R("!has(self.maybe) || self.maybe != ''"), "{\"maybe\":\"x\"}", NULL, ""},
