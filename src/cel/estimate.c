@@ -72,11 +72,11 @@ static struct range scan(struct range size)
     return scale(size, VD_CEL_STRING_FACTOR);
 }
 
-/* The size that a type alone tells. */
-static struct range size_of_type(const struct vd_cel_type *t)
+static struct range size_of_type(const struct vd_cel_type *t);
+
+/* The size that a kind alone tells. */
+static struct range size_of_kind(const struct vd_cel_type *t)
 {
-    if (t->declared)
-        return (struct range){0, t->max_elements};
     switch ((enum vd_cel_kind)t->kind) {
     case VD_CEL_BOOL:
     case VD_CEL_INT:
@@ -92,6 +92,12 @@ static struct range size_of_type(const struct vd_cel_type *t)
     default:
         return unknown;
     }
+}
+
+/* The size that a type tells. */
+static struct range size_of_type(const struct vd_cel_type *t)
+{
+    return t->declared ? (struct range){0, t->max_elements} : size_of_kind(t);
 }
 
 static struct range item_size(const struct estimate *list, const struct vd_cel_type *type)
@@ -359,8 +365,9 @@ static struct estimate visit_select(struct estimator *e, const struct vd_cel_nod
     struct estimate target = visit(e, node->args[0]), out = {.size = size_of_type(node->type)};
     uint8_t kind = node->args[0]->type->kind;
     bool counts = kind == VD_CEL_MAP || kind == VD_CEL_OBJECT || kind == VD_CEL_OPTIONAL;
-    if (kind == VD_CEL_MAP && target.item_known && !node->type->declared)
-        out.size = target.item;
+    if (kind == VD_CEL_MAP) /* m.key, unlike m['key'], is not followed into the schema */
+        out.size = target.item_known && !node->type->declared ? target.item
+                                                              : size_of_kind(node->type);
     out.cost = node->op == VD_CEL_OP_HAS ? target.cost : add(target.cost, fixed(counts));
     return out;
 }

@@ -60,7 +60,7 @@ static struct vd_cel_type *string_type(struct vd_arena *a, const struct vd_json 
         return scalar(a, VD_CEL_DURATION, 3, 32);
     if (vd_slice_is(format, "date") || vd_slice_is(format, "date-time")) {
         bool date = format.n == 4;
-        struct vd_cel_type *type = scalar(a, VD_CEL_TIMESTAMP, 12, date ? 12 : 32);
+        struct vd_cel_type *type = scalar(a, VD_CEL_TIMESTAMP, date ? 12 : 21, date ? 12 : 32);
         type->date_only = date;
         return type;
     }
