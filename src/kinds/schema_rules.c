@@ -274,11 +274,15 @@ static void check_rule(struct rule_walk *w, const struct vd_schema_rules *rules,
         return;
     if (result.kind == VD_CEL_BOOL && result.truth)
         return;
-    if (result.kind == VD_CEL_BOOL && !rule->uses_old_self && is_unchanged(pair, parent))
-        return;
     if (result.kind == VD_CEL_BOOL) {
+        size_t before = w->out->list.n, dropped = w->out->dropped;
+        bool ok = w->ok;
         set_old_self(w, rules, pair, false);
         report(w, rules, path, rule);
+        if (!rule->uses_old_self && is_unchanged(pair, parent)) {
+            vd_violations_pass(w->out, before, dropped);
+            w->ok = ok;
+        }
     } else {
         explain_error(w, rules, path, rule,
                       result.kind == VD_CEL_ERROR ? result.s : VD_SLICE("no such overload"));

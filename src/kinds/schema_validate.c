@@ -41,10 +41,12 @@ static bool check_change(struct walk *w, const struct vd_schema_node *node,
         return true;
     if (!old || !w->out)
         return false;
+    if (vd_json_eq(value, old)) {
+        vd_violations_pass(w->out, before, dropped);
+        return true;
+    }
     w->out->list.n = before;
     w->out->dropped = dropped;
-    if (vd_json_eq(value, old))
-        return true;
     w->old = old;
     return check(w, node, value, path);
 }

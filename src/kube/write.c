@@ -109,6 +109,9 @@ static bool check_valid(struct vd_call *call, const struct vd_json *object,
 {
     struct vd_violations violations = {0};
     bool ok = vd_object_validate(call->kind, object, old, &violations);
+    for (size_t i = 0; i < violations.passed.n; i++)
+        vd_call_warn(call, "%.*s: %.*s", VD_FMT(violations.passed.p[i].field),
+                     VD_FMT(violations.passed.p[i].message));
     if (!ok) {
         size_t n = violations.list.n;
         struct vd_status_cause *causes = vd_arena_alloc(&call->arena, n * sizeof *causes);

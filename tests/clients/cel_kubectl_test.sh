@@ -162,6 +162,9 @@ END
 END
     tap "the old one may change elsewhere" gives 'old.cel.example.com/it patched' \
         old '{"metadata":{"labels":{"a":"b"}}}'
+    tap "with a warning" gives \
+        'Warning: spec: Invalid value: "object": failed rule: self.n > 5' \
+        old '{"metadata":{"labels":{"a":"c"}}}'
     tap "not where the rule is" refuses 'failed rule: self.n > 5' old '{"spec":{"m":1}}'
     tap "but for the better" gives 'old.cel.example.com/it patched' old '{"spec":{"n":6}}'
 }
