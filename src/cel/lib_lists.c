@@ -59,9 +59,7 @@ static struct vd_cel_value sum(struct vd_cel_run *run, const struct vd_cel_node 
     if (a->kind != VD_CEL_LIST || !vd_cel_iterate(run, &it, a))
         return vd_cel_no_overload();
     uint8_t kind = node->type->kind; /* of an empty list, what the checker knows */
-    if (kind >= VD_CEL_INT && kind <= VD_CEL_DOUBLE)
-        total.kind = kind;
-    else if (kind == VD_CEL_DURATION)
+    if ((kind >= VD_CEL_INT && kind <= VD_CEL_DOUBLE) || kind == VD_CEL_DURATION)
         total.kind = kind;
     while (vd_cel_next(run, &it, &item, NULL)) {
         total = first ? item : add(run, &total, &item);

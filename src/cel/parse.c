@@ -9,6 +9,7 @@
  */
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -80,9 +81,8 @@ static bool expect(struct parser *p, const char *punctuation)
 {
     if (accept(p, punctuation))
         return true;
-    char quoted[8] = "'";
-    memcpy(quoted + 1, punctuation, strlen(punctuation));
-    quoted[strlen(punctuation) + 1] = '\'';
+    char quoted[8];
+    snprintf(quoted, sizeof quoted, "'%s'", punctuation);
     unexpected(p, quoted);
     return false;
 }

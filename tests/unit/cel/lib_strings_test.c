@@ -15,8 +15,7 @@ static const char *const strings[] = {
     "'hello mellow'.indexOf('ello') == 1",
     "'hello mellow'.indexOf('jello') == -1",
     "'hello mellow'.indexOf('ello', 2) == 7",
-    "'\xc3\xa4"
-    "bc'.indexOf('c') == 2",
+    "'\xc3\xa4.c'.indexOf('c') == 2",
     "'hello mellow'.lastIndexOf('ello') == 7",
     "'hello mellow'.lastIndexOf('ello', 6) == 1",
     "'hello mellow'.lastIndexOf('x') == -1",
