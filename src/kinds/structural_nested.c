@@ -2,7 +2,7 @@
  * What stands under allOf, anyOf, oneOf and not: it may restrict values, and say nothing
  * about which fields there are.
  */
-#include "kinds/pattern.h"
+#include "base/pattern.h"
 #include "kinds/structural_internal.h"
 #include "json/key_index.h"
 

@@ -114,10 +114,12 @@ room_gone() { said 404 'not found' /api/v1/namespaces/room; }
 tap "and goes, with what is in it" until_true room_gone
 tap "there is no gadget left behind" has '[.items[].metadata.name]|join(",")' one,two \
     /apis/x.io/v1/gadgets
-rules='"x-kubernetes-validations":[{"rule":"self.spec.size > 1"}],"properties"'
-definition ruled Ruled '' "$(printf '%s' "$v1" | sed "s/\"properties\"/$rules/")" >ruled.json
-tap "rules are kept, with a warning" said 201 'x-kubernetes-validations are kept, but' "$crds" \
-    -H "$json" -d @ruled.json
+definition ruled Ruled '' "$v1" | jq -c '.spec.versions[0].schema.openAPIV3Schema +=
+{"x-kubernetes-validations": [{"rule": "self.spec.size > 1"}]}' >ruled.json
+tap "rules are taken" said 201 '"name":"ruled.x.io"' "$crds" -H "$json" -d @ruled.json
+tap "and asked" said 422 'failed rule: self.spec.size > 1' \
+    /apis/x.io/v1/namespaces/default/ruled -H "$json" \
+    -d '{"apiVersion":"x.io/v1","kind":"Ruled","metadata":{"name":"r"},"spec":{"size":1}}'
 tap "a second definition wants the short name" said 201 '"name":"others.x.io"' \
     "$crds" -H "$json" -d @others.json
 is_refused() {
