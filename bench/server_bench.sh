@@ -234,8 +234,8 @@ list() {
 
 # post URL FILE: an object of the server's own.
 post() {
-    curl -sSf -m 20 -o /dev/null -H "Authorization: Bearer $token" -H 'Content-Type: application/json' \
-        -d @"$2" "$1"
+    curl -sSf -m 20 -o /dev/null -H "Authorization: Bearer $token" \
+        -H 'Content-Type: application/json' -d @"$2" "$1"
 }
 
 # definitions CLIENTS: a thousand kinds, made over REST.
@@ -246,7 +246,8 @@ definitions() {
         "$(field "$line" cpu_s) s of CPU"
     verdict "  resident MB more" "$(field "$line" resident_mb)" '<=' 30 ""
     verdict "  discovery of them, ms" "$(field "$line" discovery_first_ms)" '<=' 20 \
-        "then $(field "$line" discovery_ms) ms; the index of OpenAPI $(field "$line" openapi_index_ms) ms"
+        "then $(field "$line" discovery_ms) ms"
+    say "  the index of OpenAPI, ms" "$(field "$line" openapi_index_ms)"
 }
 
 # Objects of a custom kind go through its schema; ConfigMaps through theirs.
@@ -255,11 +256,12 @@ custom() {
     on_server plain write --writers 64
     maps=$(field "$line" writes_per_s)
     cat >"$work/crd.json" <<END
-{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":
-"loads.example.com"},"spec":{"group":"example.com","scope":"Namespaced","names":{"kind":"Load","plural":
-"loads"},"versions":[{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":
-"object","required":["data"],"properties":{"data":{"type":"object","required":["at","pad"],"properties":
-{"at":{"type":"string","maxLength":32,"pattern":"^[0-9]+$"},"pad":{"type":"string","minLength":1},
+{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition",
+"metadata":{"name":"loads.example.com"},"spec":{"group":"example.com","scope":"Namespaced",
+"names":{"kind":"Load","plural":"loads"},"versions":[{"name":"v1","served":true,"storage":true,
+"schema":{"openAPIV3Schema":{"type":"object","required":["data"],"properties":{"data":{
+"type":"object","required":["at","pad"],"properties":{
+"at":{"type":"string","maxLength":32,"pattern":"^[0-9]+$"},"pad":{"type":"string","minLength":1},
 "mode":{"type":"string","enum":["fast","slow"],"default":"fast"}}}}}}}]}}
 END
     start_server

@@ -14,7 +14,7 @@ packages_for() {
         echo libsqlite3-dev libyaml-dev libssl-dev libuv1-dev libre2-dev zlib1g-dev libnghttp2-dev
         ;;
     test)
-        echo libcmocka-dev nodejs curl openssl nghttp2-client python3-kubernetes
+        echo libcmocka-dev nodejs curl jq openssl nghttp2-client python3-kubernetes
         echo json-schema-test-suite
         ;;
     clang) echo clang ;;

@@ -37,6 +37,15 @@
     X(VD_JSON_PATCH_LEN_MAX,     3145728,     "bytes of a JSON patch, and of a document made by its copies") \
     X(VD_JSON_PATCH_STEPS_MAX,   100000000,   "values that one JSON patch may pass on its way through a document") \
     X(VD_JSONPATH_LEN_MAX,       1024,        "bytes of a JSONPath of a printer column or selectable field") \
+    X(VD_CEL_LEN_MAX,            65536,       "bytes of a CEL expression") \
+    X(VD_CEL_DEPTH_MAX,          250,         "nesting of a CEL expression, and operators in one row of it") \
+    X(VD_CEL_COST_MAX,           10000000,    "estimated cost of a CEL rule, at which a CRD is refused (as in Kubernetes)") \
+    X(VD_CEL_TOTAL_COST_MAX,     100000000,   "estimated cost of all CEL rules of a schema (as in Kubernetes)") \
+    X(VD_CEL_CALL_COST_MAX,      1000000,     "cost of one evaluation of a CEL rule (as in Kubernetes)") \
+    X(VD_CEL_BUDGET_MAX,         10000000,    "cost of all evaluations of CEL rules for one object (as in Kubernetes)") \
+    X(VD_CEL_STEPS_MAX,          20000000,    "comparisons inside one evaluation of a CEL rule that have no cost of their own") \
+    X(VD_CEL_MEMORY_MAX,         67108864,    "bytes that one evaluation of a CEL rule may take") \
+    X(VD_CEL_MESSAGE_LEN_MAX,    5120,        "bytes of a message that a messageExpression makes (as in Kubernetes)") \
     X(VD_STATUS_CAUSES_MAX,      100,         "causes that the answer to an invalid object names") \
     X(VD_YAML_NODES_MAX,         1000000,     "nodes of a YAML document after its aliases are expanded") \
     X(VD_YAML_FLOW_WORK_MAX,     33554432,    "sum over a YAML document's values of the brackets around each") \
@@ -85,6 +94,8 @@
     X(VD_VIOLATIONS_MAX,         500,         "violations that are named of one object; more are counted") \
     X(VD_VIOLATION_VALUE_LEN_MAX, 4096,       "bytes of a value that a violation shows, and of what it says of it; more is cut") \
     X(VD_PRUNED_PATHS_MAX,       100,         "unknown fields that are named of one object") \
+    X(VD_DEFINITION_VERSIONS_MAX, 64,         "versions of a CustomResourceDefinition") \
+    X(VD_LIST_KEYS_MAX,          64,          "names in x-kubernetes-list-map-keys of a definition's schema") \
     X(VD_LOG_LINE_MAX,           8192,        "bytes of a log line; a longer one is cut") \
     X(VD_LOG_QUEUE_MAX,          4096,        "log lines waiting to be written; more are dropped and counted") \
     X(VD_METRIC_LABELS_MAX,      6,           "labels of a metric") \

@@ -295,12 +295,13 @@ int vd_kinds_put(struct vd_kinds *kinds, const struct vd_json *document, bool bu
     int code = VD_OK;
     if (vd_json_count(versions) == 0)
         return vd_error_set(error, VD_ERR_INVALID, "the definition has no versions");
+    struct vd_kind_source *source = vd_kind_source_new(document);
     pthread_mutex_lock(&kinds->writer);
     change.old = kinds->current;
     VD_JSON_EACH (version, versions) {
         struct vd_kind *kind = NULL;
         struct vd_slice name = vd_json_text(vd_json_get(version, VD_SLICE("name")));
-        code = vd_kind_new(&kind, document, name, &options, error);
+        code = vd_kind_new(&kind, source, name, &options, error);
         if (code)
             break;
         *VD_VEC_PUSH(&change.fresh) = kind;
@@ -311,6 +312,7 @@ int vd_kinds_put(struct vd_kinds *kinds, const struct vd_json *document, bool bu
     if (!code)
         publish(kinds, &change);
     pthread_mutex_unlock(&kinds->writer);
+    vd_kind_source_unref(source);
     change_release(&change);
     return code;
 }

@@ -11,11 +11,13 @@
 
 #include "base/alloc.h"
 #include "kinds/schema_internal.h"
+#include "kinds/schema_rules.h"
 
 struct compiler {
     struct vd_schema *schema;
     struct vd_error *error;
     bool advisory;
+    bool resource;
 };
 
 static const struct vd_schema_node *compile(struct compiler *c, const struct vd_json *source,
@@ -383,6 +385,18 @@ static void summarise(struct vd_schema_node *node)
     node->flags |= (uint16_t)(rules ? VD_SCHEMA_RULES_BELOW : 0);
 }
 
+/* x-kubernetes-validations. A rule that does not compile says so when it is asked:
+ * definitions are judged by structural_rules.c before they come here. */
+static void compile_rules(struct compiler *c, struct vd_schema_node *node,
+                          const struct vd_json *source, const struct vd_field_path *path)
+{
+    bool resource = (node->flags & VD_SCHEMA_EMBEDDED) || (!path && c->resource);
+    struct vd_schema_rules *rules = vd_schema_rules_compile(&c->schema->arena, source, resource);
+    node->rules = rules;
+    if (rules)
+        *VD_VEC_PUSH(&c->schema->rules) = rules;
+}
+
 static const struct vd_schema_node *compile(struct compiler *c, const struct vd_json *source,
                                             const struct vd_field_path *path)
 {
@@ -401,15 +415,13 @@ static const struct vd_schema_node *compile(struct compiler *c, const struct vd_
     node->fallback = vd_json_get(source, VD_SLICE("default"));
     if (vd_json_is(node->fallback, VD_JSON_NULL))
         node->fallback = NULL;
-    node->rules = vd_json_get(source, VD_SLICE("x-kubernetes-validations"));
-    if (vd_json_count(node->rules) == 0)
-        node->rules = NULL;
     if (!compile_types(c, node, source, path) || !compile_flags(c, node, source, path) ||
         !compile_bounds(c, node, source, path) || !compile_compound(c, node, source, path) ||
         !compile_children(c, node, source, path))
         return NULL;
     if (c->schema->metadata && (node->flags & VD_SCHEMA_EMBEDDED))
         node->metadata = c->schema->metadata->root;
+    compile_rules(c, node, source, path);
     summarise(node);
     return node;
 }
@@ -418,7 +430,7 @@ int vd_schema_new(struct vd_schema **out, const struct vd_json *openapi,
                   const struct vd_schema_options *options, struct vd_error *error)
 {
     struct vd_schema *s = VD_NEW(struct vd_schema);
-    struct compiler c = {s, error, options && options->advisory};
+    struct compiler c = {s, error, options && options->advisory, options && options->resource};
     vd_refcount_init(&s->refs);
     if (options && options->metadata)
         s->metadata = vd_schema_ref(options->metadata);
@@ -441,11 +453,6 @@ int vd_schema_new(struct vd_schema **out, const struct vd_json *openapi,
     return VD_OK;
 }
 
-bool vd_schema_has_rules(const struct vd_schema *s)
-{
-    return has_rules(s->root);
-}
-
 struct vd_schema *vd_schema_ref(struct vd_schema *s)
 {
     vd_ref(&s->refs);
@@ -459,6 +466,9 @@ void vd_schema_unref(struct vd_schema *s)
     for (size_t i = 0; i < s->patterns.n; i++)
         vd_pattern_free(s->patterns.p[i]);
     VD_VEC_RELEASE(&s->patterns);
+    for (size_t i = 0; i < s->rules.n; i++)
+        vd_schema_rules_release(s->rules.p[i]);
+    VD_VEC_RELEASE(&s->rules);
     vd_arena_release(&s->arena);
     vd_schema_unref(s->metadata);
     free(s);

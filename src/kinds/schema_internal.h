@@ -11,10 +11,10 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/pattern.h"
 #include "base/refcount.h"
 #include "base/vec.h"
 #include "kinds/format.h"
-#include "kinds/pattern.h"
 #include "kinds/schema.h"
 
 /* The types that a node accepts; none set: any. */
@@ -106,9 +106,9 @@ struct vd_schema_node {
     const struct vd_schema_compound *compound;
     const struct vd_json *map_keys; /* of a VD_LIST_MAP, validated or merged */
     const struct vd_json *fallback; /* the default, or NULL */
-    const struct vd_json *rules;    /* x-kubernetes-validations, or NULL: kept, not evaluated */
     const struct vd_json *source;
     const struct vd_schema_node *metadata; /* root of the ObjectMeta schema, or NULL */
+    const struct vd_schema_rules *rules;   /* x-kubernetes-validations, or NULL */
 };
 
 struct vd_schema {
@@ -116,7 +116,8 @@ struct vd_schema {
     struct vd_arena arena;
     struct vd_schema *metadata; /* a reference, or NULL */
     const struct vd_schema_node *root;
-    VD_VEC(struct vd_pattern *) patterns; /* owned */
+    VD_VEC(struct vd_pattern *) patterns;   /* owned */
+    VD_VEC(struct vd_schema_rules *) rules; /* those of the nodes */
 };
 
 /* The property of this name, or NULL. */
@@ -154,6 +155,11 @@ static inline uint32_t vd_name_words_hash(struct vd_name_words words, size_t n)
  * only whether something does when `out` is NULL. */
 bool vd_schema_check_list(const struct vd_schema_node *node, const struct vd_json *array,
                           const struct vd_field_path *path, struct vd_violations *out);
+
+/* For each element of an array of type map, the element of `old` with the same keys or
+ * NULL; to be freed. Takes n log n steps. */
+const struct vd_json **vd_schema_correlate(const struct vd_schema_node *node,
+                                           const struct vd_json *array, const struct vd_json *old);
 
 /* Are two elements of the array equal? Takes n log n steps. */
 bool vd_schema_has_twins(const struct vd_json *array);

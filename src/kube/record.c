@@ -136,6 +136,7 @@ void vd_kube_finished(struct vd_kube_loop *l, struct vd_exchange *x, bool log)
     struct vd_meter_sort plain = {.verb = x->head ? metric_verb(x->head->method, (enum vd_verb)0)
                                                   : VD_SLICE("")};
     vd_meter_answered(r ? r->meter : vd_meters_find(l->meters, &plain), x->status, duration_ns);
+    vd_meters_count_protocol(l->meters, x->protocol);
     if (log)
         log_request(r, x, duration_ns);
     x->record = NULL;

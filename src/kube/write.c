@@ -141,6 +141,9 @@ static bool check_valid(struct vd_call *call, const struct vd_kind *kind,
 {
     struct vd_violations violations = {0};
     bool ok = vd_object_validate(kind, object, old, &violations);
+    for (size_t i = 0; i < violations.passed.n; i++)
+        vd_call_warn(call, "%.*s: %.*s", VD_FMT(violations.passed.p[i].field),
+                     VD_FMT(violations.passed.p[i].message));
     if (is_at_status(call)) {
         vd_conditions_check(kind, object, &violations);
         ok = ok && !vd_violations_any(&violations);
@@ -251,23 +254,10 @@ static bool may_try_again(struct vd_call *call)
            (call->attempts < ATTEMPTS_MAX && call->arena.total < ATTEMPTS_LEN_MAX);
 }
 
-/* The client is told what its definition says and the server does not do. */
-static void warn_of_rules(struct vd_call *call)
-{
-    struct vd_kind_set *set = vd_kinds_snapshot(call->kube->kinds);
-    const struct vd_kind *kind = vd_kind_set_stored(set, call->target.name);
-    if (kind && !kind->builtin && !call->deletes && vd_schema_has_rules(kind->schema))
-        vd_call_warn(call, "x-kubernetes-validations are kept, but this server does not evaluate "
-                           "them yet");
-    vd_kind_set_unref(set);
-}
-
 /* Whoever has written a definition finds its kind when the answer comes: this calls
  * on_answered() again by then. False: there is nothing to wait for. */
 static bool awaits_definition(struct vd_call *call)
 {
-    if (call->awaited)
-        warn_of_rules(call);
     if (call->awaited || call->outcome.code || !call->kube->await_definition ||
         !vd_slice_eq(call->kind->storage_key, VD_DEFINITIONS))
         return false;

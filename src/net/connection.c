@@ -106,10 +106,10 @@ void vd_connection_close(struct vd_connection *c)
         c->service->finished(c->service, x);
     if (answering && x->ops)
         x->ops->gone(x);
-    if (c->memo.what)
-        c->memo.free(c->memo.what);
     if (c->http2)
         vd_http2_close(c);
+    if (c->memo.what)
+        c->memo.free(c->memo.what);
     vd_timer_stop(c->loop, &c->deadline);
     intake_free(c);
     unlink_connection(c);

@@ -89,6 +89,7 @@ const cases = {
     const { text } = await ask(session, 'GET', `${maps}/v`);
     assert.deepEqual(JSON.parse(text).data, { a: '2', b: '3' });
     assert.equal(await status('GET', maps), 200);
+    assert.equal(await status('HEAD', maps), 200);
     assert.equal(await status('DELETE', `${maps}/v`), 200);
     assert.equal(await status('GET', `${maps}/v`), 404);
     assert.equal(await status('DELETE', maps), 200);

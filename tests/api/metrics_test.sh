@@ -64,6 +64,7 @@ if command -v promtool >/dev/null; then tap "promtool reads it" promtool check m
 # ---- requests ----
 
 tap "a configmap is made" configmap a
+tap "by its protocol" grep -q '^http_requests_total{protocol="HTTP/2.0"} [1-9]' metrics
 tap "writes are counted" shows "apiserver_request_total{$(resource POST),code=\"201\"} 1"
 tap "and timed" shows "apiserver_request_duration_seconds_count{$(resource POST)} 1"
 missing() { status_of 404 admin /api/v1/namespaces/default/configmaps/none; }

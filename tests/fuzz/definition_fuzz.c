@@ -58,17 +58,19 @@ static void check_admitted(struct vd_arena *arena, const struct vd_json *documen
                            const struct vd_json *object)
 {
     struct vd_kind_options options = {false, vd_kinds_metadata(builtin_kinds())};
+    struct vd_kind_source *source = vd_kind_source_new(document);
     VD_JSON_EACH (version, vd_json_dig(document, "spec", "versions", NULL)) {
         struct vd_slice name = vd_json_text(vd_json_get(version, VD_SLICE("name")));
         struct vd_kind *kind = NULL;
         struct vd_error error = {0};
-        if (vd_kind_new(&kind, document, name, &options, &error)) {
+        if (vd_kind_new(&kind, source, name, &options, &error)) {
             fprintf(stderr, "%s\n", error.text);
             FUZZ_CHECK(!"an admitted definition can be served");
         }
         check_object(kind, arena, vd_json_copy(arena, object));
         vd_kind_unref(kind);
     }
+    vd_kind_source_unref(source);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -121,7 +121,7 @@ static void test_the_preface_may_come_in_pieces(void **state)
     (void)state;
     client_open(&c, &server);
     for (size_t i = 0; i < NGHTTP2_CLIENT_MAGIC_LEN; i++)
-        client_send_n(&c, NGHTTP2_CLIENT_MAGIC + i, 1);
+        client_send_n(&c, &NGHTTP2_CLIENT_MAGIC[i], 1);
     client_send_n(&c, "\0\0\0\4\0\0\0\0\0", 9); /* settings */
     while (c.in.n < 9 || c.in.p[3] != NGHTTP2_SETTINGS)
         assert_true(client_receive(&c));
@@ -434,6 +434,22 @@ static void test_a_stream_that_is_not_read_holds_up_nobody(void **state)
     h2_close(&one);
 }
 
+/* An event comes through while a large answer is on its way. */
+static void test_streams_take_turns(void **state)
+{
+    enum { LEN = 50000000 };
+    (void)state;
+    h2_open(&one, &server, &(struct h2_options){.window = 2 * LEN});
+    nghttp2_session_set_local_window_size(one.session, NGHTTP2_FLAG_NONE, 0, 2 * LEN);
+    struct h2_stream *large = h2_ask(&one, "GET", "/size/50000000", NULL);
+    struct h2_stream *events = open_stream(&one, "/stream");
+    server_send_streams(&server, "now");
+    h2_expect_len(&one, events, 3);
+    assert_false(large->ended);
+    h2_expect_len(&one, large, LEN);
+    h2_close(&one);
+}
+
 /* Answers that nobody reads are not made without end. */
 static void test_answers_that_are_not_read_hold_up_requests(void **state)
 {
@@ -578,6 +594,7 @@ int main(void)
         TEST(test_clients_that_leave),
         TEST(test_a_stream_is_pulled_through_small_windows),
         TEST(test_a_stream_that_is_not_read_holds_up_nobody),
+        TEST(test_streams_take_turns),
         TEST(test_answers_that_are_not_read_hold_up_requests),
         TEST_LATE(test_clients_that_are_slow),
         TEST_LATE(test_connections_that_say_nothing),
