@@ -114,7 +114,7 @@ static int check(struct check *c, const struct vd_schema_node *node, const struc
 }
 
 int vd_apply_check(struct vd_arena *a, const struct vd_schema_node *root,
-                    const struct vd_json *config, struct vd_error *error)
+                   const struct vd_json *config, struct vd_error *error)
 {
     struct check c = {.arena = a, .error = error};
     int code = root ? check(&c, root, config) : VD_OK;

@@ -11,6 +11,7 @@
 #include "kube/decode.h"
 #include "kube/field_manager.h"
 #include "kube/object_meta.h"
+#include "kube/proposal.h"
 #include "kube/record.h"
 #include "kube/scale.h"
 #include "kube/write.h"

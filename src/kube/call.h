@@ -36,7 +36,7 @@ struct vd_call {
     enum vd_field_validation validation;
     VD_VEC(struct vd_slice) warnings; /* texts in the arena */
 
-    /* A write on its way; see write.c. */
+    /* A write on its way; see proposal.c. */
     void (*write)(struct vd_call *call); /* makes the next attempt */
     unsigned attempts;
     struct vd_wish wish;
@@ -54,7 +54,7 @@ struct vd_call {
     bool deletes;        /* the answer speaks of a deletion */
     bool version_named;  /* a patch says which version it means */
     bool version_tested; /* or has compared it itself */
-    bool awaited;        /* the registry follows what was written; see write.c */
+    bool awaited;        /* the registry follows what was written; see proposal.c */
     bool scales;         /* the answer is the object's Scale */
 
     /* A read that waits for a revision; see future.c. */

@@ -8,6 +8,8 @@
 
 #include "kube/field_manager.h"
 #include "kube/object_meta.h"
+#include "kube/patch.h"
+#include "kube/proposal.h"
 #include "kube/write.h"
 #include "json/parse.h"
 #include "json/write.h"

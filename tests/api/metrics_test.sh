@@ -59,7 +59,9 @@ well_formed() {
         metrics && [ -z "$(awk '/^# TYPE/ { print $3 }' metrics | uniq -d)" ]
 }
 tap "every line is well formed" well_formed
-if command -v promtool >/dev/null; then tap "promtool reads it" promtool check metrics <metrics; fi
+if command -v promtool >/dev/null; then
+    tap "promtool reads it" promtool check metrics <./metrics
+fi
 
 # ---- requests ----
 
@@ -82,7 +84,7 @@ tap "clients cannot make labels up" made_up
 # ---- watches ----
 
 newest() { counts store_revision; }
-path=$https/api/v1/namespaces/default/configmaps?watch=1
+path="$https/api/v1/namespaces/default/configmaps?watch=1"
 as_admin="--cert data/pki/admin.crt --key data/pki/admin.key"
 revision=$(newest)
 # shellcheck disable=SC2086 # options

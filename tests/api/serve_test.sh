@@ -266,9 +266,10 @@ stop TERM >/dev/null
 
 # The line is pasted into a shell that stands elsewhere.
 pasted() {
-    grep '^  export KUBECONFIG=' out >paste && (
-        cd / && . "$scratch/paste" && [ "$KUBECONFIG" = "$scratch/it's here/admin.kubeconfig" ] &&
-            [ -r "$KUBECONFIG" ]
+    grep '^  export KUBECONFIG=' out >pasted.sh && (
+        # shellcheck source=/dev/null
+        cd / && . "$scratch/pasted.sh" && [ -r "$KUBECONFIG" ] &&
+            [ "$KUBECONFIG" = "$scratch/it's here/admin.kubeconfig" ]
     )
 }
 first_line() { sed -n 1p out | grep -q '^ready https://[^ ]* http://[^ ]*$'; }
