@@ -9,6 +9,10 @@
  * that. False: the call has been answered. */
 bool vd_call_read_current(struct vd_call *call, struct vd_json **out) VD_MUST_USE;
 
+/* A copy of the stored object, without what its schema has ceased to know since: nobody who
+ * changes the rest is to blame for that. */
+struct vd_json *vd_call_known(struct vd_call *call, const struct vd_json *old);
+
 /* Makes the wish one that puts this object, with call->managed in it; its condition and
  * key stay. The object is good for nothing else afterwards. */
 int vd_call_put(struct vd_call *call, struct vd_json *object, struct vd_error *error) VD_MUST_USE;
