@@ -272,7 +272,7 @@ void vd_call_apply(struct vd_call *call)
     if (!vd_call_read_current(call, &live))
         return;
     struct vd_slice version = vd_meta_resource_version(config);
-    struct vd_json *object = applied(call, live, config);
+    struct vd_json *object = applied(call, vd_call_known(call, live), config);
     if (!object)
         return;
     /* The version counts only if the configuration says it. */

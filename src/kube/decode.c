@@ -6,6 +6,7 @@
 #include "kube/protobuf_envelope.h"
 #include "net/media_type.h"
 #include "json/parse.h"
+#include "json/plain_number.h"
 #include "json/yaml_read.h"
 
 #define TEXTS    "application/json, application/yaml"
@@ -94,6 +95,8 @@ bool vd_call_decode(struct vd_call *call, bool none, struct vd_json **out)
         vd_call_reply_status(call, &status);
         return false;
     }
+    if (!code)
+        code = vd_json_plain_numbers(&call->arena, *out, &error);
     if (code)
         reply_unreadable(call, &error);
     return !code;
@@ -109,6 +112,8 @@ bool vd_call_decode_config(struct vd_call *call, struct vd_json **out)
         code = vd_yaml_read(&call->arena, call->x->body, out, &error);
     if (!code && !vd_json_is(*out, VD_JSON_OBJECT))
         code = vd_error_set(&error, VD_ERR_INVALID, "it is no object");
+    if (!code)
+        code = vd_json_plain_numbers(&call->arena, *out, &error);
     if (code)
         reply_unreadable(call, &error);
     return !code;

@@ -9,6 +9,7 @@
 #include "json/merge_patch.h"
 #include "json/parse.h"
 #include "json/patch.h"
+#include "json/plain_number.h"
 
 /* The kind's schema tells how lists are merged. */
 static struct vd_merge_field merge_field(const void *node, struct vd_slice name)
@@ -61,6 +62,8 @@ int vd_call_apply_patch(struct vd_call *call, struct vd_json *doc, enum vd_body_
         if (code)
             return code == VD_ERR_LIMIT ? code : VD_ERR_INVALID;
         look_for_version(call, patch, format);
+        if (vd_json_plain_numbers(a, patch, error))
+            return VD_ERR_INVALID;
         return vd_json_patch(a, doc, patch, error) ? VD_ERR_CONFLICT : VD_OK;
     }
     code = vd_json_parse(a, call->x->body, NULL, &patch, error);
@@ -69,6 +72,9 @@ int vd_call_apply_patch(struct vd_call *call, struct vd_json *doc, enum vd_body_
     if (!vd_json_is(patch, VD_JSON_OBJECT))
         return vd_error_set(error, VD_ERR_INVALID, "the patch is not a JSON object");
     look_for_version(call, patch, format);
+    code = vd_json_plain_numbers(a, patch, error);
+    if (code)
+        return code;
     if (format == VD_BODY_STRATEGIC_PATCH)
         return vd_strategic_merge(a, doc, patch, &rules, vd_schema_root(call->kind->schema), error);
     vd_json_merge_patch(a, doc, patch);
@@ -126,7 +132,7 @@ void vd_call_patch(struct vd_call *call)
     call->write = vd_call_patch;
     if (!vd_call_check_manager(call, false) || !vd_call_read_current(call, &old))
         return;
-    struct vd_json *object = vd_json_clone(&call->arena, old);
+    struct vd_json *object = vd_call_known(call, old);
     if (may_speak_of_managers(call, format))
         show_managers(call, object);
     int code = vd_call_apply_patch(call, object, format, &error);

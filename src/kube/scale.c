@@ -151,7 +151,7 @@ static void write_scale(struct vd_call *call, const struct vd_json *old,
                         const struct vd_json *scale, struct vd_slice version, bool is_put)
 {
     struct vd_arena *a = &call->arena;
-    struct vd_json *object = vd_json_clone(a, old);
+    struct vd_json *object = vd_call_known(call, old);
     struct vd_slice name = vd_meta_name(scale), uid = vd_meta_text(scale, VD_SLICE("uid"));
     int64_t replicas;
     if (!read_replicas(call, scale, &replicas))

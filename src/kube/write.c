@@ -251,3 +251,11 @@ void vd_call_update(struct vd_call *call)
         vd_call_read_current(call, &old))
         vd_call_write_new(call, old, object, true);
 }
+
+struct vd_json *vd_call_known(struct vd_call *call, const struct vd_json *old)
+{
+    struct vd_json *known = vd_json_clone(&call->arena, old);
+    if (!call->kind->builtin && !call->kind->preserve_unknown)
+        vd_schema_prune(call->kind->schema, known, NULL);
+    return known;
+}
