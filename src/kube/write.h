@@ -11,6 +11,10 @@ void vd_call_create_object(struct vd_call *call, struct vd_json *object);
 /* Server-side apply: see apply.c. */
 void vd_call_apply(struct vd_call *call);
 
+/* A copy of the stored object, without what its schema has ceased to know since: nobody who
+ * changes the rest is to blame for that. */
+struct vd_json *vd_call_known(struct vd_call *call, const struct vd_json *old);
+
 /* The whole way of an update: checks the new object, keeps what it cannot change of the
  * old one, and proposes it. `is_put`: the client has sent all of it. */
 void vd_call_write_new(struct vd_call *call, const struct vd_json *old, struct vd_json *object,
