@@ -13,7 +13,8 @@ node "$here/oidc_issuer_process.mjs" "$scratch" 2>issuer.err &
 issuer=$!
 trap 'kill -9 $pid $issuer 2>/dev/null; rm -rf "$scratch"' EXIT
 tap "an issuer" until_true test -e issuer.ready
-tap "a server that trusts it" start_server --authentication-config issuers.json --audit-log audit.log
+tap "a server that trusts it" start_server --authentication-config issuers.json \
+    --audit-log audit.log
 
 # with TOKEN ARGUMENT...: kubectl with nothing but the token.
 with() {
