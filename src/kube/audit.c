@@ -307,14 +307,13 @@ void vd_audit_started(struct vd_audit_entry *e, const struct vd_exchange *x)
     emit(e->audit, &e->event, VD_AUDIT_STARTED);
 }
 
-void vd_audit_complete(struct vd_audit_entry *e, struct vd_exchange *x)
+void vd_audit_complete(struct vd_audit_entry *e, const struct vd_exchange *x)
 {
     if (!e)
         return;
     e->event.status = x->status;
     if (!(e->verdict.omit_stages & VD_AUDIT_COMPLETE))
         emit(e->audit, &e->event, VD_AUDIT_COMPLETE);
-    x->stamp = (struct vd_http_field){0}; /* it is in the arena */
     vd_arena_release(&e->arena);
     free(e);
 }
@@ -336,7 +335,7 @@ static struct vd_access access_of(struct vd_exchange *x, const struct vd_target 
 }
 
 void vd_audit_refused(struct vd_audit *audit, struct vd_exchange *x, struct vd_user *user,
-                      const struct vd_status *status)
+                      const struct vd_status *status, char id[VD_AUDIT_ID_ROOM])
 {
     struct vd_arena arena = {0};
     struct vd_target target = {0};
@@ -360,7 +359,8 @@ void vd_audit_refused(struct vd_audit *audit, struct vd_exchange *x, struct vd_u
     if (verdict.level != VD_AUDIT_NONE && !(verdict.omit_stages & stage)) {
         describe(audit, &event, &arena, x);
         emit(audit, &event, stage);
-        x->stamp = (struct vd_http_field){0};
+        memcpy(id, event.id.p, event.id.n);
+        x->stamp.value = vd_slice(id, event.id.n);
     }
     vd_arena_release(&arena);
 }

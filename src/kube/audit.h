@@ -58,10 +58,12 @@ void vd_audit_status(struct vd_audit_entry *entry, const struct vd_status *statu
 void vd_audit_started(struct vd_audit_entry *entry, const struct vd_exchange *x);
 
 /* The answer is complete or broken off; frees the entry. */
-void vd_audit_complete(struct vd_audit_entry *entry, struct vd_exchange *x);
+void vd_audit_complete(struct vd_audit_entry *entry, const struct vd_exchange *x);
 
-/* A request that never became a call has been refused: with whom it came, if that is known. */
+/* A request that never becomes a call is about to be refused: with whom it came, if that is known.
+ * The exchange's stamp lies in `id` until vd_kube_finished(). */
+enum { VD_AUDIT_ID_ROOM = VD_AUDIT_ID_LEN_MAX + 1 };
 void vd_audit_refused(struct vd_audit *audit, struct vd_exchange *x, struct vd_user *user,
-                      const struct vd_status *status);
+                      const struct vd_status *status, char id[VD_AUDIT_ID_ROOM]);
 
 #endif

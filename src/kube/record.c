@@ -140,6 +140,7 @@ void vd_kube_finished(struct vd_kube_loop *l, struct vd_exchange *x, bool log)
     if (log)
         log_request(r, x, duration_ns);
     x->record = NULL;
+    x->stamp = (struct vd_http_field){0}; /* what it points at goes */
     if (r)
         vd_audit_complete(r->audit, x);
     if (r)

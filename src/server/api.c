@@ -157,8 +157,9 @@ bool vd_api_knows(struct vd_api *api, struct vd_exchange *x)
 static void refuse_user(struct vd_api *api, struct vd_exchange *x, struct vd_user *user,
                         const struct vd_status *status)
 {
-    vd_audit_refused(api->kube.audit, x, user, status);
-    reply_status(x, status);
+    char id[VD_AUDIT_ID_ROOM];
+    vd_audit_refused(api->kube.audit, x, user, status, id);
+    reply_status(x, status); /* whose end takes the stamp off */
 }
 
 /* The user in whose name the request is made: the one who sent it, or whom that one speaks

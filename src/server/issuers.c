@@ -291,8 +291,10 @@ static void refresh(struct source *src)
     src->begun_ns = vd_clock_mono_ns(src->issuers->options.clock);
     if (src->issuer->jwks_file.n) {
         src->work.data = src;
-        src->working = uv_queue_work(&src->issuers->options.loop->uv, &src->work, read_file,
-                                     on_file) == 0;
+        int rc = uv_queue_work(&src->issuers->options.loop->uv, &src->work, read_file, on_file);
+        assert(rc == 0); /* fails only without a function */
+        src->working = true;
+        (void)rc;
     } else if (src->issuer->jwks_url.n) {
         begin_fetch(src, src->issuer->jwks_url, false);
     } else {

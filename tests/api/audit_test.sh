@@ -54,8 +54,10 @@ as "$ann" "$configmaps/a" >/dev/null
 tap "a refusal is forbidden" event "e.user.username === 'ann' && e.responseStatus.code === 403 &&
     e.responseStatus.reason === 'Forbidden' && e.responseStatus.message.includes('cannot get') &&
     e.annotations['authorization.k8s.io/decision'] === 'forbid'"
-as nonsense "$configmaps/a" >/dev/null
-tap "so is who is not known" event "e.responseStatus.code === 401 && !e.user.username &&
+as nonsense "$configmaps/a" -H 'Audit-ID: who-is-it' -D headers >/dev/null
+tap "a 401 names its event, too" grep -qi '^audit-id: who-is-it' headers
+tap "so is who is not known" event "e.auditID === 'who-is-it' &&
+    e.responseStatus.code === 401 && !e.user.username &&
     e.stage === 'ResponseStarted' && e.objectRef.name === 'a'"
 admin "$configmaps/a" -H 'Impersonate-User: bob' >/dev/null
 tap "who speaks for another, with both" event "e.user.username === 'admin' &&

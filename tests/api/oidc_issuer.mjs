@@ -15,12 +15,13 @@ kinds.RS384 = kinds.RS512 = kinds.PS256 = kinds.RS256;
 const base64 = (value) =>
     Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url');
 
+// In base64url, as a token has it.
 export function signature(alg, privateKey, text) {
-    if (alg === 'EdDSA') return crypto.sign(null, text, privateKey);
+    if (alg === 'EdDSA') return crypto.sign(null, text, privateKey).toString('base64url');
     const options = { key: privateKey, dsaEncoding: 'ieee-p1363' };
     if (alg.startsWith('PS'))
         Object.assign(options, { padding: crypto.constants.RSA_PKCS1_PSS_PADDING, saltLength: 32 });
-    return crypto.sign(`sha${alg.slice(2)}`, text, options);
+    return crypto.sign(`sha${alg.slice(2)}`, text, options).toString('base64url');
 }
 
 export class Key {
@@ -43,7 +44,7 @@ export class Key {
     sign(claims, header = {}) {
         const head = { alg: this.alg, kid: this.kid, typ: 'JWT', ...header };
         const text = `${base64(head)}.${base64(claims)}`;
-        return `${text}.${signature(this.alg, this.privateKey, Buffer.from(text)).toString('base64url')}`;
+        return `${text}.${signature(this.alg, this.privateKey, Buffer.from(text))}`;
     }
 }
 
