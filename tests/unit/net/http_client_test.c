@@ -252,6 +252,29 @@ static void test_one_can_be_stopped(void **state)
     server_stop(&s);
 }
 
+/* Its first address may be ::1, where nobody listens: then the next is tried. */
+static void test_names_are_looked_up(void **state)
+{
+    struct server s;
+    struct asking a;
+    char url[128];
+    (void)state;
+    server_init(&s, 1, NULL);
+    server_start(&s);
+    ask(&a, &s, "http", "/echo", NULL);
+    snprintf(url, sizeof url, "http://localhost:%s/echo", strrchr(s.door.address, ':') + 1);
+    a.request.url = vd_slice_of(url);
+    wait_for_answer(&a);
+    assert_int_equal(a.status, 200);
+    a.request.url = VD_SLICE("http://no-such-name.invalid/");
+    a.status = 0;
+    wait_for_answer(&a);
+    assert_int_equal(a.status, 0);
+    assert_says(&a.error, "could not be looked up");
+    on_loop(&s, begin_and_stop, &a);
+    server_stop(&s);
+}
+
 static void test_nobody_listens(void **state)
 {
     struct server s, dead;
@@ -329,6 +352,7 @@ int main(void)
         cmocka_unit_test(test_answers_come_whole),
         cmocka_unit_test(test_bounds_are_kept),
         cmocka_unit_test(test_one_can_be_stopped),
+        cmocka_unit_test(test_names_are_looked_up),
         cmocka_unit_test(test_nobody_listens),
         cmocka_unit_test(test_certificates_must_be_good),
     };
