@@ -78,6 +78,7 @@ struct vd_user *vd_user_new(const struct vd_identity *identity)
     user->is.name = vd_arena_copy(&user->arena, identity->name);
     user->is.uid = vd_arena_copy(&user->arena, identity->uid);
     user->is.credential_id = vd_arena_copy(&user->arena, identity->credential_id);
+    user->is.signer = vd_arena_copy(&user->arena, identity->signer);
     if (identity->by)
         vd_user_ref(identity->by);
     copy_bound(user);

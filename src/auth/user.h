@@ -65,6 +65,8 @@ struct vd_identity {
      * "X509SHA256=..". A stream is re-checked by it. */
     struct vd_slice credential_id;
     struct vd_bound_object bound; /* what the credential ends with; no resource: with nothing */
+    /* Which issuer and key vouch for a token from elsewhere (auth/oidc.h); for the re-check. */
+    struct vd_slice signer;
     /* Who speaks for this user (auth/impersonation.h); a reference is taken. NULL: himself. */
     struct vd_user *by;
 };

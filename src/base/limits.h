@@ -111,6 +111,17 @@
     X(VD_JWT_LEN_MAX,            16384,       "bytes of a JSON web token") \
     X(VD_JWT_DEPTH_MAX,          16,          "nesting of a JSON web token's claims") \
     X(VD_JWT_AUDIENCES_MAX,      64,          "audiences of a JSON web token") \
+    X(VD_JWKS_LEN_MAX,           1048576,     "bytes of a JWK set, and of an issuer's discovery document") \
+    X(VD_JWKS_KEYS_MAX,          100,         "keys of a JWK set") \
+    X(VD_JWKS_REFRESH_MS,        300000,      "milliseconds after which an issuer's keys are fetched again") \
+    X(VD_JWKS_RETRY_MS,          10000,       "milliseconds after which that is tried again when it has failed") \
+    X(VD_JWKS_ASK_MS,            2000,        "milliseconds between two fetches at least, however many tokens name unknown keys") \
+    X(VD_JWKS_TIMEOUT_MS,        10000,       "milliseconds that one answer of an issuer may take") \
+    X(VD_ISSUERS_MAX,            64,          "issuers of JSON web tokens (as in Kubernetes)") \
+    X(VD_MANIFEST_LEN_MAX,       1048576,     "bytes of an audit policy or a file of issuers") \
+    X(VD_AUDIT_QUEUE_LEN_MAX,    16777216,    "bytes of audit events waiting to be written; more are dropped and counted") \
+    X(VD_AUDIT_CLOSE_MS,         2000,        "milliseconds that a stopping server waits for the audit log to take no more") \
+    X(VD_AUDIT_ID_LEN_MAX,       64,          "bytes of a client's own Audit-ID; a longer one is not used") \
     X(VD_PEM_LEN_MAX,            1048576,     "bytes of a file with keys or certificates") \
     X(VD_GRANT_RIGHTS_MAX,       16384,       "single rights (group x resource x verb x name) of a role that is checked for escalation")
 /* clang-format on */

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
+#include "kube/audit.h"
 
 /* ---- making ---- */
 
@@ -84,6 +85,7 @@ struct vd_record *vd_record_attach(struct vd_call *call)
     }
     r->access = access;
     r->meter = meter_of(call);
+    r->audit = NULL;
     call->x->record = r;
     return r;
 }
@@ -140,6 +142,9 @@ void vd_kube_finished(struct vd_kube_loop *l, struct vd_exchange *x, bool log)
     if (log)
         log_request(r, x, duration_ns);
     x->record = NULL;
+    x->stamp = (struct vd_http_field){0}; /* what it points at goes */
+    if (r)
+        vd_audit_complete(r->audit, x);
     if (r)
         vd_user_unref((struct vd_user *)(uintptr_t)r->access.user);
     free(r);

@@ -37,6 +37,7 @@ static void write_head(struct vd_connection *c, const struct vd_response *r, boo
                                       : VD_HTTP_PERSIST_KEEP,
         .fields = r->fields,
         .fields_n = r->fields_n,
+        .stamp = c->exchange.stamp,
     };
     vd_http_write_head(out, &c->service->date, &answer);
     c->exchange.status = r->status;

@@ -40,7 +40,9 @@ struct vd_exchange {
     struct vd_slice body;            /* likewise */
     const struct vd_exchange_ops *ops;
     void *arg;
-    void *record;      /* the handler's, until the service's `finished`, which lets go of it */
+    void *record; /* the handler's, until the service's `finished`, which lets go of it */
+    /* One more header of the answer, whoever gives it; borrowed until then. No name: none. */
+    struct vd_http_field stamp;
     uint64_t start_ns; /* when the request was complete */
     /* For logs and metrics: */
     const char *protocol; /* "HTTP/1.1", say; constant */

@@ -207,10 +207,11 @@ static void add_named(struct fields *f, struct vd_slice name, struct vd_slice va
     add_field(f, vd_slice(f->names.p + at, name.n), value);
 }
 
-static void collect_fields(struct fields *f, struct vd_http_date *date, const struct vd_response *r,
-                           bool streamed)
+static void collect_fields(struct fields *f, struct vd_stream *s, const struct vd_response *r)
 {
-    size_t names_len = 0;
+    struct vd_http_date *date = &s->http2->connection->service->date;
+    const struct vd_http_field *stamp = &s->exchange.stamp;
+    size_t names_len = stamp->name.n;
     for (size_t i = 0; i < r->fields_n; i++)
         names_len += r->fields[i].name.n;
     vd_buf_reserve(&f->names, names_len);
@@ -219,12 +220,14 @@ static void collect_fields(struct fields *f, struct vd_http_date *date, const st
     add_field(f, VD_SLICE("date"), vd_http_date_text(date));
     if (r->content_type.n)
         add_field(f, VD_SLICE("content-type"), r->content_type);
-    if (!streamed && !has_no_body(r->status)) {
+    if (!s->streaming && !has_no_body(r->status)) {
         snprintf(f->length, sizeof f->length, "%zu", r->shared ? r->shared->len : r->body.n);
         add_field(f, VD_SLICE("content-length"), vd_slice_of(f->length));
     }
     for (size_t i = 0; i < r->fields_n; i++)
         add_named(f, r->fields[i].name, r->fields[i].value);
+    if (stamp->name.n)
+        add_named(f, stamp->name, stamp->value);
 }
 
 /* Gives nghttp2 the head; `body`: frames of data follow it. */
@@ -233,7 +236,7 @@ static void submit(struct vd_stream *s, const struct vd_response *r, bool body)
     struct vd_http2 *h = s->http2;
     struct fields f = {0};
     const nghttp2_data_provider data = {.source.ptr = s, .read_callback = read_data};
-    collect_fields(&f, &h->connection->service->date, r, s->streaming);
+    collect_fields(&f, s, r);
     int code = nghttp2_submit_response(h->session, s->id, f.list.p, f.list.n, body ? &data : NULL);
     assert(code == 0 || code == NGHTTP2_ERR_DATA_EXIST);
     (void)code;

@@ -6,6 +6,7 @@
 #include "net/tls.h"
 
 #include <openssl/err.h>
+#include <openssl/pem.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -113,6 +114,46 @@ int vd_tls_load(SSL_CTX **out, const struct vd_tls_files *files, struct vd_error
          * with none is asked for a token later. */
         SSL_CTX_set_verify(context, SSL_VERIFY_PEER, NULL);
     }
+    *out = context;
+    return VD_OK;
+}
+
+/* ---- clients ---- */
+
+/* Every certificate of the text; false when there is none, or one cannot be read. */
+static bool trust(SSL_CTX *context, struct vd_slice pem)
+{
+    X509_STORE *store = SSL_CTX_get_cert_store(context);
+    BIO *bio = BIO_new_mem_buf(pem.p, (int)pem.n);
+    X509 *certificate;
+    size_t n = 0;
+    bool good = true;
+    while (good && (certificate = PEM_read_bio_X509(bio, NULL, NULL, NULL))) {
+        good = X509_STORE_add_cert(store, certificate) == 1;
+        X509_free(certificate);
+        n++;
+    }
+    good = good && n && ERR_GET_REASON(ERR_peek_last_error()) == PEM_R_NO_START_LINE;
+    BIO_free(bio);
+    if (good)
+        ERR_clear_error();
+    return good;
+}
+
+int vd_tls_load_client(SSL_CTX **out, struct vd_slice ca_pem, struct vd_error *error)
+{
+    ERR_clear_error();
+    SSL_CTX *context = SSL_CTX_new(TLS_client_method());
+    if (!context)
+        return fail(context, "TLS library", "OpenSSL", error);
+    SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
+    SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE |
+                                  SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+    SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
+    SSL_CTX_set_verify(context, SSL_VERIFY_PEER, NULL);
+    if (ca_pem.n ? !trust(context, ca_pem) : SSL_CTX_set_default_verify_paths(context) != 1)
+        return fail(context, "CA certificates", ca_pem.n ? "that were given" : "of the system",
+                    error);
     *out = context;
     return VD_OK;
 }

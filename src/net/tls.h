@@ -11,6 +11,7 @@
 #include <stdbool.h>
 
 #include "base/error.h"
+#include "base/slice.h"
 
 struct vd_tls_files {
     const char *certificate; /* PEM, with the chain */
@@ -23,6 +24,10 @@ struct vd_tls_files {
  * demanded. The error names the file. To be freed with SSL_CTX_free. */
 int vd_tls_load(SSL_CTX **out, const struct vd_tls_files *files,
                 struct vd_error *error) VD_MUST_USE;
+
+/* A client context: TLS 1.2 and up; the server must have a certificate from one of the CAs of this
+ * PEM text, or of the system's where it is empty. Whom it must name is said for each connection. */
+int vd_tls_load_client(SSL_CTX **out, struct vd_slice ca_pem, struct vd_error *error) VD_MUST_USE;
 
 /* OpenSSL's oldest error, the root of the others, as text for messages; clears the
  * queue. */

@@ -7,9 +7,23 @@
 #include "auth/impersonation.h"
 #include "base/alloc.h"
 #include "base/limits.h"
+#include "base/log.h"
 #include "kinds/builtin.h"
+#include "kube/audit.h"
 #include "server/bootstrap.h"
 #include "server/definition_kind.h"
+
+static int open_audit(struct vd_api *api, const struct vd_config *config, struct vd_error *error)
+{
+    if (!config->audit_log)
+        return VD_OK;
+    return vd_audit_open(&api->kube.audit,
+                         &(struct vd_audit_options){.log = config->audit_log,
+                                                    .policy = config->audit_policy,
+                                                    .mode = (enum vd_audit_mode)config->audit_mode,
+                                                    .clock = api->kube.clock},
+                         error);
+}
 
 int vd_api_open(struct vd_api *api, struct vd_store *store, const struct vd_config *config,
                 size_t loops_n, struct vd_loop *first, struct vd_error *error)
@@ -45,20 +59,33 @@ int vd_api_open(struct vd_api *api, struct vd_store *store, const struct vd_conf
     if (!code)
         code = vd_definition_register_all(kinds, store, error);
     if (!code)
-        code = vd_gatekeeper_new(&api->gatekeeper,
-                                 &(struct vd_gatekeeper_options){.store = store,
-                                                                 .folder = config->data,
-                                                                 .loop = first,
-                                                                 .loops_n = loops_n,
-                                                                 .clock = clock},
-                                 error);
+        code = vd_gatekeeper_new(
+            &api->gatekeeper,
+            &(struct vd_gatekeeper_options){.store = store,
+                                            .folder = config->data,
+                                            .loop = first,
+                                            .loops_n = loops_n,
+                                            .clock = clock,
+                                            .issuers = config->authentication_config},
+            error);
     if (!code)
         code = vd_gatekeeper_start(api->gatekeeper, error);
+    if (!code)
+        code = open_audit(api, config, error);
     if (!code) {
         api->kube.arg = api->gatekeeper;
         api->kube.accounts = vd_gatekeeper_accounts(api->gatekeeper);
     }
     return code;
+}
+
+void vd_api_reload(struct vd_api *api)
+{
+    struct vd_issuers *issuers = vd_gatekeeper_issuers(api->gatekeeper);
+    struct vd_error error;
+    if (issuers && vd_issuers_reload(issuers, &error))
+        vd_log_error("could not load the issuers again; the old ones stay", VD_F_ERROR(&error));
+    vd_audit_reload(api->kube.audit);
 }
 
 static void await_definition(void *arg, struct vd_slice name, uint64_t revision,
@@ -126,6 +153,15 @@ bool vd_api_knows(struct vd_api *api, struct vd_exchange *x)
     return !code;
 }
 
+/* Before a request becomes a call. `user` NULL: nobody who is known. */
+static void refuse_user(struct vd_api *api, struct vd_exchange *x, struct vd_user *user,
+                        const struct vd_status *status)
+{
+    char id[VD_AUDIT_ID_ROOM];
+    vd_audit_refused(api->kube.audit, x, user, status, id);
+    reply_status(x, status); /* whose end takes the stamp off */
+}
+
 /* The user in whose name the request is made: the one who sent it, or whom that one speaks
  * for. NULL: it has been answered. Takes the user's reference. */
 static struct vd_user *speaks_for(struct vd_api *api, struct vd_exchange *x, struct vd_user *user)
@@ -139,7 +175,7 @@ static struct vd_user *speaks_for(struct vd_api *api, struct vd_exchange *x, str
     struct vd_user *as = NULL;
     if (vd_impersonation_read(&who, &arena, x->head, &error)) {
         struct vd_status status = vd_status_bad_request(&arena, vd_slice_of(error.text));
-        reply_status(x, &status);
+        refuse_user(api, x, user, &status);
         goto out;
     }
     if (!who.name.n) {
@@ -151,7 +187,7 @@ static struct vd_user *speaks_for(struct vd_api *api, struct vd_exchange *x, str
         as = vd_impersonation_user(user, &who, &arena);
     } else {
         struct vd_status status = vd_access_status(&arena, &refused, vd_buf_slice(&reason));
-        reply_status(x, &status);
+        refuse_user(api, x, user, &status);
     }
 out:
     vd_rbac_unref(rbac);
@@ -180,7 +216,7 @@ void vd_api_handle(struct vd_api *api, size_t i, struct vd_exchange *x)
     if (vd_gatekeeper_identify(api->gatekeeper, x, &user, &error)) {
         struct vd_arena arena = {0};
         struct vd_status status = vd_status_unauthorized(&arena, VD_SLICE(""));
-        reply_status(x, &status);
+        refuse_user(api, x, NULL, &status);
         vd_arena_release(&arena);
         return;
     }
@@ -215,6 +251,7 @@ void vd_api_close(struct vd_api *api)
             vd_kube_loop_release(&api->loops[i]);
     free(api->loops);
     vd_gatekeeper_free(api->gatekeeper);
+    vd_audit_close(api->kube.audit);
     if (api->kube.metrics)
         vd_metrics_desk_release(&api->metrics);
     vd_tables_free(api->kube.tables);

@@ -4,6 +4,7 @@
  *
  *   start   store (locks the folder), credentials, loops, doors, "ready"
  *   SIGHUP  credentials again, and a new TLS context for connections to come;
+ *           issuers, audit policy and audit log too;
  *           the same once a day, so that a made certificate is renewed in time
  *   stop    /readyz fails for shutdown-delay; the doors close; each loop drains
  *           its connections, for drain-timeout at most; what is left is cut; the
@@ -23,6 +24,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "kube/audit.h"
 #include "net/door.h"
 #include "server/api.h"
 #include "server/credentials.h"
@@ -292,6 +294,7 @@ static void start_agents(struct server *s, struct vd_slice ca_pem)
     struct vd_agent_options options = agent_options(s);
     s->namespaces = vd_namespaces_start(&options, ca_pem);
     s->garbage = vd_garbage_start(&options);
+    vd_issuers_start(vd_gatekeeper_issuers(s->api.gatekeeper));
 }
 
 static int start(struct server *s, struct vd_error *error)
@@ -335,6 +338,7 @@ static void reload(struct server *s)
                      VD_F_ERROR(&error));
     else
         vd_log_info("certificates loaded");
+    vd_api_reload(&s->api);
 }
 
 static sigset_t signal_set(bool with_reload)
@@ -426,6 +430,7 @@ static void drain_connections(struct server *s)
     const struct vd_config *c = s->config;
     sigset_t signals = signal_set(false);
     atomic_store(&s->health.stopping, true);
+    vd_audit_stop_blocking(s->api.kube.audit);
     if (c->shutdown_delay_ms)
         sigtimedwait(&signals, NULL,
                      &(struct timespec){.tv_sec = (time_t)(c->shutdown_delay_ms / 1000),
@@ -443,6 +448,7 @@ static void drain_connections(struct server *s)
     vd_definitions_stop(s->definitions);
     vd_garbage_stop(s->garbage);
     vd_namespaces_stop(s->namespaces);
+    vd_issuers_stop(vd_gatekeeper_issuers(s->api.gatekeeper));
     ask(s, s->n, nothing); /* the answers that came meanwhile are behind them now */
 }
 
