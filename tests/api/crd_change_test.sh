@@ -48,7 +48,8 @@ tap "a server starts" start
 definition '"size":{"type":"integer"},"color":{"type":"string"}' >before.json
 definition '"size":{"type":"integer"}' >after.json
 thing='"apiVersion":"x.io/v1","kind":"Thing"'
-tap "a definition is created" said 201 '"generation":1' "$crds" -H 'Content-Type: application/json' \
+tap "a definition is created" said 201 '"generation":1' "$crds" \
+    -H 'Content-Type: application/json' \
     -d @before.json
 for name in merge json apply scale status; do
     tap "and an object, $name" said 201 '"color":"red"' "$things" \
