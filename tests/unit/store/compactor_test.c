@@ -206,7 +206,7 @@ static void many_steps_in_one_compaction(void **state)
     }
     put(t->store, "things", "ns", "a", "1");
     compact(t, last);
-    assert_stats(t, last, 1, (ROUNDS - 1) * N);
+    assert_stats(t, last, 1, (uint64_t)(ROUNDS - 1) * N);
     for (int i = 0; i < N; i++) {
         char name[16];
         snprintf(name, sizeof name, "b%d", i);
