@@ -249,6 +249,10 @@ static void create(struct vd_call *call, struct vd_json *config)
 {
     if (!may_create(call) || !means_none(call, config))
         return;
+    if (call->kind->terminating) {
+        vd_call_reply_terminating(call);
+        return;
+    }
     struct vd_json *object = applied(call, NULL, config);
     if (object)
         vd_call_create_object(call, object);

@@ -84,5 +84,25 @@ tap "a whole number is written as clients expect it" patch 200 '"spec":{"size":2
 tap "in built-in kinds too" said 201 '"leaseDurationSeconds":15}' \
     /apis/coordination.k8s.io/v1/namespaces/default/leases -H 'Content-Type: application/json' \
     -d '{"metadata":{"name":"l"},"spec":{"leaseDurationSeconds":15.0}}'
+
+tap "an object gets a finalizer" patch 200 'a.b/c' "$things/merge?x" merge-patch+json \
+    '{"metadata":{"finalizers":["a.b/c"]}}'
+tap "the definition is deleted" said 200 '"deletionTimestamp"' "$crds/things.x.io" -X DELETE
+only_merge() { [ "$(admin "$things" | jq -r '[.items[].metadata.name]|join(",")')" = merge ]; }
+tap "all objects go but that one" until_true only_merge
+tap "nothing new is created by POST" said 405 'create not allowed while custom resource definition' \
+    "$things" -H 'Content-Type: application/json' -d "{$thing,\"metadata\":{\"name\":\"new\"}}"
+tap "nor by an apply" patch 405 'create not allowed while custom resource definition' \
+    "$things/new?fieldManager=m" apply-patch+yaml "{$thing,\"metadata\":{\"name\":\"new\"}}"
+tap "what is there can be applied to" patch 200 '"size":9' "$things/merge?fieldManager=m&force=1" \
+    apply-patch+yaml "{$thing,\"metadata\":{\"name\":\"merge\"},\"spec\":{\"size\":9}}"
+tap "a new definition has to wait" said 409 \
+    'object is being deleted: customresourcedefinitions.apiextensions.k8s.io' \
+    "$crds" -H 'Content-Type: application/json' -d @before.json
+tap "the finalizer is taken off" patch 200 '"size":9' "$things/merge?x" merge-patch+json \
+    '{"metadata":{"finalizers":null}}'
+is_new() { said 201 '"generation":1' "$crds" -H 'Content-Type: application/json' -d @before.json; }
+tap "and it has not to wait any longer" until_true is_new
+tap "with no objects" said 200 '"items":[]' "$things"
 tap "the server ends well" stop
 tap_end
