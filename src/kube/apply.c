@@ -247,7 +247,7 @@ static bool means_none(struct vd_call *call, const struct vd_json *config)
 
 static void create(struct vd_call *call, struct vd_json *config)
 {
-    if (!may_create(call) || !means_none(call, config))
+    if (!means_none(call, config) || !may_create(call))
         return;
     if (call->kind->terminating) {
         vd_call_reply_terminating(call);
