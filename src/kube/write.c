@@ -155,13 +155,17 @@ static bool check_valid(struct vd_call *call, const struct vd_kind *kind,
     return ok;
 }
 
-/* A kind can demand that a write of status touches nothing else. */
-static bool check_boundary(struct vd_call *call, const struct vd_json *object,
-                           const struct vd_json *old)
+/* The past is seen with the eyes of today's schema: what that has made of it, nobody has
+ * touched. */
+bool vd_call_check_boundary(struct vd_call *call, const struct vd_json *object,
+                            const struct vd_json *old)
 {
     struct vd_violations violations = {0};
-    bool ok = !is_at_status(call) || !call->kind->status_boundary_strict ||
-              vd_status_door_check(object, old, &violations);
+    if (!is_at_status(call) || !call->kind->status_boundary_strict)
+        return true;
+    struct vd_json *was = vd_json_clone(&call->arena, old);
+    vd_object_prepare(call->kind, &call->arena, was, false, NULL);
+    bool ok = vd_status_door_check(object, was, &violations);
     if (!ok)
         reply_invalid(call, call->kind, object, &violations);
     vd_violations_release(&violations);
@@ -612,7 +616,8 @@ void vd_call_write_new(struct vd_call *call, const struct vd_json *old, struct v
     vd_object_prepare(call->kind, &call->arena, object, false, &pruned);
     bool ok = check_fields(call, call->kind, &pruned);
     vd_pruned_release(&pruned);
-    if (!ok || !check_preconditions(call, object, is_put) || !check_boundary(call, object, old))
+    if (!ok || !check_preconditions(call, object, is_put) ||
+        !vd_call_check_boundary(call, object, old))
         return;
     keep_metadata(call, old, object);
     object = vd_status_door_pass(call->kind, &call->arena, object, old, is_at_status(call));

@@ -28,6 +28,11 @@ void vd_call_apply(struct vd_call *call);
 void vd_call_write_new(struct vd_call *call, const struct vd_json *old, struct vd_json *object,
                        bool is_put);
 
+/* A kind can demand that a write of status touches nothing else than status. False: it
+ * does, and the call has been answered. */
+bool vd_call_check_boundary(struct vd_call *call, const struct vd_json *object,
+                            const struct vd_json *old) VD_MUST_USE;
+
 /* Applies the request's body, a patch of this format, to the document. Not all formats
  * are patches: the caller has looked. */
 int vd_call_apply_patch(struct vd_call *call, struct vd_json *doc, enum vd_body_format format,
