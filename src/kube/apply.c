@@ -112,6 +112,7 @@ static bool check_rest(struct vd_call *call, const struct vd_json *config,
     struct vd_json *object = vd_json_clone(&call->arena, live);
     vd_json_merge_patch(&call->arena, object, config);
     vd_object_prepare(call->kind, &call->arena, object, false, NULL);
+    vd_meta_drop_empty(object);
     return vd_call_check_boundary(call, object, live);
 }
 

@@ -102,6 +102,17 @@ tap "in built-in kinds too" said 201 '"leaseDurationSeconds":15}' \
     /apis/coordination.k8s.io/v1/namespaces/default/leases -H 'Content-Type: application/json' \
     -d '{"metadata":{"name":"l"},"spec":{"leaseDurationSeconds":15.0}}'
 
+annotate() { patch 200 '"name":"json"' "$things/json?x" merge-patch+json \
+    "{\"metadata\":{\"annotations\":{\"a\":$1}}}"; }
+version() { admin "$things/json" | jq -r '.metadata|.resourceVersion,.annotations'; }
+version >version.before
+tap "to take off what is not there changes nothing" annotate null
+version >version.after
+tap "and leaves no empty map behind" cmp version.before version.after
+tap "an annotation is put on" annotate '"b"'
+tap "and taken off" annotate null
+tap "with its map" [ "$(version | tail -n 1)" = null ]
+
 tap "an object gets a finalizer" patch 200 'a.b/c' "$things/merge?x" merge-patch+json \
     '{"metadata":{"finalizers":["a.b/c"]}}'
 tap "the definition is deleted" said 200 '"deletionTimestamp"' "$crds/things.x.io" -X DELETE
