@@ -58,8 +58,8 @@ for name in merge json apply scale status status-put status-apply; do
         -d "{$thing,\"metadata\":{\"name\":\"$name\"},\"spec\":{\"size\":1,\"color\":\"red\"}}"
 done
 admin "$crds/things.x.io" | jq -c --slurpfile new after.json '.spec = $new[0].spec' >replace.json
-tap "the definition loses a field and gets another" said 200 '"generation":2' "$crds/things.x.io" -X PUT \
-    -H "$json" -d @replace.json
+tap "the definition loses a field and gets another" said 200 '"generation":2' \
+    "$crds/things.x.io" -X PUT -H "$json" -d @replace.json
 
 tap "a merge patch of something else is fine" patch 200 '"a":"b"' "$things/merge?x" \
     merge-patch+json '{"metadata":{"labels":{"a":"b"}}}'
