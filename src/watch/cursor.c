@@ -64,16 +64,19 @@ static void snapshot_forget(struct vd_cursor *cursor)
 void vd_cursor_close(struct vd_cursor *cursor)
 {
     snapshot_forget(cursor);
-    vd_stretch_release(&cursor->stretch);
-    vd_attributes_release(&cursor->now);
-    vd_attributes_release(&cursor->before);
     vd_filter_unref(cursor->filter);
     cursor->filter = NULL;
 }
 
+/* What is needed only while a piece is read: thousands of cursors are at rest. */
+struct reading {
+    struct vd_stretch stretch;
+    struct vd_attributes now, before;
+};
+
 /* One piece of the snapshot; its end is a bookmarkable place. */
-static int next_of_snapshot(struct vd_cursor *cursor, struct vd_deliveries *out, size_t max,
-                            struct vd_error *error)
+static int next_of_snapshot(struct vd_cursor *cursor, struct reading *r, struct vd_deliveries *out,
+                            size_t max, struct vd_error *error)
 {
     struct vd_event *events[VD_SCAN_STEP_ROWS];
     size_t n, room = max < VD_SCAN_STEP_ROWS ? max : VD_SCAN_STEP_ROWS;
@@ -81,8 +84,8 @@ static int next_of_snapshot(struct vd_cursor *cursor, struct vd_deliveries *out,
     if (code)
         return code;
     for (size_t i = 0; i < n; i++) {
-        vd_attributes_set(&cursor->now, events[i]);
-        if (vd_filter_matches(cursor->filter, &cursor->now))
+        vd_attributes_set(&r->now, events[i]);
+        if (vd_filter_matches(cursor->filter, &r->now))
             *VD_VEC_PUSH(&out->list) = (struct vd_delivery){VD_ADDED, events[i],
                                                             vd_body_ref(events[i]->body)};
         else
@@ -95,32 +98,35 @@ static int next_of_snapshot(struct vd_cursor *cursor, struct vd_deliveries *out,
     return VD_OK;
 }
 
-static int next_of_log(struct vd_cursor *cursor, struct vd_deliveries *out, size_t max,
-                       uint64_t upto, struct vd_error *error)
+static int next_of_log(struct vd_cursor *cursor, struct reading *r, struct vd_deliveries *out,
+                       size_t max, uint64_t upto, struct vd_error *error)
 {
-    struct vd_stretch *stretch = &cursor->stretch;
+    struct vd_stretch *stretch = &r->stretch;
     int code = vd_store_read_upto(cursor->store, cursor->filter->spec.kind, cursor->revision, upto,
                                   max, stretch, error);
     if (code)
         return code;
     for (size_t i = 0; i < stretch->changes.n; i++) {
         const struct vd_change *change = &stretch->changes.p[i];
-        vd_attributes_set(&cursor->now, change->now);
-        vd_attributes_set(&cursor->before, change->before);
-        vd_filter_judge(cursor->filter, change, &cursor->now, &cursor->before, out);
+        vd_attributes_set(&r->now, change->now);
+        vd_attributes_set(&r->before, change->before);
+        vd_filter_judge(cursor->filter, change, &r->now, &r->before, out);
     }
     cursor->whole = stretch->whole;
     cursor->revision = stretch->upto;
-    vd_stretch_reset(stretch);
     return VD_OK;
 }
 
 int vd_cursor_next_upto(struct vd_cursor *cursor, struct vd_deliveries *out, size_t max,
                         uint64_t upto, struct vd_error *error)
 {
+    struct reading r = {0};
     vd_deliveries_reset(out);
-    int code = cursor->snapshot ? next_of_snapshot(cursor, out, max, error)
-                                : next_of_log(cursor, out, max, upto, error);
+    int code = cursor->snapshot ? next_of_snapshot(cursor, &r, out, max, error)
+                                : next_of_log(cursor, &r, out, max, upto, error);
+    vd_stretch_release(&r.stretch);
+    vd_attributes_release(&r.now);
+    vd_attributes_release(&r.before);
     out->upto = cursor->revision;
     out->whole = cursor->whole;
     return code;

@@ -21,8 +21,6 @@ struct vd_cursor {
     uint64_t revision;            /* everything that matches up to here was given */
     bool whole;                   /* `revision` is inside no atomic batch: a bookmark may name it */
     struct vd_snapshot *snapshot; /* while its objects are being given */
-    struct vd_stretch stretch;
-    struct vd_attributes now, before;
 };
 
 /* Behind a revision. VD_ERR_EXPIRED when the window has passed it. A future one
