@@ -1,6 +1,7 @@
 /* See arena.h. Chunks double up to a ceiling; a big request gets its own. */
 #include "base/arena.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,6 +37,21 @@ void *vd_arena_alloc_slow(struct vd_arena *a, size_t size)
     void *p = a->at;
     a->at += size;
     return p;
+}
+
+void vd_arena_reserve(struct vd_arena *a, size_t size)
+{
+    assert(!a->chunks);
+    struct vd_arena_chunk *c = vd_malloc(sizeof *c + size);
+    *c = (struct vd_arena_chunk){.size = size};
+    a->chunks = c;
+    a->total = sizeof *c + size;
+    chunk_use(a, c);
+}
+
+size_t vd_arena_used(const struct vd_arena *a)
+{
+    return a->total - (size_t)(a->end - a->at);
 }
 
 struct vd_slice vd_arena_copy(struct vd_arena *a, struct vd_slice s)

@@ -43,6 +43,12 @@ struct vd_slice vd_arena_copy(struct vd_arena *a, struct vd_slice s);
 /* Forgets all allocations but keeps the largest chunk for reuse. */
 void vd_arena_reset(struct vd_arena *a);
 
+/* Gets room for `size` bytes in all, for an arena that has none yet. */
+void vd_arena_reserve(struct vd_arena *a, size_t size);
+
+/* Bytes that have been asked for so far, or a little more. */
+size_t vd_arena_used(const struct vd_arena *a);
+
 /* Frees everything and leaves an empty arena. */
 void vd_arena_release(struct vd_arena *a);
 

@@ -352,6 +352,11 @@ struct vd_kind_source *vd_kind_source_new(const struct vd_json *document)
 {
     struct vd_kind_source *source = VD_NEW(struct vd_kind_source);
     vd_refcount_init(&source->refs);
+    /* It stays for long, and there may be thousands: no room that is not needed. */
+    struct vd_arena measured = {0};
+    vd_json_copy(&measured, document);
+    vd_arena_reserve(&source->arena, vd_arena_used(&measured));
+    vd_arena_release(&measured);
     source->document = vd_json_copy(&source->arena, document);
     return source;
 }

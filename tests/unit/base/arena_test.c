@@ -68,6 +68,23 @@ static void reset_keeps_one_chunk_so_that_a_loop_stops_allocating(void **state)
     vd_arena_release(&a);
 }
 
+static void reserved_room_is_used_and_no_more(void **state)
+{
+    (void)state;
+    struct vd_arena measured = {0}, exact = {0};
+    for (int i = 0; i < 300; i++)
+        (void)vd_arena_copy(&measured, VD_SLICE("some text"));
+    size_t used = vd_arena_used(&measured);
+    assert_in_range(used, 300 * 16, 300 * 16 + 256);
+    vd_arena_reserve(&exact, used);
+    size_t total = exact.total;
+    for (int i = 0; i < 300; i++)
+        assert_string_equal(vd_arena_copy(&exact, VD_SLICE("some text")).p, "some text");
+    assert_int_equal(exact.total, total); /* it needed no other chunk */
+    vd_arena_release(&measured);
+    vd_arena_release(&exact);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -75,6 +92,7 @@ int main(void)
         cmocka_unit_test(a_request_larger_than_any_chunk_is_served),
         cmocka_unit_test(copies_are_terminated),
         cmocka_unit_test(reset_keeps_one_chunk_so_that_a_loop_stops_allocating),
+        cmocka_unit_test(reserved_room_is_used_and_no_more),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
