@@ -25,6 +25,7 @@
 #include "kube/record.h"
 #include "kube/shown.h"
 #include "kube/zip.h"
+#include "net/account.h"
 
 enum {
     BACKLOG_MAX = 262144,    /* bytes that a watch may have waiting */
@@ -318,12 +319,19 @@ static void on_recheck(struct vd_timer *timer)
 
 /* ---- delivering ---- */
 
+/* Whether more would have to wait. When much waits for the user as a whole, a watch that
+ * has something waiting takes no more; one that has nothing is read, and goes on. */
+static bool is_full(const struct vd_watch *w)
+{
+    size_t backlog = vd_exchange_backlog(w->x);
+    return backlog >= BACKLOG_MAX || (backlog && vd_exchange_is_over(w->x));
+}
+
 static enum vd_take deliver(struct vd_watcher *watcher, const struct vd_deliveries *d,
                             struct vd_shared **shared)
 {
     struct vd_watch *w = (struct vd_watch *)watcher;
-    bool full = vd_exchange_backlog(w->x) >= BACKLOG_MAX;
-    if (shared && full) {
+    if (shared && is_full(w)) {
         vd_exchange_await_drain(w->x);
         return VD_TAKE_NOT;
     }
@@ -338,7 +346,7 @@ static enum vd_take deliver(struct vd_watcher *watcher, const struct vd_deliveri
         w->tell_initial_end = false;
         send_bookmark(w, d->upto, true);
     }
-    if (vd_exchange_backlog(w->x) < BACKLOG_MAX)
+    if (!is_full(w))
         return VD_TAKE_MORE;
     vd_exchange_await_drain(w->x);
     return VD_TAKE_LAST;
@@ -484,6 +492,13 @@ void vd_call_watch(struct vd_call *call)
         vd_call_reply_error(call, code, &error);
         return;
     }
+    enum vd_account_limit limit = vd_exchange_charge_watch(call->x);
+    if (limit) {
+        vd_filter_unref(filter);
+        vd_list_options_release(&o);
+        vd_call_reply_too_many(call);
+        return;
+    }
     struct vd_watch *w = watch_new(call, &o);
     code = open_cursor(w, call->kube->store, filter, &o, &error);
     vd_filter_unref(filter);
@@ -564,6 +579,7 @@ void vd_kube_loop_init(struct vd_kube_loop *l, struct vd_kube *kube, struct vd_l
     l->recheck.fire = on_recheck;
     l->meters = vd_meters_new(loop->index);
     l->registry = vd_registry_new(kube->store, wake, loop);
+    vd_turnstile_init(&l->turnstile, loop); /* what it lets pass may propose in the same turn */
     vd_loop_hook(loop, &l->hook);
 }
 

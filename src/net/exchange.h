@@ -21,6 +21,7 @@
 #include "net/http_write.h"
 #include "net/loop.h"
 
+struct vd_account;
 struct vd_connection;
 struct vd_exchange;
 
@@ -40,6 +41,10 @@ struct vd_exchange {
     void *arg;
     void *record;      /* the handler's, until the service's `finished`, which lets go of it */
     uint64_t start_ns; /* when the request was complete */
+    /* See account.h: */
+    struct vd_account *account; /* that it is charged to; NULL: to none */
+    unsigned char rank;         /* enum vd_rank */
+    bool is_watch;              /* and as what */
     /* For logs and metrics: */
     unsigned status;
     uint64_t sent_len; /* bytes of the answer, head included, that were given to be sent */

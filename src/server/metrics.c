@@ -128,6 +128,7 @@ void vd_metrics_desk_init(struct vd_metrics_desk *desk)
     *desk = (struct vd_metrics_desk){0};
     pthread_mutex_init(&desk->lock, NULL);
     vd_meters_register();
+    vd_accounts_register();
     for (size_t i = 0; i < NUMBERS; i++)
         vd_metric_register(&numbers[i].family);
     vd_gauge_set(VD_METRIC(&build_info, VD_RELEASE, __VERSION__), 1);
@@ -153,6 +154,13 @@ void vd_metrics_desk_write(void *arg, struct vd_buf *out)
             vd_counter_add(metric, value - (uint64_t)vd_metric_value(metric));
     }
     vd_meters_set_lag(desk->loops_n, look.stats.revision);
+    vd_accounts_measure(desk->accounts);
     vd_metrics_write(out);
     pthread_mutex_unlock(&desk->lock);
+}
+
+void vd_metrics_desk_usage(void *arg, struct vd_buf *out)
+{
+    const struct vd_metrics_desk *desk = arg;
+    vd_accounts_write(desk->accounts, out);
 }
