@@ -6,6 +6,8 @@
  *   load replay   watchers resume from an old version: events/s
  *   load list     clients list the collection: lists/s, MB/s
  *   load write    writers patch: writes/s; with --watchers and --watch-path, bystanders
+ *   load greedy   watches that nobody reads, and busy connections
+ *   load pulse    one user's reads and writes, beside that
  *
  * Plain Kubernetes REST over HTTP/1.1, so it drives kube-apiserver as well.
  * One line of JSON each; "right" is false when a promise was broken.
@@ -37,8 +39,8 @@ static const struct {
     const char *name;
     void (*run)(void);
 } modes[] = {
-    {"fanout", mode_fanout}, {"idle", mode_idle},   {"replay", mode_replay},
-    {"list", mode_list},     {"write", mode_write},
+    {"fanout", mode_fanout}, {"idle", mode_idle},     {"replay", mode_replay}, {"list", mode_list},
+    {"write", mode_write},   {"greedy", mode_greedy}, {"pulse", mode_pulse},
 };
 
 /* Options by what they set. */
@@ -120,7 +122,8 @@ double server_cpu_s(void)
 
 static _Noreturn void usage(void)
 {
-    fputs("usage: load fanout|idle|replay|list|write --server http[s]://ADDRESS:PORT [OPTION "
+    fputs("usage: load fanout|idle|replay|list|write|greedy|pulse --server http[s]://ADDRESS:PORT "
+          "[OPTION "
           "VALUE]...\n"
           "  --pid N --seconds S",
           stderr);

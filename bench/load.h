@@ -144,6 +144,8 @@ void mode_idle(void);
 void mode_replay(void);
 void mode_list(void);
 void mode_write(void);
+void mode_greedy(void);
+void mode_pulse(void);
 
 double server_cpu_s(void);
 double server_resident_kb(void);

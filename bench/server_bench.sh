@@ -253,6 +253,64 @@ empty() {
     verdict "binary, MB" "$(ratio "$size" 1048576)" '<=' 5 "stripped"
 }
 
+# user NAME: a token of a user who may edit everything and is nobody special.
+user() {
+    "$server" token create --data "$work/data" --user "$1" --groups crowd
+}
+
+# bind_crowd: the users of that group may edit.
+bind_crowd() {
+    curl -sS -f -o /dev/null -H "Authorization: Bearer $token" -H 'Content-Type: application/json' \
+        -d '{"apiVersion":"rbac.authorization.k8s.io/v1","kind":"ClusterRoleBinding",
+            "metadata":{"name":"crowd"},
+            "roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole","name":"edit"},
+            "subjects":[{"apiGroup":"rbac.authorization.k8s.io","kind":"Group","name":"crowd"}]}' \
+        "$plain/apis/rbac.authorization.k8s.io/v1/clusterrolebindings"
+}
+
+# pulse: what the other user feels; one line of JSON in $line.
+pulse() {
+    run server pulse --server "$plain" --token "$other" --objects 100
+}
+
+# parked N: whether so many watches wait for their clients.
+parked() {
+    curl -sS -H "Authorization: Bearer $token" "$plain/metrics" |
+        awk -v n="$1" '/^watch_watchers.*parked/ { sum += $NF } END { exit sum < n }'
+}
+
+# Another user's reads and writes, alone and beside one with 5,000 watches that nobody reads and
+# 200 busy connections. Its program gets what the others leave of this machine's CPUs: on a machine
+# of its own it would take nothing from them.
+fair() {
+    wanted fair || return 0
+    start_server
+    bind_crowd
+    greedy=$(user greedy)
+    other=$(user other)
+    "$load" write --server "$plain" --token "$token" --seconds 0.1 >/dev/null
+    pulse
+    alone=$line
+    : >"$work/greedy"
+    nice -n 19 "$load" greedy --server "$plain" --token "$greedy" --watchers 5000 --clients 200 \
+        --seconds $((seconds * 2 + 60)) >"$work/greedy" 2>"$work/greedy.err" &
+    crowd=$!
+    await "$work/greedy" "$crowd"
+    until parked 4500; do # what their kernels take without being asked is full
+        "$load" write --server "$plain" --token "$token" --seconds 0.5 >/dev/null
+    done
+    pulse
+    for what in read write; do
+        verdict "p99 of another's ${what}s, beside a greedy user" \
+            "$(ratio "$(field "$line" ${what}_ms.p99)" "$(field "$alone" ${what}_ms.p99)")" \
+            '<=' 1.25 "of $(field "$alone" ${what}_ms.p99) ms"
+    done
+    kill "$crowd" 2>/dev/null || true
+    wait "$crowd" 2>/dev/null || true
+    say "  resident with 5,000 such watches, MB" "$(resident_mb "$pid")"
+    stop_all
+}
+
 start_server
 cp "$work/data/pki/server.crt" "$work/ceiling.crt"
 cp "$work/data/pki/server.key" "$work/ceiling.key"
@@ -274,6 +332,7 @@ full
 bystanders
 idle plain 1
 idle tls 16
+fair
 replay plain 1000
 replay tls $((peer_replay * 10 / 1000))
 exit $broken

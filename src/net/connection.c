@@ -613,6 +613,7 @@ void vd_connection_accept(struct vd_http_service *service, int fd, SSL_CTX *tls)
         return;
     }
     c->poll.data = c;
+    c->is_known = !service->strangers_max; /* nobody asks */
     if (service->strangers_max && service->strangers_n >= service->strangers_max)
         make_room(service);
     link_in(c);

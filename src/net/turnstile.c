@@ -6,8 +6,6 @@
 
 #include <stddef.h>
 
-#include "base/clock.h"
-
 enum {
     SHARED_NS = 100000000, /* how long a user is remembered as one who is there */
     SHARE_NS = 40000,      /* of a lane in a turn, when there are others */
@@ -15,9 +13,9 @@ enum {
     ROUND_NS = 80000,      /* of all lanes in a turn, when there are several */
 };
 
-static uint64_t now_ns(void)
+static uint64_t now_ns(const struct vd_turnstile *t)
 {
-    return vd_clock_mono_ns(vd_clock_system());
+    return vd_clock_mono_ns(t->clock);
 }
 
 static bool shared_at(const struct vd_turnstile *t, uint64_t ns)
@@ -27,7 +25,7 @@ static bool shared_at(const struct vd_turnstile *t, uint64_t ns)
 
 bool vd_turnstile_is_shared(const struct vd_turnstile *t)
 {
-    return t->other_ns && shared_at(t, now_ns());
+    return t->other_ns && shared_at(t, now_ns(t));
 }
 
 /* Each turn pays off a share of what the lane has spent. */
@@ -41,7 +39,7 @@ static void settle(const struct vd_turnstile *t, struct vd_lane *lane)
 
 bool vd_turnstile_enter(struct vd_turnstile *t, struct vd_lane *lane)
 {
-    uint64_t ns = now_ns();
+    uint64_t ns = now_ns(t);
     if (lane != t->recent) {
         t->other_ns = t->recent_ns;
         t->recent = lane;
@@ -57,7 +55,7 @@ bool vd_turnstile_enter(struct vd_turnstile *t, struct vd_lane *lane)
 void vd_turnstile_leave(struct vd_turnstile *t, struct vd_lane *lane)
 {
     if (--t->depth == 0 && t->other_ns)
-        lane->spent_ns += now_ns() - t->entered_ns;
+        lane->spent_ns += now_ns(t) - t->entered_ns;
 }
 
 /* ---- waiting ---- */
@@ -116,7 +114,7 @@ static uint64_t serve_first(struct vd_turnstile *t, uint64_t share_ns, uint64_t 
         struct vd_chore *chore = lane->first;
         vd_chore_cancel(chore);
         chore->run(chore);
-        uint64_t after_ns = now_ns();
+        uint64_t after_ns = now_ns(t);
         lane->spent_ns += after_ns - ns;
         ns = after_ns;
     }
@@ -143,7 +141,7 @@ static bool take_turn(struct vd_turn_hook *hook)
     t->turn++;
     if (!t->first)
         return false;
-    uint64_t start_ns = now_ns(), ns = start_ns;
+    uint64_t start_ns = now_ns(t), ns = start_ns;
     uint64_t share_ns = shared_at(t, ns) ? SHARE_NS : ALONE_NS;
     for (size_t lanes = ring_count(t); lanes && t->first && ns - start_ns < ROUND_NS; lanes--)
         ns = serve_first(t, share_ns, ns);
@@ -152,6 +150,7 @@ static bool take_turn(struct vd_turn_hook *hook)
 
 void vd_turnstile_init(struct vd_turnstile *t, struct vd_loop *loop)
 {
-    *t = (struct vd_turnstile){.loop = loop, .hook = {.run = take_turn}};
+    *t = (struct vd_turnstile){
+        .loop = loop, .clock = vd_clock_system(), .hook = {.run = take_turn}};
     vd_loop_hook(loop, &t->hook);
 }

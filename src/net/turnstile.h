@@ -16,6 +16,7 @@
 #ifndef VD_NET_TURNSTILE_H
 #define VD_NET_TURNSTILE_H
 
+#include "base/clock.h"
 #include "net/loop.h"
 
 struct vd_lane;
@@ -42,6 +43,7 @@ struct vd_lane {
 
 struct vd_turnstile {
     struct vd_loop *loop;
+    const struct vd_clock *clock; /* the system's, unless somebody sets another */
     /* Private: */
     struct vd_turn_hook hook;
     struct vd_lane *first, *last; /* lanes with work */
