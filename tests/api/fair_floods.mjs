@@ -1,0 +1,173 @@
+// Floods: whatever one user does, /readyz answers and another user reads and writes while it still
+// goes on. Nothing here measures time: what must be done in between is counted.
+import tls from 'node:tls';
+import { bindCrew, clientOf, configMap, door, maps, metric, must, port, residentMb, root, tlsPort, tokens, usageOf } from './fair_setting.mjs';
+import { RawConnection } from './raw_client.mjs';
+import { tap, tapEnd, untilTrue } from './tap.mjs';
+
+const rounds = 20;
+const resident_mb_max = 700;
+
+await bindCrew();
+await must(root, 201, 'POST', maps, configMap('shared'));
+const [bob, anybody] = [clientOf('bob'), clientOf(null)];
+
+// Rounds of another user's life, one after the other; problems if one fails, or if the flood was
+// over before them.
+async function live(isOver) {
+    const problems = [];
+    for (let i = 0; i < rounds; i++) {
+        const ready = await anybody.ask('GET', '/readyz');
+        if (ready.status !== 200) problems.push(`/readyz: ${ready.status} ${ready.text}`);
+        const read = await bob.ask('GET', `${maps}/shared`);
+        if (read.status !== 200) problems.push(`a read: ${read.status} ${read.text}`);
+        const headers = { 'content-type': 'application/merge-patch+json' };
+        const write = await bob.ask('PATCH', `${maps}/shared`, { data: { i: `${i}` } }, headers);
+        if (write.status !== 200) problems.push(`a write: ${write.status} ${write.text}`);
+    }
+    if (isOver()) problems.push('the flood was over before the others had been served');
+    return problems;
+}
+
+const request = (path, token = tokens.ann) =>
+    `GET ${path} HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer ${token}\r\n\r\n`;
+
+// Sends the request so many times on one connection, a batch ahead of its answers, and counts
+// these by status.
+class Stream {
+    constructor(text, total) {
+        this.total = total;
+        this.counts = {};
+        this.answered = 0;
+        this.sent = 0;
+        this.rest = '';
+        this.text = text;
+        this.raw = new RawConnection({ port });
+        this.raw.socket.removeAllListeners('data');
+        this.done = new Promise((resolve, reject) => {
+            this.raw.socket.on('data', (data) => this.take(data.toString('latin1'), resolve));
+            this.raw.socket.on('close', () => reject(new Error('a connection of the flood was cut')));
+        });
+        this.push();
+    }
+
+    push() {
+        const n = Math.min(50, this.total - this.sent);
+        if (n > 0) this.raw.send(this.text.repeat(n));
+        this.sent += n;
+    }
+
+    take(data, resolve) {
+        const text = this.rest + data;
+        for (const [, status] of text.matchAll(/HTTP\/1\.1 ([0-9]{3}) [^\r]*\r\n/g)) {
+            this.counts[status] = (this.counts[status] ?? 0) + 1;
+            this.answered++;
+        }
+        const end = text.lastIndexOf('\n');
+        this.rest = end < 0 ? text : text.slice(end + 1);
+        if (this.answered >= this.sent) this.push();
+        if (this.answered >= this.total) {
+            this.raw.socket.removeAllListeners('close');
+            this.raw.close();
+            resolve();
+        }
+    }
+}
+
+async function flood(connections, each, text) {
+    const streams = Array.from({ length: connections }, () => new Stream(text, each));
+    const all = Promise.all(streams.map(({ done }) => done));
+    let over = false;
+    all.then(() => (over = true));
+    const problems = await live(() => over);
+    await all;
+    const counts = {};
+    for (const one of streams)
+        for (const [status, n] of Object.entries(one.counts))
+            counts[status] = (counts[status] ?? 0) + n;
+    return { problems, counts };
+}
+
+// ---- requests ----
+
+const hundredThousand = await flood(50, 2000, request(`${maps}/shared`));
+tap('100,000 requests of one user: others are served meanwhile', hundredThousand.problems);
+const { 200: good = 0, 429: refused = 0 } = hundredThousand.counts;
+tap('and each of them is answered', good + refused === 100000 && good ? [] : [JSON.stringify(hundredThousand.counts)]);
+
+// ---- bad tokens ----
+
+const failures = 'authentication_attempts_total{result="failure"}';
+const before = await metric(failures);
+const guessed = `vdt_${'A'.repeat(43)}`;
+const bad = await flood(20, 1000, request(maps, guessed));
+tap('20,000 bad tokens: others are served meanwhile', bad.problems);
+tap('and all are 401', bad.counts[401] === 20000 ? [] : [JSON.stringify(bad.counts)]);
+const counted = (await metric(failures)) - before;
+tap('and are counted', counted === 20000 ? [] : [`${counted}`]);
+
+// ---- handshakes ----
+
+let stopped = false;
+let shaken = 0;
+const shakers = Array.from({ length: 64 }, async () => {
+    while (!stopped)
+        await new Promise((resolve) => {
+            const socket = tls.connect({ port: tlsPort, host: '127.0.0.1', ca: door.ca });
+            const finish = () => (socket.destroy(), resolve());
+            socket.on('secureConnect', () => (shaken++, finish()));
+            socket.on('error', finish);
+        });
+});
+const shaking = await live(() => false);
+await untilTrue(() => shaken > 200);
+stopped = true;
+await Promise.all(shakers);
+tap('a flood of handshakes: others are served meanwhile', shaking);
+tap('and it was one', shaken > 200 ? [] : [`${shaken}`]);
+
+// ---- slow watches ----
+
+const slow = [];
+for (let i = 0; i < 5000; i += 250) {
+    const some = Array.from({ length: 250 }, () => new RawConnection({ port }).send(request(`${maps}?watch=1`)));
+    for (const one of some) {
+        await one.until(() => one.received.includes('HTTP/1.1 200'));
+        one.socket.pause();
+    }
+    slow.push(...some);
+}
+const { watches } = await usageOf('ann');
+tap('5,000 watches of one user are open', watches === 5000 ? [] : [`${watches}`]);
+tap('that nobody reads: others are served meanwhile', await live(() => slow.some(({ ended }) => ended)));
+for (let i = 0; i < 20; i++) await must(bob, 201, 'POST', maps, configMap(`fat-${i}`, 'x'.repeat(2000)));
+tap('and fatter writes, too', await live(() => slow.some(({ ended }) => ended)));
+const mb = residentMb();
+tap(`memory stays below ${resident_mb_max} MB`, mb < resident_mb_max ? [] : [`${mb} MB`]);
+for (const one of slow) one.close();
+tap('they leave nothing behind', (await untilTrue(async () => (await usageOf('ann')).watches === 0, 60)) ? [] : [JSON.stringify(await usageOf('ann'))]);
+
+// ---- lists ----
+
+for (let i = 0; i < 40; i++)
+    await must(root, 201, 'POST', maps, configMap(`large-${i}`, 'x'.repeat(100000)));
+const lists = Array.from({ length: 200 }, () => new Stream(request(maps), 3));
+for (const { raw } of lists.slice(100)) raw.socket.pause(); // these never read
+let listsOver = false;
+const reading = Promise.all(lists.slice(0, 100).map(({ done }) => done));
+reading.then(() => (listsOver = true));
+tap('200 connections of large lists: others are served meanwhile', await live(() => listsOver));
+await reading;
+const statuses = new Set(lists.slice(0, 100).flatMap(({ counts }) => Object.keys(counts)));
+tap('lists are answered, or refused in good order', [...statuses].filter((s) => s !== '200' && s !== '429'));
+const { queuedBytes } = await usageOf('ann');
+tap('what waits for those who do not read is bounded', queuedBytes < 128 << 20 ? [] : [`${queuedBytes}`]);
+const listMb = residentMb();
+tap(`memory stays below ${resident_mb_max} MB`, listMb < resident_mb_max ? [] : [`${listMb} MB`]);
+for (const { raw } of lists) raw.socket.removeAllListeners('close'), raw.close();
+const free = await untilTrue(async () => {
+    const { requests, queuedBytes: bytes } = await usageOf('ann');
+    return requests === 0 && bytes === 0;
+}, 60);
+tap('and nothing is left of it', free ? [] : [JSON.stringify(await usageOf('ann'))]);
+tapEnd();
