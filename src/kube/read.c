@@ -17,7 +17,8 @@
 #include "store/snapshot.h"
 
 enum {
-    PIECE_LEN = 131072,   /* bytes of a list that are made at a time */
+    PIECE_LEN = 131072,   /* bytes of a list that are made at a time ... */
+    SHARED_LEN = 32768,   /* ... when several users take turns */
     PIECE_OBJECTS = 4096, /* that are looked at for them: a filter may pass few */
     STEP_OBJECTS = 64,
 };
@@ -221,7 +222,8 @@ static void send_piece(struct listing *l)
     size_t from = out->n;
     if (!l->begun)
         add_head(l, out, VD_SLICE(""), 0, false);
-    int code = add_items(l, out, from + PIECE_LEN, &error);
+    size_t len = vd_turnstile_is_shared(&loop->turnstile) ? SHARED_LEN : PIECE_LEN;
+    int code = add_items(l, out, from + len, &error);
     if (code) {
         vd_buf_reset(out);
         break_off(l, code, &error);

@@ -29,7 +29,8 @@
 
 enum {
     BACKLOG_MAX = 262144,    /* bytes that a watch may have waiting */
-    TURN_DELIVERIES = 4096,  /* what a turn gives to watchers that are behind */
+    TURN_DELIVERIES = 4096,  /* what a turn gives to watchers that are behind ... */
+    SHARED_DELIVERIES = 256, /* ... when several users take turns */
     RECHECK_MS = 1000,       /* between two looks at a watch's rights */
     RECHECK_STEP = 512,      /* watches that are looked at in one turn */
     HOLD_MS = 1,             /* how long events may wait for those of writes in flight */
@@ -553,7 +554,8 @@ static bool turn(struct vd_turn_hook *hook)
     vd_kube_loop_let_go_on(l);
     propose(l);
     vd_registry_hold(l->registry, should_hold(l));
-    return vd_registry_turn(l->registry, TURN_DELIVERIES);
+    bool shared = vd_turnstile_is_shared(&l->turnstile);
+    return vd_registry_turn(l->registry, shared ? SHARED_DELIVERIES : TURN_DELIVERIES);
 }
 
 static bool after_turn(struct vd_turn_hook *hook)

@@ -13,9 +13,6 @@
 #include "server/bootstrap.h"
 #include "server/definition_kind.h"
 
-static struct vd_metric_family attempts = VD_COUNTER_FAMILY(
-    "authentication_attempts_total", "Requests by whether their credential was good.", "result");
-
 int vd_api_open(struct vd_api *api, struct vd_store *store, const struct vd_config *config,
                 size_t loops_n, struct vd_loop *first, struct vd_error *error)
 {
@@ -54,8 +51,6 @@ int vd_api_open(struct vd_api *api, struct vd_store *store, const struct vd_conf
     api->metrics.folder = config->store == VD_CONFIG_STORE_MEMORY ? NULL : config->data;
     api->metrics.loops_n = loops_n;
     api->metrics.accounts = &api->accounts;
-    api->logins = VD_METRIC(&attempts, "success");
-    api->failed_logins = VD_METRIC(&attempts, "failure");
     api->kube.usage = vd_metrics_desk_usage;
     api->kube.metrics = vd_metrics_desk_write;
     api->kube.metrics_arg = &api->metrics;
@@ -249,7 +244,7 @@ static void admit(struct vd_api *api, size_t i, struct vd_exchange *x)
     struct vd_user *user = NULL;
     struct vd_error error;
     int code = vd_gatekeeper_identify(api->gatekeeper, x, &user, &error);
-    vd_counter_add(code ? api->failed_logins : api->logins, 1);
+    vd_counter_add(code ? api->metrics.failed_logins : api->metrics.logins, 1);
     if (code) {
         struct vd_arena arena = {0};
         struct vd_status status = vd_status_unauthorized(&arena, VD_SLICE(""));

@@ -17,7 +17,6 @@ struct vd_api {
     struct vd_accounts accounts;
     struct vd_gatekeeper *gatekeeper;
     struct vd_metrics_desk metrics;
-    struct vd_metric *logins, *failed_logins;
     struct vd_kube_loop *loops;
     size_t n;
 };

@@ -12,11 +12,14 @@
 #include "net/account.h"
 #include "store/store.h"
 
+struct vd_metric;
+
 struct vd_metrics_desk {
     struct vd_store *store;
     const char *folder; /* with log.db; NULL: the store has no file. Borrowed */
     size_t loops_n;
     struct vd_accounts *accounts;
+    struct vd_metric *logins, *failed_logins; /* counted by who asks for credentials */
     pthread_mutex_t lock; /* one scrape at a time: counters are brought up to date in steps */
 };
 

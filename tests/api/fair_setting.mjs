@@ -52,6 +52,9 @@ export async function bindCrew() {
     }
 }
 
+// The problems of something that must be good: none, or what was found.
+export const wrong = (good, found) => (good ? [] : [JSON.stringify(found) ?? 'it is not']);
+
 // The value of a metric, with its labels as they are written; NaN if there is none.
 export async function metric(name) {
     const { text } = await must(root, 200, 'GET', '/metrics');
