@@ -3,11 +3,12 @@
  *
  *   greedy   opens --watchers watches that it never reads, and keeps --clients connections
  *            busy, half of them with single objects and half with lists. Says "ready" when
- *            all are open, and goes on for --seconds.
+ *            all are open, and goes on for --seconds or until SIGTERM.
  *   pulse    reads and writes one object after the other, a hundred times a second on one
  *            connection each, and says how long that took.
  */
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 
@@ -17,6 +18,14 @@
 enum { ROOM = 256 * 1024, EVENTS = 64, WAIT_MS = 20, PULSE_MS = 10, FIRST_READ = 4096 };
 
 /* ---- greedy ---- */
+
+static volatile sig_atomic_t told_to_stop;
+
+static void on_signal(int signal_number)
+{
+    (void)signal_number;
+    told_to_stop = 1;
+}
 
 struct busy {
     struct link link;
@@ -89,7 +98,8 @@ void mode_greedy(void)
     puts("ready");
     fflush(stdout);
     uint64_t start_ns = load_now_ns(), end_ns = start_ns + (uint64_t)(load.seconds * 1e9);
-    while (load_now_ns() < end_ns) {
+    signal(SIGTERM, on_signal);
+    while (load_now_ns() < end_ns && !told_to_stop) {
         int n = epoll_wait(epoll, events, EVENTS, WAIT_MS);
         for (int i = 0; i < n; i++)
             busy_read(events[i].data.ptr, room);

@@ -305,9 +305,11 @@ fair() {
             "$(ratio "$(field "$line" ${what}_ms.p99)" "$(field "$alone" ${what}_ms.p99)")" \
             '<=' 1.25 "of $(field "$alone" ${what}_ms.p99) ms"
     done
+    say "  resident with 5,000 such watches, MB" "$(resident_mb "$pid")"
     kill "$crowd" 2>/dev/null || true
     wait "$crowd" 2>/dev/null || true
-    say "  resident with 5,000 such watches, MB" "$(resident_mb "$pid")"
+    say "  answers that the greedy user got, a second" \
+        "$(field "$(tail -n 1 "$work/greedy")" answers_per_s)"
     stop_all
 }
 
