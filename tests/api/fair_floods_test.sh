@@ -23,3 +23,4 @@ timeout 600 node "$here/fair_floods.mjs" . "$http" "$https" "$server" || exit 1
 lines=$(grep -c 'status=401' err)
 [ "$lines" -lt 5000 ] || { echo "# $lines lines of 401"; exit 1; }
 grep -q 'refused with 401 or 429 and not logged' err || { echo "# none was held back"; exit 1; }
+stop

@@ -17,4 +17,4 @@ bob crew
 cem crew
 END
 cp data/pki/ca.crt ca.crt
-timeout 300 node "$here/fair_limits.mjs" . "$http" "$https" "$server"
+timeout 300 node "$here/fair_limits.mjs" . "$http" "$https" "$server" && stop
