@@ -1,5 +1,5 @@
-// Floods: whatever one user does, /readyz answers and another user reads and writes while it still
-// goes on. Nothing here measures time: what must be done in between is counted.
+// Floods: whatever one user does, /readyz answers and another user reads and writes while it goes
+// on. Nothing here measures time: the flood goes on until the others have been served.
 import tls from 'node:tls';
 import {
     bindCrew, clientOf, configMap, door, maps, metric, must, port, residentMb, root, tlsPort,
@@ -15,9 +15,9 @@ await bindCrew();
 await must(root, 201, 'POST', maps, configMap('shared'));
 const [bob, anybody] = [clientOf('bob'), clientOf(null)];
 
-// Rounds of another user's life, one after the other; problems if one fails, or if the flood was
-// over before them.
-async function live(isOver) {
+// Rounds of another user's life, one after the other; problems if one fails, or if something of
+// the flood is gone afterwards.
+async function live(isOver = () => false) {
     const problems = [];
     for (let i = 0; i < rounds; i++) {
         const ready = await anybody.ask('GET', '/readyz');
@@ -28,18 +28,20 @@ async function live(isOver) {
         const write = await bob.ask('PATCH', `${maps}/shared`, { data: { i: `${i}` } }, headers);
         if (write.status !== 200) problems.push(`a write: ${write.status} ${write.text}`);
     }
-    if (isOver()) problems.push('the flood was over before the others had been served');
+    if (isOver()) problems.push('the flood was cut');
     return problems;
 }
 
 const request = (path, token = tokens.ann) =>
     `GET ${path} HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer ${token}\r\n\r\n`;
 
-// Sends the request so many times on one connection, a batch ahead of its answers, and counts
-// these by status.
+// Sends the request on one connection, a batch ahead of its answers, and counts these by status:
+// so many times, and on until it is told that it may end.
 class Stream {
-    constructor(text, total) {
+    constructor(text, total, batch = 20) {
         this.total = total;
+        this.batch = batch;
+        this.mayEnd = false;
         this.counts = {};
         this.answered = 0;
         this.sent = 0;
@@ -56,9 +58,8 @@ class Stream {
     }
 
     push() {
-        const n = Math.min(50, this.total - this.sent);
-        if (n > 0) this.raw.send(this.text.repeat(n));
-        this.sent += n;
+        this.raw.send(this.text.repeat(this.batch));
+        this.sent += this.batch;
     }
 
     take(data, resolve) {
@@ -68,9 +69,11 @@ class Stream {
             this.answered++;
         }
         const end = text.lastIndexOf('\n');
-        this.rest = end < 0 ? text : text.slice(end + 1);
-        if (this.answered >= this.sent) this.push();
-        if (this.answered >= this.total) {
+        this.rest = text.slice(end + 1).slice(-64); // half a status line, at most
+        if (this.answered < this.sent) return;
+        if (!this.mayEnd || this.answered < this.total) {
+            this.push();
+        } else {
             this.raw.socket.removeAllListeners('close');
             this.raw.close();
             resolve();
@@ -81,9 +84,8 @@ class Stream {
 async function flood(connections, each, text) {
     const streams = Array.from({ length: connections }, () => new Stream(text, each));
     const all = Promise.all(streams.map(({ done }) => done));
-    let over = false;
-    all.then(() => (over = true));
-    const problems = await live(() => over);
+    const problems = await live();
+    for (const one of streams) one.mayEnd = true;
     await all;
     const counts = {};
     for (const one of streams)
@@ -97,7 +99,7 @@ async function flood(connections, each, text) {
 const hundredThousand = await flood(50, 2000, request(`${maps}/shared`));
 tap('100,000 requests of one user: others are served meanwhile', hundredThousand.problems);
 const { 200: good = 0, 429: refused = 0 } = hundredThousand.counts;
-const allAnswered = good > 0 && good + refused === 100000;
+const allAnswered = good > 0 && good + refused >= 100000;
 tap('and each of them is answered', wrong(allAnswered, hundredThousand.counts));
 
 // ---- bad tokens ----
@@ -107,9 +109,10 @@ const before = await metric(failures);
 const guessed = `vdt_${'A'.repeat(43)}`;
 const bad = await flood(20, 1000, request(maps, guessed));
 tap('20,000 bad tokens: others are served meanwhile', bad.problems);
-tap('and all are 401', bad.counts[401] === 20000 ? [] : [JSON.stringify(bad.counts)]);
+const all401 = Object.keys(bad.counts).join() === '401' && bad.counts[401] >= 20000;
+tap('and all are 401', wrong(all401, bad.counts));
 const counted = (await metric(failures)) - before;
-tap('and are counted', counted === 20000 ? [] : [`${counted}`]);
+tap('and are counted', wrong(counted === bad.counts[401], counted));
 
 // ---- handshakes ----
 
@@ -124,7 +127,7 @@ const shakers = Array.from({ length: 64 }, async () => {
             socket.on('error', finish);
         });
 });
-const shaking = await live(() => false);
+const shaking = await live();
 await untilTrue(() => shaken > 200);
 stopped = true;
 await Promise.all(shakers);
@@ -160,12 +163,11 @@ tap('they leave nothing behind', wrong(left, await usageOf('ann')));
 
 for (let i = 0; i < 40; i++)
     await must(root, 201, 'POST', maps, configMap(`large-${i}`, 'x'.repeat(100000)));
-const lists = Array.from({ length: 200 }, () => new Stream(request(maps), 3));
+const lists = Array.from({ length: 200 }, () => new Stream(request(maps), 3, 1));
 for (const { raw } of lists.slice(100)) raw.socket.pause(); // these never read
-let listsOver = false;
+for (const one of lists) one.mayEnd = true; // the others would keep this very process busy
 const reading = Promise.all(lists.slice(0, 100).map(({ done }) => done));
-reading.then(() => (listsOver = true));
-tap('200 connections of large lists: others are served meanwhile', await live(() => listsOver));
+tap('200 connections of large lists: others are served meanwhile', await live());
 await reading;
 const statuses = new Set(lists.slice(0, 100).flatMap(({ counts }) => Object.keys(counts)));
 const odd = [...statuses].filter((status) => status !== '200' && status !== '429');
