@@ -11,7 +11,8 @@ set -u
 # What may be writable, as file or file:symbol: the logger and the metrics; what is made
 # once and then only read (the CRC tables, the hash's secret); and, in test builds, the failpoints'
 # counter. A new entry needs a reason that its reviewer accepts.
-stateful='src/base/log.c src/base/metrics.c src/kube/meter.c src/net/account_report.c src/server/metrics.c
+stateful='src/base/log.c src/base/metrics.c src/kube/meter.c src/server/metrics.c
+    src/net/account_report.c
     src/base/crc32c.c:tables src/base/crc32c.c:tables_once
     src/base/hash_map.c:secret src/base/hash_map.c:secret_once
     src/store/failpoint.c:passed'
