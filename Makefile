@@ -63,7 +63,7 @@ build-fuzz:
 build-bench:
 	@tools/packages.sh build test
 	@tools/configure.sh $@ $(release) -Dtests=true
-	@ninja -C $@ --quiet
+	@ninja -C $@ --quiet vedette benches
 
 test: build build-test ## install what is missing, build, run all tests (TEST=pattern: some)
 	@tests/run.sh build-test '$(TEST)'

@@ -63,7 +63,8 @@ static void measure(const char *what, const char *request, const struct tls_file
     }
     close(control[0]);
     if (tls)
-        files = (struct vd_tls_files){tls->server, tls->server_key, tls->ca};
+        files = (struct vd_tls_files){
+            .certificate = tls->server, .key = tls->server_key, .client_ca = tls->ca};
     server_init(&server, 1, tls ? &files : NULL);
     server_start(&server);
     if (send(control[1], server.door.address, sizeof server.door.address, 0) < 0 ||

@@ -9,7 +9,8 @@
  *   load greedy   watches that nobody reads, and busy connections
  *   load pulse    one user's reads and writes, beside that
  *
- * Plain Kubernetes REST over HTTP/1.1, so it drives kube-apiserver as well.
+ * Plain Kubernetes REST over HTTP/1.1, so it drives kube-apiserver as well. With
+ * --http2-connections N, watchers share N connections of HTTP/2.
  * One line of JSON each; "right" is false when a promise was broken.
  */
 #include <getopt.h>
@@ -39,8 +40,10 @@ static const struct {
     const char *name;
     void (*run)(void);
 } modes[] = {
-    {"fanout", mode_fanout}, {"idle", mode_idle},     {"replay", mode_replay}, {"list", mode_list},
-    {"write", mode_write},   {"greedy", mode_greedy}, {"pulse", mode_pulse},
+    {"fanout", mode_fanout}, {"idle", mode_idle},
+    {"replay", mode_replay}, {"list", mode_list},
+    {"write", mode_write},   {"greedy", mode_greedy},
+    {"pulse", mode_pulse},   {"definitions", mode_definitions},
 };
 
 /* Options by what they set. */
@@ -63,6 +66,7 @@ static const struct {
     {"size", NULL, &load.size},
     {"events", NULL, &load.events},
     {"check-every", NULL, &load.check_every},
+    {"http2-connections", NULL, &load.bundles},
 };
 enum { SETTINGS = sizeof settings / sizeof *settings };
 enum { OPTION_SERVER = 256, OPTION_PID, OPTION_SECONDS };
@@ -122,7 +126,8 @@ double server_cpu_s(void)
 
 static _Noreturn void usage(void)
 {
-    fputs("usage: load fanout|idle|replay|list|write|greedy|pulse --server http[s]://ADDRESS:PORT "
+    fputs("usage: load fanout|idle|replay|list|write|definitions|greedy|pulse "
+          "--server http[s]://ADDRESS:PORT "
           "[OPTION "
           "VALUE]...\n"
           "  --pid N --seconds S",

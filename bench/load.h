@@ -22,7 +22,8 @@ struct load_options {
     const char *watch_path; /* of the one that is watched, when it is another */
     const char *kind, *api_version;
     unsigned watchers, writers, clients, objects, size, events, check_every;
-    int pid; /* the server's, 0: unknown */
+    unsigned bundles; /* HTTP/2 connections that the watchers share; 0: HTTP/1.1, one each */
+    int pid;          /* the server's, 0: unknown */
     double seconds;
 };
 
@@ -82,7 +83,7 @@ struct link {
 enum { LINK_AGAIN = -2, LINK_BROKEN = -1 };
 
 void link_setup(void); /* once, before the first */
-void link_open(struct link *l);
+void link_open(struct link *l, bool http2);
 void link_close(struct link *l);
 void link_set_nonblocking(struct link *l);
 bool link_send(struct link *l, struct vd_slice bytes);
@@ -97,6 +98,20 @@ void link_request_text(struct vd_buf *out, const char *method, const char *path,
 /* Sends `request` and reads its answer through `sink`, which may be NULL. The status;
  * 0: the connection broke. */
 unsigned link_ask(struct link *l, struct vd_slice request, reply_sink sink, void *arg);
+
+/* ---- bundle ---- */
+
+struct bundle_ops {
+    void (*part)(void *watch, struct vd_slice part); /* of a watch's answer */
+    void (*cut)(void *watch);                        /* it has ended */
+};
+
+/* Open, then the watches, then start, which gives the descriptor to wait for. */
+struct bundle *bundle_open(const struct bundle_ops *ops);
+void bundle_watch(struct bundle *b, const char *path, void *watch);
+int bundle_start(struct bundle *b);
+bool bundle_read(struct bundle *b, char *room, size_t n); /* false: it has broken */
+void bundle_close(struct bundle *b);
 
 /* ---- objects ---- */
 
@@ -118,6 +133,7 @@ void writers_stop(struct writers *w, struct latency *latency);
 
 struct crowd {
     struct watcher *each;
+    struct bundle **bundles;
     pthread_t thread;
     int epoll;
     atomic_bool stop;
@@ -144,6 +160,7 @@ void mode_idle(void);
 void mode_replay(void);
 void mode_list(void);
 void mode_write(void);
+void mode_definitions(void);
 void mode_greedy(void);
 void mode_pulse(void);
 

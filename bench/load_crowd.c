@@ -75,6 +75,14 @@ static void drop(struct watcher *w)
     epoll_ctl(w->crowd->epoll, EPOLL_CTL_DEL, w->link.fd, NULL);
 }
 
+static void cut_watch(void *arg)
+{
+    struct watcher *w = arg;
+    atomic_store(&w->cut, true);
+}
+
+static const struct bundle_ops bundle_ops = {take_part, cut_watch};
+
 static void read_watcher(struct watcher *w, char *room)
 {
     for (int i = 0; i < READS_PER_EVENT; i++) {
@@ -100,8 +108,12 @@ static void *read_on(void *arg)
     char *room = vd_malloc(ROOM);
     while (!atomic_load(&c->stop)) {
         int n = epoll_wait(c->epoll, events, EVENTS, WAIT_MS);
-        for (int i = 0; i < n; i++)
-            read_watcher(events[i].data.ptr, room);
+        for (int i = 0; i < n; i++) {
+            if (!load.bundles)
+                read_watcher(events[i].data.ptr, room);
+            else if (!bundle_read(events[i].data.ptr, room, ROOM))
+                load_die("a connection of HTTP/2 has ended");
+        }
     }
     free(room);
     return NULL;
@@ -109,13 +121,25 @@ static void *read_on(void *arg)
 
 static void open_watcher(struct crowd *c, struct watcher *w, struct vd_slice request)
 {
-    w->crowd = c;
-    link_open(&w->link);
+    link_open(&w->link, false);
     if (!link_send(&w->link, request))
         load_die("a watch could not be asked for");
     link_set_nonblocking(&w->link);
     struct epoll_event event = {.events = EPOLLIN, .data.ptr = w};
     epoll_ctl(c->epoll, EPOLL_CTL_ADD, w->link.fd, &event);
+}
+
+/* Watchers are dealt out to the connections in turns. */
+static void open_bundles(struct crowd *c, const char *path)
+{
+    c->bundles = vd_calloc(load.bundles, sizeof(struct bundle *));
+    for (unsigned i = 0; i < load.bundles; i++) {
+        c->bundles[i] = bundle_open(&bundle_ops);
+        for (unsigned k = i; k < load.watchers; k += load.bundles)
+            bundle_watch(c->bundles[i], path, &c->each[k]);
+        struct epoll_event event = {.events = EPOLLIN, .data.ptr = c->bundles[i]};
+        epoll_ctl(c->epoll, EPOLL_CTL_ADD, bundle_start(c->bundles[i]), &event);
+    }
 }
 
 void crowd_open(struct crowd *c, uint64_t revision)
@@ -128,8 +152,12 @@ void crowd_open(struct crowd *c, uint64_t revision)
     link_request_text(&request, "GET", vd_buf_text(&path), NULL, VD_SLICE(""));
     for (unsigned i = 0; i < load.watchers; i++) {
         c->each[i].checked = i % load.check_every == 0;
-        open_watcher(c, &c->each[i], vd_buf_slice(&request));
+        c->each[i].crowd = c;
+        if (!load.bundles)
+            open_watcher(c, &c->each[i], vd_buf_slice(&request));
     }
+    if (load.bundles)
+        open_bundles(c, vd_buf_text(&path));
     vd_buf_release(&path);
     vd_buf_release(&request);
     pthread_create(&c->thread, NULL, read_on, c);
@@ -140,9 +168,13 @@ void crowd_close(struct crowd *c)
     atomic_store(&c->stop, true);
     pthread_join(c->thread, NULL);
     for (unsigned i = 0; i < load.watchers; i++) {
-        link_close(&c->each[i].link);
+        if (!load.bundles)
+            link_close(&c->each[i].link);
         vd_buf_release(&c->each[i].line);
     }
+    for (unsigned i = 0; i < load.bundles; i++)
+        bundle_close(c->bundles[i]);
+    free(c->bundles);
 }
 
 void crowd_count(const struct crowd *c, struct crowd_count *out)

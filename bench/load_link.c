@@ -27,7 +27,7 @@ void link_setup(void)
         load_die("%s has no key that can be used", load.key);
 }
 
-void link_open(struct link *l)
+void link_open(struct link *l, bool http2)
 {
     struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(load.port)};
     int on = 1;
@@ -41,6 +41,8 @@ void link_open(struct link *l)
         return;
     l->ssl = SSL_new(context);
     SSL_set_fd(l->ssl, l->fd);
+    if (http2)
+        SSL_set_alpn_protos(l->ssl, (const unsigned char *)"\x02h2", 3);
     if (SSL_connect(l->ssl) != 1)
         load_die("no TLS with %s:%u", load.host, load.port);
 }

@@ -127,7 +127,7 @@ static void *list_on(void *arg)
     struct lister *l = arg;
     struct vd_buf request = {0};
     struct link link;
-    link_open(&link);
+    link_open(&link, false);
     link_request_text(&request, "GET", load.path, NULL, VD_SLICE(""));
     while (!atomic_load(l->stop)) {
         uint64_t start_ns = load_now_ns();

@@ -26,7 +26,7 @@ static void *make(void *arg)
 {
     struct vd_buf pad = {0};
     struct link l;
-    link_open(&l);
+    link_open(&l, false);
     for (unsigned i = 0; i < load.size; i++)
         vd_buf_add_char(&pad, 'x');
     for (unsigned i = (unsigned)(uintptr_t)arg; i < load.objects; i += MAKERS)
@@ -56,7 +56,7 @@ uint64_t objects_revision(void)
     static const char member[] = "\"resourceVersion\":\"";
     struct vd_buf path = {0}, request = {0}, list = {0};
     struct link l;
-    link_open(&l);
+    link_open(&l, false);
     vd_buf_addf(&path, "%s?limit=1", load.path);
     link_request_text(&request, "GET", vd_buf_text(&path), NULL, VD_SLICE(""));
     unsigned status = link_ask(&l, vd_buf_slice(&request), keep, &list);

@@ -17,7 +17,7 @@ static void *write_on(void *arg)
     struct writer *w = arg;
     struct vd_buf path = {0}, body = {0}, request = {0};
     struct link l;
-    link_open(&l);
+    link_open(&l, false);
     for (unsigned object = w->index; !atomic_load(&w->all->stop); object += load.writers) {
         uint64_t start_ns = load_now_ns();
         vd_buf_reset(&path);
@@ -32,7 +32,7 @@ static void *write_on(void *arg)
             latency_add(&w->latency, load_now_ns() - start_ns);
         if (status == 0) {
             link_close(&l);
-            link_open(&l);
+            link_open(&l, false);
         }
     }
     link_close(&l);

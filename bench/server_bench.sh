@@ -153,6 +153,24 @@ fanout() {
         "$(field "$line" cpu_us_per_event), the ceiling's $(field "$ceiling" cpu_us_per_event)"
 }
 
+# http2 WATCHERS CONNECTIONS WRITERS: the same watches over a few connections of HTTP/2, against one
+# connection of HTTP/1.1 each, over TLS; and what they cost in memory.
+http2() {
+    wanted "http2 $1 $2 $3" || return 0
+    on_server tls fanout --watchers "$1" --writers "$3"
+    old=$line
+    on_server tls fanout --watchers "$1" --writers "$3" --http2-connections "$2"
+    verdict "fan-out, $1 watches over $2 HTTP/2, $3 writers" \
+        "$(ratio "$(field "$line" events_per_s)" "$(field "$old" events_per_s)")" '>=' 0.6 \
+        "of $(field "$old" events_per_s) events/s over HTTP/1.1"
+    say "  its CPU an event, us" \
+        "$(field "$line" cpu_us_per_event), HTTP/1.1's $(field "$old" cpu_us_per_event)"
+    on_server tls idle --watchers "$1" --http2-connections "$2"
+    mb=$(printf '%s\n' "$line" | sed 's/.*"resident_kb":\[\([^]]*\).*/\1/' |
+        awk -F , '{ print ($2 - $1) / 1024 }')
+    verdict "  memory of the $1 watches, MB" "$mb" '<=' 10 ""
+}
+
 # write_row DOOR WRITERS
 write_row() {
     wanted "write $1 $2" || return 0
@@ -212,6 +230,72 @@ list() {
         "$mb MB/s, $(ratio "$mb" "$(field "$ceiling" mb_per_s)") of the ceiling"
     say "  resident before and during, KB" \
         "$(printf '%s\n' "$line" | sed 's/.*"resident_kb":\[\([^]]*\).*/\1/')"
+}
+
+# post URL FILE: an object of the server's own.
+post() {
+    curl -sSf -m 20 -o /dev/null -H "Authorization: Bearer $token" \
+        -H 'Content-Type: application/json' -d @"$2" "$1"
+}
+
+# definitions CLIENTS: a thousand kinds, made over REST.
+definitions() {
+    wanted "definitions $1" || return 0
+    on_server plain definitions --objects 1000 --clients "$1"
+    verdict "1,000 definitions, $1 clients, s" "$(field "$line" seconds)" '<=' 2 \
+        "$(field "$line" cpu_s) s of CPU"
+    verdict "  resident MB more" "$(field "$line" resident_mb)" '<=' 30 ""
+    verdict "  discovery of them, ms" "$(field "$line" discovery_first_ms)" '<=' 20 \
+        "then $(field "$line" discovery_ms) ms"
+    say "  the index of OpenAPI, ms" "$(field "$line" openapi_index_ms)"
+}
+
+# ten_rules: of the kinds that definitions in the wild have.
+ten_rules() {
+    cat <<END
+"x-kubernetes-validations":[
+{"rule":"size(self.pad) <= 4096"},{"rule":"self.mode in ['fast', 'slow']"},
+{"rule":"self.mode == oldSelf.mode","message":"mode is immutable"},
+{"rule":"!has(self.min) || !has(self.max) || self.min <= self.max"},
+{"rule":"has(self.min) == has(self.max)"},{"rule":"self.at.matches('^[0-9]+$')"},
+{"rule":"int(self.at) >= 0"},{"rule":"!self.pad.startsWith('forbidden-')"},
+{"rule":"!has(self.tags) || self.tags.all(t, size(t) < 64)"},
+{"rule":"self.mode != 'slow' || has(self.max)"}],
+END
+}
+
+# write_custom RULES: writes of a custom kind, whose schema has these rules.
+write_custom() {
+    cat >"$work/crd.json" <<END
+{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition",
+"metadata":{"name":"loads.example.com"},"spec":{"group":"example.com","scope":"Namespaced",
+"names":{"kind":"Load","plural":"loads"},"versions":[{"name":"v1","served":true,"storage":true,
+"schema":{"openAPIV3Schema":{"type":"object","required":["data"],"properties":{"data":{
+"type":"object","required":["at","pad"],$1"properties":{
+"at":{"type":"string","maxLength":32,"pattern":"^[0-9]+$"},
+"pad":{"type":"string","minLength":1,"maxLength":4096},
+"mode":{"type":"string","enum":["fast","slow"],"default":"fast"},
+"min":{"type":"integer"},"max":{"type":"integer"},
+"tags":{"type":"array","maxItems":16,"items":{"type":"string","maxLength":64}}}}}}}}]}}
+END
+    start_server
+    post "$plain/apis/apiextensions.k8s.io/v1/customresourcedefinitions" "$work/crd.json"
+    run server write --writers 64 --server "$plain" --token "$token" --kind Load \
+        --api-version example.com/v1 --path /apis/example.com/v1/namespaces/default/loads
+    stop_all
+}
+
+# Objects of a custom kind go through its schema and rules; ConfigMaps through theirs.
+custom() {
+    wanted "custom" || return 0
+    on_server plain write --writers 64
+    maps=$(field "$line" writes_per_s)
+    write_custom ""
+    verdict "writes of a custom kind / of ConfigMaps" \
+        "$(ratio "$(field "$line" writes_per_s)" "$maps")" '>=' 0.8 "of $maps/s"
+    write_custom "$(ten_rules)"
+    verdict "  with 10 CEL rules" \
+        "$(ratio "$(field "$line" writes_per_s)" "$maps")" '>=' 0.6 "of $maps/s"
 }
 
 resident_mb() {
@@ -343,10 +427,15 @@ for door in plain tls; do
     list "$door"
 done
 full
+http2 1000 10 8
+http2 1000 10 64
 bystanders
 idle plain 1
 idle tls 16
 fair
 replay plain 1000
 replay tls $((peer_replay * 10 / 1000))
+definitions 1
+definitions 8
+custom
 exit $broken

@@ -1,4 +1,7 @@
-/* vedette config check: the file alone, without environment and options. */
+/* vedette config check: the file, with those that it names for issuers and auditing, without
+ * environment and options. */
+#include "auth/audit_policy.h"
+#include "auth/oidc.h"
 #include "server/config.h"
 #include "terminal.h"
 
@@ -13,6 +16,20 @@ static const struct vd_option options[] = {
                      .help = "the configuration, vedette.yaml(5)"},
 };
 
+static int check_named_files(const struct vd_config *config, struct vd_error *error)
+{
+    struct vd_audit_policy *policy = NULL;
+    struct vd_oidc_config *issuers = NULL;
+    int code = VD_OK;
+    if (config->audit_policy)
+        code = vd_audit_policy_load(&policy, config->audit_policy, error);
+    if (!code && config->authentication_config)
+        code = vd_oidc_config_load(&issuers, config->authentication_config, error);
+    vd_audit_policy_unref(policy);
+    vd_oidc_config_unref(issuers);
+    return code;
+}
+
 static enum vd_exit run(const struct vd_option_value *values)
 {
     const char *file = values[OPTION_FILE].text;
@@ -20,6 +37,8 @@ static enum vd_exit run(const struct vd_option_value *values)
     struct vd_error error;
     vd_config_init(&config);
     int code = vd_config_load(&config, &(struct vd_config_origins){.file = file}, &error);
+    if (!code)
+        code = check_named_files(&config, &error);
     for (size_t i = 0; i < config.warnings.n; i++)
         vd_complain("warning: %s", config.warnings.p[i]);
     if (code)

@@ -5,7 +5,8 @@
 #
 # A test is an executable BUILD_DIR/tests/*_test or a script tests/**/*_test.sh; each prints TAP
 # lines (`ok ...`, `not ok ...`). One that dies, hangs past its deadline or prints no `ok` counts as
-# failed.
+# failed. What each has printed is kept in BUILD_DIR/test-logs, in a folder for each run: `latest`
+# leads to the newest, and those of other days go.
 set -u
 top=$(cd "$(dirname "$0")/.." && pwd)
 build=$(cd "${1:?usage: tests/run.sh BUILD_DIR [PATTERN]}" && pwd) || exit 2
@@ -13,8 +14,11 @@ pattern=${2:-.}
 deadline_s=${TEST_DEADLINE_S:-600}
 
 if [ "${3:-}" = one ]; then # run one test: called back by xargs below
-    test=$4
-    log=$build/test-logs/$(basename "$test").log
+    logs=$4
+    test=$5
+    name=${test#"$top/tests/"}
+    name=${name#"$build/tests/"}
+    log=$logs/$(echo "$name" | tr / -).log
     start=$(date +%s)
     case $test in
     *.sh) set -- sh "$test" "$build" ;;
@@ -29,25 +33,26 @@ if [ "${3:-}" = one ]; then # run one test: called back by xargs below
     # Only a test's own word can pass it: a crash, a time-out or silence is a failure.
     if [ "$failed" -eq 0 ] && { [ "$status" -ne 0 ] || [ $((passed + skipped)) -eq 0 ]; }; then
         failed=1
-        echo "not ok - $(basename "$test") ended with status $status" >>"$log"
+        echo "not ok - $name ended with status $status" >>"$log"
     fi
     echo "$passed $failed" >"$log.count"
     printf '%-32s %4d passed %3d failed  %3ds\n' \
-        "$(basename "$test")" "$passed" "$failed" $(($(date +%s) - start))
+        "$name" "$passed" "$failed" $(($(date +%s) - start))
     if [ "$failed" -ne 0 ]; then grep -v '^ok ' "$log" | tail -n 60 | sed 's/^/    /'; fi
     exit 0
 fi
 
-rm -rf "$build/test-logs"
 mkdir -p "$build/test-logs"
+find "$build/test-logs" -mindepth 1 -maxdepth 1 -mtime +0 -exec rm -rf {} +
+logs=$(mktemp -d "$build/test-logs/$(date +%H%M%S).XXXXXX") || exit 2
+ln -sfn "$(basename "$logs")" "$build/test-logs/latest"
 {
     find "$build/tests" -maxdepth 1 -type f -perm -u+x -name '*_test'
     find "$top/tests" -name '*_test.sh'
-} | grep -e "$pattern" | sort >"$build/test-logs/list"
-xargs -P "${TEST_JOBS:-$(nproc)}" -I{} sh "$0" "$build" "$pattern" one {} <"$build/test-logs/list"
+} | grep -e "$pattern" | sort >"$logs/list"
+xargs -P "${TEST_JOBS:-$(nproc)}" -I{} sh "$0" "$build" "$pattern" one "$logs" {} <"$logs/list"
 
 # shellcheck disable=SC2046 # the counts are two numbers a file
-set -- $(cat "$build"/test-logs/*.count 2>/dev/null |
-    awk '{p += $1; f += $2} END {print p + 0, f + 0}')
+set -- $(cat "$logs"/*.count 2>/dev/null | awk '{p += $1; f += $2} END {print p + 0, f + 0}')
 echo "$1 passed, $2 failed"
 [ "$2" -eq 0 ] && [ "$1" -gt 0 ]

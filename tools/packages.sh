@@ -11,9 +11,12 @@ packages_for() {
     case $1 in
     build)
         echo gcc g++ libc6-dev make pkg-config meson ninja-build
-        echo libsqlite3-dev libyaml-dev libssl-dev libuv1-dev libre2-dev zlib1g-dev
+        echo libsqlite3-dev libyaml-dev libssl-dev libuv1-dev libre2-dev zlib1g-dev libnghttp2-dev
         ;;
-    test) echo libcmocka-dev nodejs curl openssl python3-kubernetes json-schema-test-suite ;;
+    test)
+        echo libcmocka-dev nodejs curl jq openssl nghttp2-client python3-kubernetes
+        echo json-schema-test-suite
+        ;;
     clang) echo clang ;;
     fuzz) echo "libclang-rt-$(clang -dumpversion | cut -d. -f1)-dev" ;;
     lint) echo clang-format clang-tidy shellcheck ;;

@@ -94,16 +94,18 @@ int vd_jwt_parse(struct vd_jwt *jwt, struct vd_arena *arena, struct vd_slice tok
 
 /* ---- verifying ---- */
 
-static bool signature_holds(const struct vd_jwt *jwt, const struct vd_jwt_expected *expected)
+/* The key whose signature the token has, or NULL. */
+static const struct vd_signing_key *find_signer(const struct vd_jwt *jwt,
+                                                const struct vd_jwt_expected *expected)
 {
     for (size_t i = 0; i < expected->keys_n; i++) {
         const struct vd_signing_key *key = expected->keys[i];
         if (vd_slice_is(jwt->alg, vd_signing_key_alg_name(key)) &&
             (!jwt->kid.n || vd_slice_eq(jwt->kid, vd_signing_key_id(key))) &&
             vd_signing_key_verifies(key, jwt->signed_text, jwt->signature))
-            return true;
+            return key;
     }
-    return false;
+    return NULL;
 }
 
 static bool has_audience(const struct vd_json *claims, struct vd_slice audience)
@@ -173,7 +175,8 @@ int vd_jwt_verify(struct vd_jwt *jwt, const struct vd_jwt_expected *expected,
 {
     if (!vd_slice_eq(jwt->issuer, expected->issuer))
         return vd_error_set(error, VD_ERR_NOT_FOUND, "the token comes from another issuer");
-    if (!signature_holds(jwt, expected))
+    const struct vd_signing_key *signer = find_signer(jwt, expected);
+    if (!signer)
         return vd_error_set(error, VD_ERR_INVALID,
                             "the token's signature does not fit any key of its issuer");
     if (!any_audience(jwt->unverified, expected))
@@ -185,6 +188,7 @@ int vd_jwt_verify(struct vd_jwt *jwt, const struct vd_jwt_expected *expected,
         !optional_text(jwt->unverified, VD_SLICE("jti"), &jwt->id))
         return vd_error_set(error, VD_ERR_INVALID, "the token's subject or id is not a text");
     jwt->claims = jwt->unverified;
+    jwt->key = signer;
     return VD_OK;
 }
 

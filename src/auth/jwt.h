@@ -34,6 +34,7 @@ struct vd_jwt {
     struct vd_slice id;
     int64_t expires_ms;
     int64_t issued_ms;
+    const struct vd_signing_key *key; /* whose signature it has; borrowed from the expected */
     /* private: what is not verified yet */
     const struct vd_json *unverified;
     struct vd_slice alg, kid, issuer, signed_text, signature;
@@ -63,6 +64,12 @@ int vd_jwt_parse(struct vd_jwt *jwt, struct vd_arena *arena, struct vd_slice tok
 static inline struct vd_slice vd_jwt_issuer_unverified(const struct vd_jwt *jwt)
 {
     return jwt->issuer;
+}
+
+/* The key that the token names, unverified; empty: none. */
+static inline struct vd_slice vd_jwt_kid_unverified(const struct vd_jwt *jwt)
+{
+    return jwt->kid;
 }
 
 /*

@@ -193,6 +193,7 @@ static int check_exists(const struct vd_service_accounts *accounts,
 
 struct holder {
     struct vd_bound_object account;
+    struct vd_bound_object bound; /* no resource: the account alone */
     struct vd_user_extra extra[2];
     struct vd_slice extra_values[2];
     size_t extra_n;
@@ -226,6 +227,7 @@ static int check_bound(const struct vd_service_accounts *accounts, const struct 
             code = check_exists(accounts, &object, error);
         if (code)
             return code;
+        holder->bound = object;
         add_extra(holder, bound_kinds[i].name_extra, object.name);
         add_extra(holder, bound_kinds[i].uid_extra, object.uid);
     }
@@ -272,6 +274,7 @@ static struct vd_user *user_of(const struct vd_jwt *jwt, const struct holder *ho
         .method = VD_AUTH_SERVICE_ACCOUNT,
         .expires_ms = jwt->expires_ms,
         .credential_id = vd_buf_slice(&credential),
+        .bound = holder->bound,
     });
     vd_buf_release(&space_group);
     vd_buf_release(&credential);

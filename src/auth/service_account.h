@@ -32,15 +32,6 @@ enum {
     VD_SERVICE_ACCOUNT_EXPIRY_MIN_S = 600,
 };
 
-/* An object that a token names. `resource` is "serviceaccounts", "secrets",
- * "pods" or "nodes"; nodes have no namespace. */
-struct vd_bound_object {
-    struct vd_slice resource;
-    struct vd_slice space;
-    struct vd_slice name;
-    struct vd_slice uid;
-};
-
 struct vd_service_accounts_options {
     struct vd_slice issuer; /* empty: the default above */
     /* The first key signs and must be private; the others only verify. A

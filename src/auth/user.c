@@ -62,6 +62,14 @@ static void copy_extras(struct vd_user *user, const struct vd_identity *from)
     user->is.extra_n = n;
 }
 
+static void copy_bound(struct vd_user *user)
+{
+    struct vd_bound_object *b = &user->is.bound;
+    struct vd_slice *const parts[] = {&b->resource, &b->space, &b->name, &b->uid};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        *parts[i] = vd_arena_copy(&user->arena, *parts[i]);
+}
+
 struct vd_user *vd_user_new(const struct vd_identity *identity)
 {
     struct vd_user *user = VD_NEW(struct vd_user);
@@ -70,8 +78,10 @@ struct vd_user *vd_user_new(const struct vd_identity *identity)
     user->is.name = vd_arena_copy(&user->arena, identity->name);
     user->is.uid = vd_arena_copy(&user->arena, identity->uid);
     user->is.credential_id = vd_arena_copy(&user->arena, identity->credential_id);
+    user->is.signer = vd_arena_copy(&user->arena, identity->signer);
     if (identity->by)
         vd_user_ref(identity->by);
+    copy_bound(user);
     copy_groups(user, identity);
     copy_extras(user, identity);
     return user;

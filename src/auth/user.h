@@ -40,6 +40,15 @@ struct vd_user_extra {
     size_t values_n;
 };
 
+/* An object that a token names. `resource` is "serviceaccounts", "secrets",
+ * "pods" or "nodes"; nodes have no namespace. */
+struct vd_bound_object {
+    struct vd_slice resource;
+    struct vd_slice space;
+    struct vd_slice name;
+    struct vd_slice uid;
+};
+
 struct vd_user;
 
 /* What a user is made of, and what can be read of one. */
@@ -55,6 +64,9 @@ struct vd_identity {
     /* Names the credential without revealing it: "TOKEN=3f..", "JTI=..",
      * "X509SHA256=..". A stream is re-checked by it. */
     struct vd_slice credential_id;
+    struct vd_bound_object bound; /* what the credential ends with; no resource: with nothing */
+    /* Which issuer and key vouch for a token from elsewhere (auth/oidc.h); for the re-check. */
+    struct vd_slice signer;
     /* Who speaks for this user (auth/impersonation.h); a reference is taken. NULL: himself. */
     struct vd_user *by;
 };

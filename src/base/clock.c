@@ -15,6 +15,14 @@ static int64_t system_wall_ms(const struct vd_clock *clock)
     return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
+static int64_t system_wall_us(const struct vd_clock *clock)
+{
+    (void)clock;
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+}
+
 static uint64_t system_mono_ns(const struct vd_clock *clock)
 {
     (void)clock;
@@ -25,7 +33,7 @@ static uint64_t system_mono_ns(const struct vd_clock *clock)
 
 const struct vd_clock *vd_clock_system(void)
 {
-    static const struct vd_clock system = {system_wall_ms, system_mono_ns};
+    static const struct vd_clock system = {system_wall_ms, system_mono_ns, system_wall_us};
     return &system;
 }
 

@@ -15,6 +15,7 @@
 struct vd_clock {
     int64_t (*wall_ms)(const struct vd_clock *clock);  /* since 1970, UTC; may jump */
     uint64_t (*mono_ns)(const struct vd_clock *clock); /* only grows */
+    int64_t (*wall_us)(const struct vd_clock *clock);  /* like wall_ms; NULL: it knows no better */
 };
 
 const struct vd_clock *vd_clock_system(void);
@@ -22,6 +23,11 @@ const struct vd_clock *vd_clock_system(void);
 static inline int64_t vd_clock_wall_ms(const struct vd_clock *clock)
 {
     return clock->wall_ms(clock);
+}
+
+static inline int64_t vd_clock_wall_us(const struct vd_clock *clock)
+{
+    return clock->wall_us ? clock->wall_us(clock) : clock->wall_ms(clock) * 1000;
 }
 
 static inline uint64_t vd_clock_mono_ns(const struct vd_clock *clock)

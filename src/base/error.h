@@ -48,6 +48,12 @@ struct vd_error {
     char text[VD_ERROR_TEXT_MAX];
 };
 
+/* What goes away by itself: nothing happened, and the same may be tried again. */
+static inline bool vd_code_passes(int code)
+{
+    return code == VD_ERR_FULL || code == VD_ERR_LOCKED;
+}
+
 /* The short name of a code, for logs and metrics: "not-found". */
 const char *vd_code_name(int code);
 

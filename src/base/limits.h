@@ -37,6 +37,15 @@
     X(VD_JSON_PATCH_LEN_MAX,     3145728,     "bytes of a JSON patch, and of a document made by its copies") \
     X(VD_JSON_PATCH_STEPS_MAX,   100000000,   "values that one JSON patch may pass on its way through a document") \
     X(VD_JSONPATH_LEN_MAX,       1024,        "bytes of a JSONPath of a printer column or selectable field") \
+    X(VD_CEL_LEN_MAX,            65536,       "bytes of a CEL expression") \
+    X(VD_CEL_DEPTH_MAX,          250,         "nesting of a CEL expression, and operators in one row of it") \
+    X(VD_CEL_COST_MAX,           10000000,    "estimated cost of a CEL rule, at which a CRD is refused (as in Kubernetes)") \
+    X(VD_CEL_TOTAL_COST_MAX,     100000000,   "estimated cost of all CEL rules of a schema (as in Kubernetes)") \
+    X(VD_CEL_CALL_COST_MAX,      1000000,     "cost of one evaluation of a CEL rule (as in Kubernetes)") \
+    X(VD_CEL_BUDGET_MAX,         10000000,    "cost of all evaluations of CEL rules for one object (as in Kubernetes)") \
+    X(VD_CEL_STEPS_MAX,          20000000,    "comparisons inside one evaluation of a CEL rule that have no cost of their own") \
+    X(VD_CEL_MEMORY_MAX,         67108864,    "bytes that one evaluation of a CEL rule may take") \
+    X(VD_CEL_MESSAGE_LEN_MAX,    5120,        "bytes of a message that a messageExpression makes (as in Kubernetes)") \
     X(VD_STATUS_CAUSES_MAX,      100,         "causes that the answer to an invalid object names") \
     X(VD_YAML_NODES_MAX,         1000000,     "nodes of a YAML document after its aliases are expanded") \
     X(VD_YAML_FLOW_WORK_MAX,     33554432,    "sum over a YAML document's values of the brackets around each") \
@@ -58,6 +67,15 @@
     X(VD_HTTP_AHEAD_OUTPUT_MAX,  262144,      "bytes waiting to be sent on a connection above which its next request waits") \
     X(VD_HTTP_TURN_REQUESTS_MAX, 64,          "requests of one connection that one turn of a loop takes") \
     X(VD_HTTP_TURN_SEND_MAX,     1048576,     "bytes that one turn of a loop sends on one connection, about") \
+    X(VD_HTTP2_STREAMS_DEFAULT,  250,         "requests and watches at a time on one HTTP/2 connection") \
+    X(VD_HTTP2_TABLE_LEN_MAX,    4096,        "bytes of an HTTP/2 connection's table of headers, in each direction") \
+    X(VD_HTTP2_UPLOAD_LEN_MAX,   8388608,     "bytes of request bodies of one HTTP/2 connection above which they arrive one after the other") \
+    X(VD_HTTP2_ANSWERS_LEN_MAX,  8388608,     "bytes of complete answers that wait for an HTTP/2 client above which its next requests wait") \
+    X(VD_HTTP2_OUTPUT_LEN_MAX,   131072,      "bytes of an HTTP/2 connection that are made ready for its socket at a time, about") \
+    X(VD_HTTP2_QUEUE_FRAMES_MAX, 2048,        "frames that wait for an HTTP/2 connection's socket above which it is not read from") \
+    X(VD_HTTP2_NUISANCES_MAX,    500,         "resets, pings, settings and the like that an HTTP/2 client may send at once; then GOAWAY") \
+    X(VD_HTTP2_NUISANCES_PER_S,  100,         "and how many per second in the long run") \
+    X(VD_HTTP2_NOTICE_MS,        1000,        "milliseconds between the two GOAWAYs of a connection that ends, when the client does not answer") \
     X(VD_HTTP_TURN_HANDSHAKES_MAX, 2,         "steps of TLS handshakes that one turn of a loop takes; a step costs as much as many requests") \
     X(VD_HTTP_STRANGERS_MAX,     4096,        "connections of which nobody has shown yet who he is; one more ends the oldest") \
     X(VD_TCP_UNSENT_LEN_MAX,     131072,      "bytes that the kernel keeps for a connection before it has sent them") \
@@ -79,12 +97,16 @@
     X(VD_ACCEPT_RANGES_MAX,      32,          "media ranges of a request's Accept headers") \
     X(VD_PROTOBUF_VALUES_MAX,    1000000,     "values of a document that is made from a protobuf body") \
     X(VD_PROTOBUF_UNKNOWN_MAX,   100,         "unknown fields of a protobuf body that are reported; more are only counted") \
+    X(VD_FIELD_MANAGER_LEN_MAX,  128,         "bytes of a field manager's name; a user agent's is cut") \
+    X(VD_MANAGED_ENTRIES_MAX,    1000,        "entries of a managedFields list that a client sends; a longer one is ignored") \
     X(VD_ANNOTATIONS_LEN_MAX,    262144,      "bytes of an object's annotations, keys and values (as in Kubernetes)") \
     X(VD_CONFIG_DATA_LEN_MAX,    1048576,     "bytes of a ConfigMap's or Secret's data (as in Kubernetes)") \
     X(VD_FIELD_PATH_LEN_MAX,     1024,        "bytes of a field's path in a message; a longer one loses its beginning") \
     X(VD_VIOLATIONS_MAX,         500,         "violations that are named of one object; more are counted") \
     X(VD_VIOLATION_VALUE_LEN_MAX, 4096,       "bytes of a value that a violation shows, and of what it says of it; more is cut") \
     X(VD_PRUNED_PATHS_MAX,       100,         "unknown fields that are named of one object") \
+    X(VD_DEFINITION_VERSIONS_MAX, 64,         "versions of a CustomResourceDefinition") \
+    X(VD_LIST_KEYS_MAX,          64,          "names in x-kubernetes-list-map-keys of a definition's schema") \
     X(VD_LOG_LINE_MAX,           8192,        "bytes of a log line; a longer one is cut") \
     X(VD_LOG_QUEUE_MAX,          4096,        "log lines waiting to be written; more are dropped and counted") \
     X(VD_LOG_REFUSALS_PER_S,     10,          "requests answered with 401 or 429 that each loop logs in a second; more are counted") \
@@ -101,6 +123,17 @@
     X(VD_JWT_LEN_MAX,            16384,       "bytes of a JSON web token") \
     X(VD_JWT_DEPTH_MAX,          16,          "nesting of a JSON web token's claims") \
     X(VD_JWT_AUDIENCES_MAX,      64,          "audiences of a JSON web token") \
+    X(VD_JWKS_LEN_MAX,           1048576,     "bytes of a JWK set, and of an issuer's discovery document") \
+    X(VD_JWKS_KEYS_MAX,          100,         "keys of a JWK set") \
+    X(VD_JWKS_REFRESH_MS,        300000,      "milliseconds after which an issuer's keys are fetched again") \
+    X(VD_JWKS_RETRY_MS,          10000,       "milliseconds after which that is tried again when it has failed") \
+    X(VD_JWKS_ASK_MS,            2000,        "milliseconds between two fetches at least, however many tokens name unknown keys") \
+    X(VD_JWKS_TIMEOUT_MS,        10000,       "milliseconds that one answer of an issuer may take") \
+    X(VD_ISSUERS_MAX,            64,          "issuers of JSON web tokens (as in Kubernetes)") \
+    X(VD_MANIFEST_LEN_MAX,       1048576,     "bytes of an audit policy or a file of issuers") \
+    X(VD_AUDIT_QUEUE_LEN_MAX,    16777216,    "bytes of audit events waiting to be written; more are dropped and counted") \
+    X(VD_AUDIT_CLOSE_MS,         2000,        "milliseconds that a stopping server waits for the audit log to take no more") \
+    X(VD_AUDIT_ID_LEN_MAX,       64,          "bytes of a client's own Audit-ID; a longer one is not used") \
     X(VD_PEM_LEN_MAX,            1048576,     "bytes of a file with keys or certificates") \
     X(VD_GRANT_RIGHTS_MAX,       16384,       "single rights (group x resource x verb x name) of a role that is checked for escalation")
 /* clang-format on */

@@ -169,6 +169,11 @@ struct vd_json *vd_json_string_ref(struct vd_arena *a, struct vd_slice text)
     return node_new_text(a, VD_JSON_STRING, text);
 }
 
+struct vd_json *vd_json_raw(struct vd_arena *a, struct vd_slice json)
+{
+    return node_new_text(a, VD_JSON_NUMBER, json);
+}
+
 struct vd_json *vd_json_array(struct vd_arena *a)
 {
     return node_new(a, VD_JSON_ARRAY);

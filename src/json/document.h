@@ -171,6 +171,10 @@ struct vd_json *vd_json_string(struct vd_arena *a, struct vd_slice text);
 /* The same, but the text is borrowed for as long as the value is used. */
 struct vd_json *vd_json_string_ref(struct vd_arena *a, struct vd_slice text);
 
+/* A value by its JSON, which is borrowed and not looked into: for a document that is
+ * about to be written. Readers take it for a number. */
+struct vd_json *vd_json_raw(struct vd_arena *a, struct vd_slice json);
+
 struct vd_json *vd_json_array(struct vd_arena *a);
 struct vd_json *vd_json_object(struct vd_arena *a);
 

@@ -22,15 +22,16 @@ static size_t add_replaced(struct vd_buf *out, struct vd_slice json, struct vd_s
 int vd_revision_hole_make(struct vd_buf *out, struct vd_slice json, size_t *hole,
                           struct vd_error *error)
 {
+    static const struct vd_slice path[] = {{"metadata", 8}, {"resourceVersion", 15}};
     struct vd_slice metadata, gap;
+    if (vd_span_find(json, path, 2, &gap)) {
+        *hole = add_replaced(out, json, gap, "\"\"") - 1;
+        return VD_OK;
+    }
     if (!vd_span_get(json, VD_SLICE("metadata"), &metadata) || metadata.n < 2 ||
         metadata.p[0] != '{' || metadata.p[metadata.n - 1] != '}')
         return vd_error_set(error, VD_ERR_INVALID,
                             "the document has no object \"metadata\" to hold its resourceVersion");
-    if (vd_span_get(metadata, VD_SLICE("resourceVersion"), &gap)) {
-        *hole = add_replaced(out, json, gap, "\"\"") - 1;
-        return VD_OK;
-    }
     gap = vd_slice(metadata.p + metadata.n - 1, 0);
     bool empty = vd_slice_trim(vd_slice(metadata.p + 1, metadata.n - 2)).n == 0;
     *hole = add_replaced(out, json, gap,

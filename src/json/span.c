@@ -144,6 +144,8 @@ static const char *skip_value(const char *at, const char *end)
         return NULL;
     if (*at == '"')
         return skip_string(at + 1, end, &escapes);
+    if (*at == '{' && end - at > 1 && at[1] == '}') /* managedFields are full of them */
+        return at + 2;
     if (*at == '{' || *at == '[')
         return skip_container(at, end);
     const char *from = at;
@@ -273,6 +275,16 @@ bool vd_span_find(struct vd_slice json, const struct vd_slice *keys, size_t n,
         json = vd_slice(c.at, (size_t)(c.end - c.at));
     }
     return pass_value(&c, value);
+}
+
+bool vd_span_seek(struct vd_slice json, struct vd_slice key, struct vd_slice *rest)
+{
+    struct vd_span_cursor c;
+    vd_span_open(&c, json);
+    if (!c.object || !seek_member(&c, key))
+        return false;
+    *rest = vd_slice(c.at, (size_t)(c.end - c.at));
+    return true;
 }
 
 bool vd_span_get(struct vd_slice json, struct vd_slice key, struct vd_slice *value)

@@ -36,29 +36,23 @@ static bool same_map(const struct vd_json *a, const struct vd_json *b)
     return (vd_json_count(a) == 0 && vd_json_count(b) == 0) || vd_json_eq(a, b);
 }
 
-/* Whether the member is Git's: all but metadata, which is looked into, the version's
- * name, and status if that has a door of its own. */
-static bool is_spec(const struct vd_kind *kind, struct vd_slice key)
+/* What is Git's at the top: all but metadata, which is looked into, the version's name,
+ * and status if that has a door of its own. */
+static struct vd_json *spec_of(const struct vd_kind *kind, struct vd_arena *scratch,
+                               const struct vd_json *object)
 {
-    return !vd_slice_is(key, "metadata") && !vd_slice_is(key, "apiVersion") &&
-           !(kind->has_status && vd_slice_is(key, "status"));
+    struct vd_json *spec = vd_json_clone(scratch, object);
+    vd_json_remove(spec, VD_SLICE("metadata"));
+    vd_json_remove(spec, VD_SLICE("apiVersion"));
+    if (kind->has_status)
+        vd_json_remove(spec, VD_SLICE("status"));
+    return spec;
 }
 
-static bool has_all_of(const struct vd_kind *kind, const struct vd_json *object,
-                       const struct vd_json *other)
+static bool keeps_spec(const struct vd_kind *kind, struct vd_arena *scratch,
+                       const struct vd_json *old, const struct vd_json *object)
 {
-    VD_JSON_EACH (member, other) {
-        struct vd_slice key = vd_json_key(member);
-        if (is_spec(kind, key) && !vd_json_eq(member, vd_json_get(object, key)))
-            return false;
-    }
-    return true;
-}
-
-static bool keeps_spec(const struct vd_kind *kind, const struct vd_json *old,
-                       const struct vd_json *object)
-{
-    return has_all_of(kind, object, old) && has_all_of(kind, old, object) &&
+    return vd_json_eq(spec_of(kind, scratch, old), spec_of(kind, scratch, object)) &&
            same_map(vd_json_dig(old, "metadata", "labels", NULL),
                     vd_json_dig(object, "metadata", "labels", NULL)) &&
            same_map(vd_json_dig(old, "metadata", "annotations", NULL),
@@ -67,14 +61,14 @@ static bool keeps_spec(const struct vd_kind *kind, const struct vd_json *old,
 
 /* `old` is NULL if there is none, `object` if there will be none. Somebody else's
  * deletion may be brought to its end, by the one who takes the last finalizer off. */
-static bool leaves_it_alone(const struct vd_kind *kind, const struct vd_json *old,
-                            const struct vd_json *object)
+static bool leaves_it_alone(const struct vd_kind *kind, struct vd_arena *scratch,
+                            const struct vd_json *old, const struct vd_json *object)
 {
     if (!old)
         return false;
     if (!object)
         return is_deleting(old);
-    return is_deleting(object) == is_deleting(old) && keeps_spec(kind, old, object);
+    return is_deleting(object) == is_deleting(old) && keeps_spec(kind, scratch, old, object);
 }
 
 static struct vd_git_claim claim_of(struct vd_arena *arena, struct vd_slice name,
@@ -117,7 +111,8 @@ static bool judge(const struct vd_kind *kind, const struct vd_wish *wish, struct
     const struct vd_json *old = read_document(&scratch, before);
     const struct vd_json *object = read_document(&scratch, after);
     bool marked = is_marked(old) || is_marked(object);
-    bool allowed = (!kind->spec_owned_by_git && !marked) || leaves_it_alone(kind, old, object);
+    bool allowed = (!kind->spec_owned_by_git && !marked) ||
+                   leaves_it_alone(kind, &scratch, old, object);
     if (!allowed)
         *claim = claim_of(arena, wish->key.name, is_marked(old) ? old : object);
     vd_arena_release(&scratch);

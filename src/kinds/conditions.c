@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "json/compare.h"
+#include "json/key_index.h"
 
 /* ---- which lists ---- */
 
@@ -134,6 +135,19 @@ static void keep_in_list(const struct vd_schema_node *node, struct vd_arena *are
     free(before.p);
 }
 
+static void keep_in_object(const struct vd_schema_node *node, struct vd_arena *arena,
+                           struct vd_json *object, const struct vd_json *old)
+{
+    struct vd_key_index before;
+    if (!vd_json_is(old, VD_JSON_OBJECT))
+        return;
+    vd_key_index_init(&before, old);
+    VD_JSON_EACH (member, object)
+        keep(vd_schema_member(node, vd_json_key(member)), arena, member,
+             vd_key_index_get(&before, vd_json_key(member)));
+    vd_key_index_release(&before);
+}
+
 static void keep(const struct vd_schema_node *node, struct vd_arena *arena, struct vd_json *value,
                  const struct vd_json *old)
 {
@@ -142,9 +156,7 @@ static void keep(const struct vd_schema_node *node, struct vd_arena *arena, stru
     if (vd_json_is(value, VD_JSON_ARRAY) && vd_json_is(old, VD_JSON_ARRAY)) {
         keep_in_list(node, arena, value, old);
     } else if (vd_json_is(value, VD_JSON_OBJECT)) {
-        VD_JSON_EACH (member, value)
-            keep(vd_schema_member(node, vd_json_key(member)), arena, member,
-                 vd_json_get(old, vd_json_key(member)));
+        keep_in_object(node, arena, value, old);
     }
 }
 

@@ -10,6 +10,12 @@
 #include "base/alloc.h"
 #include "base/buf.h"
 
+struct vd_kind_source {
+    struct vd_refcount refs;
+    struct vd_arena arena;
+    const struct vd_json *document;
+};
+
 /* The work on one document. After the first failure `code` is set and the rest of
  * the reading is harmless. */
 struct reading {
@@ -342,13 +348,31 @@ static const struct vd_json *version_named(const struct vd_json *spec, struct vd
     return NULL;
 }
 
-int vd_kind_new(struct vd_kind **out, const struct vd_json *document, struct vd_slice version,
+struct vd_kind_source *vd_kind_source_new(const struct vd_json *document)
+{
+    struct vd_kind_source *source = VD_NEW(struct vd_kind_source);
+    vd_refcount_init(&source->refs);
+    source->document = vd_json_copy(&source->arena, document);
+    return source;
+}
+
+void vd_kind_source_unref(struct vd_kind_source *source)
+{
+    if (!vd_unref(&source->refs))
+        return;
+    vd_arena_release(&source->arena);
+    free(source);
+}
+
+int vd_kind_new(struct vd_kind **out, struct vd_kind_source *source, struct vd_slice version,
                 const struct vd_kind_options *options, struct vd_error *error)
 {
     struct vd_kind *kind = VD_NEW(struct vd_kind);
     vd_refcount_init(&kind->refs);
+    vd_ref(&source->refs);
     kind->builtin = options->builtin;
-    kind->document = vd_json_copy(&kind->arena, document);
+    kind->source = source;
+    kind->document = source->document;
     struct reading r = {.kind = kind, .error = error};
     r.spec = vd_json_get(kind->document, VD_SLICE("spec"));
     r.names = vd_json_get(r.spec, VD_SLICE("names"));
@@ -388,6 +412,7 @@ void vd_kind_unref(struct vd_kind *kind)
     if (!kind || !vd_unref(&kind->refs))
         return;
     vd_schema_unref(kind->schema);
+    vd_kind_source_unref(kind->source);
     vd_arena_release(&kind->arena);
     free(kind);
 }

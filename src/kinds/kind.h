@@ -125,6 +125,9 @@ struct vd_storage_field {
     struct vd_slice there;
 };
 
+/* A CRD document, kept for all kinds that are made of it. */
+struct vd_kind_source;
+
 struct vd_kind {
     struct vd_slice group;       /* empty: the core group */
     struct vd_slice version;     /* "v1" */
@@ -164,7 +167,8 @@ struct vd_kind {
     bool status_boundary_strict;
     bool preserve_unknown; /* spec.preserveUnknownFields: nothing is pruned */
     struct vd_schema *schema;
-    const struct vd_json *document; /* the whole CRD */
+    const struct vd_json *document; /* the whole CRD, in `source` */
+    struct vd_kind_source *source;
 
     struct vd_refcount refs;
     struct vd_arena arena;
@@ -175,12 +179,16 @@ struct vd_kind_options {
     struct vd_schema *metadata; /* the schema of ObjectMeta, borrowed for the call */
 };
 
+/* Copies the document: one reference. */
+struct vd_kind_source *vd_kind_source_new(const struct vd_json *document) VD_MUST_USE;
+void vd_kind_source_unref(struct vd_kind_source *source);
+
 /*
- * Makes the kind of one version of the CRD document, which is copied. *out is one
- * reference. VD_ERR_INVALID with the place when the document is no CRD that can be
+ * Makes the kind of one version of the CRD document, of which it takes a reference. *out
+ * is one reference. VD_ERR_INVALID with the place when the document is no CRD that can be
  * served; VD_ERR_NOT_FOUND when it has no such version.
  */
-int vd_kind_new(struct vd_kind **out, const struct vd_json *document, struct vd_slice version,
+int vd_kind_new(struct vd_kind **out, struct vd_kind_source *source, struct vd_slice version,
                 const struct vd_kind_options *options, struct vd_error *error) VD_MUST_USE;
 
 struct vd_kind *vd_kind_ref(struct vd_kind *kind);

@@ -3,6 +3,7 @@
 
 #include "kinds/metadata.h"
 #include "kinds/rules.h"
+#include "kinds/schema_rules.h"
 
 void vd_object_prepare(const struct vd_kind *kind, struct vd_arena *arena, struct vd_json *object,
                        bool create, struct vd_pruned *pruned)
@@ -22,7 +23,15 @@ bool vd_object_validate(const struct vd_kind *kind, const struct vd_json *object
         if (old)
             vd_metadata_check_update(object, old, out);
     }
-    vd_schema_validate(kind->schema, object, out);
+    size_t schema = out->list.n;
+    vd_schema_validate_change(kind->schema, object, kind->builtin ? NULL : old, out);
+    if (vd_schema_may_check_rules(out, schema))
+        vd_schema_check_rules(kind->schema, object, old, out);
+    else if (vd_schema_has_rules(kind->schema))
+        vd_violations_add_at(out, VD_VIOLATION_INVALID, VD_SLICE("<nil>"), VD_SLICE("null"),
+                             VD_SLICE("some validation rules were not checked because the object "
+                                      "was invalid; correct the existing errors to complete "
+                                      "validation"));
     vd_rules_check(kind, object, old, out);
     return out->list.n == before && out->dropped == 0;
 }

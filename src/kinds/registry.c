@@ -1,7 +1,8 @@
 /*
  * See registry.h. A set is one array of kinds in discovery order and two indexes of
  * it, sorted by kind and by storage key; look-ups are binary searches. A change
- * copies pointers, which is cheap enough for thousands of kinds.
+ * copies pointers and puts the new ones in their places, which is cheap enough for
+ * thousands of kinds.
  *
  * `lock` guards `current`; it is held for the exchange of a pointer and a count.
  * `writer` is held during a whole change, so that changes do not lose each other;
@@ -72,19 +73,60 @@ static int by_key(const void *a, const void *b)
     return order ? order : (int)y_is - (int)x_is;
 }
 
-/* A set of `n` kinds, whose references it takes over together with the array. */
-static struct vd_kind_set *set_new(struct vd_kind **all, size_t n, uint64_t generation)
+/* What a new set is made of: the kinds of an old one, but for those of a group and
+ * plural, and some new ones. */
+struct change {
+    const struct vd_kind_set *old;
+    struct vd_slice group, plural;
+    VD_VEC(struct vd_kind *) fresh; /* one reference each */
+};
+
+static bool is_replaced(const struct change *change, const struct vd_kind *kind)
+{
+    return vd_slice_eq(kind->plural, change->plural) && vd_slice_eq(kind->group, change->group);
+}
+
+/* Puts the kind behind those that come before it or are its equal. */
+static void insert(struct vd_kind **kinds, size_t n, struct vd_kind *kind,
+                   int (*order)(const void *a, const void *b))
+{
+    size_t low = 0, high = n;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (order(&kind, &kinds[middle]) < 0)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    memmove(&kinds[low + 1], &kinds[low], (n - low) * sizeof *kinds);
+    kinds[low] = kind;
+}
+
+/* One of the set's arrays: the old one is sorted already, so this takes n steps. */
+static struct vd_kind **arrange(const struct change *change, struct vd_kind *const *old,
+                                int (*order)(const void *a, const void *b), size_t *count)
+{
+    struct vd_kind **kinds = vd_calloc(change->old->n + change->fresh.n + 1, sizeof *kinds);
+    size_t n = 0;
+    for (size_t i = 0; i < change->old->n; i++)
+        if (!is_replaced(change, old[i]))
+            kinds[n++] = old[i];
+    for (size_t i = 0; i < change->fresh.n; i++)
+        insert(kinds, n++, change->fresh.p[i], order);
+    *count = n;
+    return kinds;
+}
+
+static struct vd_kind_set *set_new(const struct change *change, uint64_t generation)
 {
     struct vd_kind_set *set = VD_NEW(struct vd_kind_set);
     vd_refcount_init(&set->refs);
     set->generation = generation;
-    set->n = n;
-    set->all = all;
-    set->by_kind = vd_memdup(all, (n + 1) * sizeof *all);
-    set->by_key = vd_memdup(all, (n + 1) * sizeof *all);
-    qsort(set->all, n, sizeof *all, by_resource);
-    qsort(set->by_kind, n, sizeof *all, by_kind);
-    qsort(set->by_key, n, sizeof *all, by_key);
+    set->all = arrange(change, change->old->all, by_resource, &set->n);
+    set->by_kind = arrange(change, change->old->by_kind, by_kind, &set->n);
+    set->by_key = arrange(change, change->old->by_key, by_key, &set->n);
+    for (size_t i = 0; i < set->n; i++)
+        vd_kind_ref(set->all[i]);
     return set;
 }
 
@@ -171,7 +213,7 @@ struct vd_kinds *vd_kinds_new(struct vd_schema *metadata)
     pthread_mutex_init(&kinds->writer, NULL);
     pthread_mutex_init(&kinds->lock, NULL);
     kinds->metadata = metadata ? vd_schema_ref(metadata) : NULL;
-    kinds->current = set_new(vd_calloc(1, sizeof(struct vd_kind *)), 0, 0);
+    kinds->current = set_new(&(struct change){.old = &(struct vd_kind_set){.n = 0}}, 0);
     return kinds;
 }
 
@@ -204,17 +246,11 @@ struct vd_kind_set *vd_kinds_snapshot(struct vd_kinds *kinds)
     return set;
 }
 
-struct kind_list {
-    VD_VEC(struct vd_kind *) list;
-};
-
-/* Makes the list, whose references are taken over, the current set. */
-static void publish(struct vd_kinds *kinds, struct kind_list *list)
+/* Makes the change the current set. */
+static void publish(struct vd_kinds *kinds, const struct change *change)
 {
     uint64_t generation = vd_kinds_generation(kinds) + 1;
-    VD_VEC_RESERVE(&list->list, 1);
-    list->list.p[list->list.n] = NULL;
-    struct vd_kind_set *set = set_new(list->list.p, list->list.n, generation);
+    struct vd_kind_set *set = set_new(change, generation);
     pthread_mutex_lock(&kinds->lock);
     struct vd_kind_set *old = kinds->current;
     kinds->current = set;
@@ -223,26 +259,11 @@ static void publish(struct vd_kinds *kinds, struct kind_list *list)
     vd_kind_set_unref(old);
 }
 
-/* References to all kinds but those of the group and plural; their number left out. */
-static size_t others(struct vd_kinds *kinds, struct vd_slice group, struct vd_slice plural,
-                     struct kind_list *list)
+static void change_release(struct change *change)
 {
-    size_t left_out = 0;
-    for (size_t i = 0; i < kinds->current->n; i++) {
-        struct vd_kind *kind = kinds->current->all[i];
-        if (vd_slice_eq(kind->group, group) && vd_slice_eq(kind->plural, plural))
-            left_out++;
-        else
-            *VD_VEC_PUSH(&list->list) = vd_kind_ref(kind);
-    }
-    return left_out;
-}
-
-static void drop(struct kind_list *list)
-{
-    for (size_t i = 0; i < list->list.n; i++)
-        vd_kind_unref(list->list.p[i]);
-    VD_VEC_RELEASE(&list->list);
+    for (size_t i = 0; i < change->fresh.n; i++)
+        vd_kind_unref(change->fresh.p[i]);
+    VD_VEC_RELEASE(&change->fresh);
 }
 
 /* Whether the new kind may stand beside the ones of the current set. */
@@ -269,45 +290,48 @@ int vd_kinds_put(struct vd_kinds *kinds, const struct vd_json *document, bool bu
     struct vd_kind_options options = {builtin, kinds->metadata};
     const struct vd_json *spec = vd_json_get(document, VD_SLICE("spec"));
     const struct vd_json *versions = vd_json_get(spec, VD_SLICE("versions"));
-    struct kind_list list = {0};
+    struct change change = {.group = vd_json_text(vd_json_get(spec, VD_SLICE("group"))),
+                            .plural = vd_json_text(vd_json_dig(spec, "names", "plural", NULL))};
     int code = VD_OK;
     if (vd_json_count(versions) == 0)
         return vd_error_set(error, VD_ERR_INVALID, "the definition has no versions");
+    struct vd_kind_source *source = vd_kind_source_new(document);
     pthread_mutex_lock(&kinds->writer);
-    others(kinds, vd_json_text(vd_json_get(spec, VD_SLICE("group"))),
-           vd_json_text(vd_json_dig(spec, "names", "plural", NULL)), &list);
+    change.old = kinds->current;
     VD_JSON_EACH (version, versions) {
         struct vd_kind *kind = NULL;
         struct vd_slice name = vd_json_text(vd_json_get(version, VD_SLICE("name")));
-        code = vd_kind_new(&kind, document, name, &options, error);
+        code = vd_kind_new(&kind, source, name, &options, error);
         if (code)
             break;
-        *VD_VEC_PUSH(&list.list) = kind;
+        *VD_VEC_PUSH(&change.fresh) = kind;
         code = check_room(kinds, kind, error);
         if (code)
             break;
     }
-    if (code)
-        drop(&list);
-    else
-        publish(kinds, &list);
+    if (!code)
+        publish(kinds, &change);
     pthread_mutex_unlock(&kinds->writer);
+    vd_kind_source_unref(source);
+    change_release(&change);
     return code;
 }
 
 int vd_kinds_remove(struct vd_kinds *kinds, struct vd_slice group, struct vd_slice plural,
                     struct vd_error *error)
 {
-    struct kind_list list = {0};
-    int code = VD_OK;
+    struct change change = {.group = group, .plural = plural};
+    int code = VD_ERR_NOT_FOUND;
     pthread_mutex_lock(&kinds->writer);
-    if (others(kinds, group, plural, &list)) {
-        publish(kinds, &list);
-    } else {
-        code = vd_error_set(error, VD_ERR_NOT_FOUND, "there is no kind %.*s in group \"%.*s\"",
-                            VD_FMT(plural), VD_FMT(group));
-        drop(&list);
-    }
+    change.old = kinds->current;
+    for (size_t i = 0; code && i < change.old->n; i++)
+        if (is_replaced(&change, change.old->all[i]))
+            code = VD_OK;
+    if (code)
+        vd_error_set(error, VD_ERR_NOT_FOUND, "there is no kind %.*s in group \"%.*s\"",
+                     VD_FMT(plural), VD_FMT(group));
+    else
+        publish(kinds, &change);
     pthread_mutex_unlock(&kinds->writer);
     return code;
 }

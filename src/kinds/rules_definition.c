@@ -10,7 +10,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "base/utf8.h"
+#include "base/limits.h"
 #include "kinds/name.h"
 #include "kinds/rules_internal.h"
 #include "kinds/structural.h"
@@ -340,10 +340,25 @@ static void check_selectable_field(const struct vd_json *schema, struct vd_slice
                     "and strings with formats are allowed.");
 }
 
+/* False: there are more, which is said. */
+static bool check_count(const struct vd_json *list, int max, const struct vd_field_path *path,
+                        struct vd_violations *out)
+{
+    char digits[20];
+    if (vd_json_count(list) <= (size_t)max)
+        return true;
+    vd_violations_add(out, VD_VIOLATION_TOO_MANY, path,
+                      vd_slice(digits, vd_u64_digits(vd_json_count(list), digits)),
+                      "must have at most %d items", max);
+    return false;
+}
+
 static void check_selectable(const struct vd_json *fields, const struct vd_json *schema,
                              const struct vd_field_path *path, struct vd_violations *out)
 {
     size_t i = 0;
+    if (!check_count(fields, SELECTABLE_MAX, path, out))
+        return;
     VD_JSON_EACH (field, fields) {
         struct vd_field_path up = vd_field_element(path, i++);
         struct vd_field_path at = vd_field_member(&up, VD_SLICE("jsonPath"));
@@ -357,12 +372,6 @@ static void check_selectable(const struct vd_json *fields, const struct vd_json 
                 break;
             }
         }
-    }
-    if (i > SELECTABLE_MAX) {
-        char count[24];
-        size_t n = vd_u64_digits(i, count);
-        vd_violations_add(out, VD_VIOLATION_TOO_MANY, path, vd_slice(count, n),
-                          "must have at most %d items", SELECTABLE_MAX);
     }
 }
 
@@ -492,6 +501,8 @@ static void check_versions(const struct vd_json *versions, const struct vd_field
     struct vd_field_path list = vd_field_member(spec, VD_SLICE("versions"));
     size_t i = 0, storage = 0;
     bool unique = true;
+    if (!check_count(versions, VD_DEFINITION_VERSIONS_MAX, &list, out))
+        return;
     VD_JSON_EACH (version, versions) {
         struct vd_field_path up = vd_field_element(&list, i++);
         struct vd_field_path name = vd_field_member(&up, VD_SLICE("name"));
@@ -505,11 +516,14 @@ static void check_versions(const struct vd_json *versions, const struct vd_field
         check_label(&name, text, text, "", VD_NAME_DNS1035, out);
         check_deprecation(version, &up, out);
     }
+    struct vd_slice shown = VD_SLICE("null");
+    if (versions && (!unique || storage != 1))
+        shown = vd_shown_json(out, versions);
     if (!unique)
-        vd_violations_add(out, VD_VIOLATION_INVALID, &list, vd_shown_json(out, versions), "%s",
+        vd_violations_add(out, VD_VIOLATION_INVALID, &list, shown, "%s",
                           "must contain unique version names");
     if (storage != 1)
-        vd_violations_add(out, VD_VIOLATION_INVALID, &list, vd_shown_json(out, versions), "%s",
+        vd_violations_add(out, VD_VIOLATION_INVALID, &list, shown, "%s",
                           "must have exactly one version marked as storage version");
     check_parts(versions, spec, out);
 }

@@ -75,6 +75,14 @@ void vd_schema_unref(struct vd_schema *s);
 bool vd_schema_validate(const struct vd_schema *s, const struct vd_json *object,
                         struct vd_violations *out);
 
+/*
+ * The same for an update of `old`: a value that has not changed may be wrong, as it
+ * was taken when it came. Members are compared by name, items of a list of type map by
+ * their keys, other items only with their whole list.
+ */
+bool vd_schema_validate_change(const struct vd_schema *s, const struct vd_json *object,
+                               const struct vd_json *old, struct vd_violations *out);
+
 /* The paths of the fields that pruning took away, "spec.foo", in order, at most
  * VD_PRUNED_PATHS_MAX. `= {0}` is none. */
 struct vd_pruned {

@@ -11,11 +11,13 @@
 
 #include "base/alloc.h"
 #include "kinds/schema_internal.h"
+#include "kinds/schema_rules.h"
 
 struct compiler {
     struct vd_schema *schema;
     struct vd_error *error;
     bool advisory;
+    bool resource;
 };
 
 static const struct vd_schema_node *compile(struct compiler *c, const struct vd_json *source,
@@ -182,8 +184,11 @@ static bool compile_flags(struct compiler *c, struct vd_schema_node *node,
         node->list_type = VD_LIST_MAP;
     else if (list.n && !vd_slice_is(list, "atomic"))
         return refuse(c, path, "x-kubernetes-list-type must be atomic, set or map");
+    node->merge_type = node->list_type;
     if (c->advisory)
         node->list_type = VD_LIST_ATOMIC;
+    if (vd_slice_is(vd_json_text(vd_json_get(source, VD_SLICE("x-kubernetes-map-type"))), "atomic"))
+        node->flags |= VD_SCHEMA_ATOMIC_MAP;
     node->map_keys = vd_json_get(source, VD_SLICE("x-kubernetes-list-map-keys"));
     VD_JSON_EACH (key, node->map_keys) {
         if (!vd_json_is(key, VD_JSON_STRING))
@@ -353,6 +358,11 @@ static bool is_anything(const struct vd_schema_node *node)
     return !node || (node->flags & VD_SCHEMA_ANYTHING);
 }
 
+static bool has_rules(const struct vd_schema_node *node)
+{
+    return node && (node->flags & VD_SCHEMA_RULES_BELOW);
+}
+
 /* What the walks can skip. */
 static void summarise(struct vd_schema_node *node)
 {
@@ -363,13 +373,28 @@ static void summarise(struct vd_schema_node *node)
     bool defaults = node->fallback ||
                     (node->items && (node->items->flags & VD_SCHEMA_DEFAULTS_BELOW)) ||
                     (node->additional && (node->additional->flags & VD_SCHEMA_DEFAULTS_BELOW));
+    bool rules = node->rules || has_rules(node->items) || has_rules(node->additional);
     for (uint32_t i = 0; i < node->property_count; i++) {
         const struct vd_schema_node *child = node->properties[i].node;
+        rules = rules || has_rules(child);
         anything = anything && is_anything(child);
         defaults = defaults || (child && (child->flags & VD_SCHEMA_DEFAULTS_BELOW));
     }
     node->flags |= (uint16_t)(anything ? VD_SCHEMA_ANYTHING : 0);
     node->flags |= (uint16_t)(defaults ? VD_SCHEMA_DEFAULTS_BELOW : 0);
+    node->flags |= (uint16_t)(rules ? VD_SCHEMA_RULES_BELOW : 0);
+}
+
+/* x-kubernetes-validations. A rule that does not compile says so when it is asked:
+ * definitions are judged by structural_rules.c before they come here. */
+static void compile_rules(struct compiler *c, struct vd_schema_node *node,
+                          const struct vd_json *source, const struct vd_field_path *path)
+{
+    bool resource = (node->flags & VD_SCHEMA_EMBEDDED) || (!path && c->resource);
+    struct vd_schema_rules *rules = vd_schema_rules_compile(&c->schema->arena, source, resource);
+    node->rules = rules;
+    if (rules)
+        *VD_VEC_PUSH(&c->schema->rules) = rules;
 }
 
 static const struct vd_schema_node *compile(struct compiler *c, const struct vd_json *source,
@@ -396,6 +421,7 @@ static const struct vd_schema_node *compile(struct compiler *c, const struct vd_
         return NULL;
     if (c->schema->metadata && (node->flags & VD_SCHEMA_EMBEDDED))
         node->metadata = c->schema->metadata->root;
+    compile_rules(c, node, source, path);
     summarise(node);
     return node;
 }
@@ -404,7 +430,7 @@ int vd_schema_new(struct vd_schema **out, const struct vd_json *openapi,
                   const struct vd_schema_options *options, struct vd_error *error)
 {
     struct vd_schema *s = VD_NEW(struct vd_schema);
-    struct compiler c = {s, error, options && options->advisory};
+    struct compiler c = {s, error, options && options->advisory, options && options->resource};
     vd_refcount_init(&s->refs);
     if (options && options->metadata)
         s->metadata = vd_schema_ref(options->metadata);
@@ -440,6 +466,9 @@ void vd_schema_unref(struct vd_schema *s)
     for (size_t i = 0; i < s->patterns.n; i++)
         vd_pattern_free(s->patterns.p[i]);
     VD_VEC_RELEASE(&s->patterns);
+    for (size_t i = 0; i < s->rules.n; i++)
+        vd_schema_rules_release(s->rules.p[i]);
+    VD_VEC_RELEASE(&s->rules);
     vd_arena_release(&s->arena);
     vd_schema_unref(s->metadata);
     free(s);

@@ -11,10 +11,10 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/pattern.h"
 #include "base/refcount.h"
 #include "base/vec.h"
 #include "kinds/format.h"
-#include "kinds/pattern.h"
 #include "kinds/schema.h"
 
 /* The types that a node accepts; none set: any. */
@@ -37,7 +37,9 @@ enum vd_schema_flag {
     VD_SCHEMA_UNIQUE = 64,          /* uniqueItems */
     VD_SCHEMA_DEFAULTS_BELOW = 128, /* this node or one below it has a default */
     VD_SCHEMA_INT_OR_STRING = 256,
-    VD_SCHEMA_ANYTHING = 512, /* nothing to validate here or below */
+    VD_SCHEMA_ANYTHING = 512,     /* nothing to validate here or below */
+    VD_SCHEMA_RULES_BELOW = 1024, /* this node or one below it has rules */
+    VD_SCHEMA_ATOMIC_MAP = 2048,  /* x-kubernetes-map-type: atomic */
 };
 
 enum vd_list_type { VD_LIST_ATOMIC, VD_LIST_SET, VD_LIST_MAP };
@@ -89,10 +91,11 @@ struct vd_schema_compound {
 };
 
 struct vd_schema_node {
-    uint8_t types;     /* enum vd_schema_type */
-    uint8_t format;    /* enum vd_format */
-    uint8_t list_type; /* enum vd_list_type */
-    uint16_t flags;    /* enum vd_schema_flag */
+    uint8_t types;      /* enum vd_schema_type */
+    uint8_t format;     /* enum vd_format */
+    uint8_t list_type;  /* enum vd_list_type: what is validated */
+    uint8_t merge_type; /* enum vd_list_type: how server-side apply merges it */
+    uint16_t flags;     /* enum vd_schema_flag */
     uint32_t property_count, required_count;
     uint32_t slot_mask; /* of `slots`: their number minus one */
     struct vd_schema_property *properties;
@@ -101,10 +104,11 @@ struct vd_schema_node {
     const struct vd_schema_node *items;
     const struct vd_schema_bounds *bounds;
     const struct vd_schema_compound *compound;
-    const struct vd_json *map_keys; /* of a VD_LIST_MAP */
+    const struct vd_json *map_keys; /* of a VD_LIST_MAP, validated or merged */
     const struct vd_json *fallback; /* the default, or NULL */
     const struct vd_json *source;
     const struct vd_schema_node *metadata; /* root of the ObjectMeta schema, or NULL */
+    const struct vd_schema_rules *rules;   /* x-kubernetes-validations, or NULL */
 };
 
 struct vd_schema {
@@ -112,7 +116,8 @@ struct vd_schema {
     struct vd_arena arena;
     struct vd_schema *metadata; /* a reference, or NULL */
     const struct vd_schema_node *root;
-    VD_VEC(struct vd_pattern *) patterns; /* owned */
+    VD_VEC(struct vd_pattern *) patterns;   /* owned */
+    VD_VEC(struct vd_schema_rules *) rules; /* those of the nodes */
 };
 
 /* The property of this name, or NULL. */
@@ -150,6 +155,11 @@ static inline uint32_t vd_name_words_hash(struct vd_name_words words, size_t n)
  * only whether something does when `out` is NULL. */
 bool vd_schema_check_list(const struct vd_schema_node *node, const struct vd_json *array,
                           const struct vd_field_path *path, struct vd_violations *out);
+
+/* For each element of an array of type map, the element of `old` with the same keys or
+ * NULL; to be freed. Takes n log n steps. */
+const struct vd_json **vd_schema_correlate(const struct vd_schema_node *node,
+                                           const struct vd_json *array, const struct vd_json *old);
 
 /* Are two elements of the array equal? Takes n log n steps. */
 bool vd_schema_has_twins(const struct vd_json *array);

@@ -175,3 +175,38 @@ bool vd_schema_check_list(const struct vd_schema_node *node, const struct vd_jso
     free(elements);
     return twins == 0;
 }
+
+/* The first of the sorted elements whose hash is at least this one. */
+static size_t lower_bound(const struct element *elements, size_t n, uint64_t hash)
+{
+    size_t low = 0, high = n;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (elements[middle].hash < hash)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+const struct vd_json **vd_schema_correlate(const struct vd_schema_node *node,
+                                           const struct vd_json *array, const struct vd_json *old)
+{
+    size_t n = vd_json_count(old), index = 0;
+    const struct vd_json **found = vd_calloc(vd_json_count(array) + 1, sizeof *found);
+    struct element *elements = sorted(node, old);
+    VD_JSON_EACH (item, array) {
+        uint64_t hash = hash_of(node, item);
+        size_t from = lower_bound(elements, n, hash);
+        for (size_t i = from; i < n && elements[i].hash == hash && i < from + COLLISIONS_MAX; i++) {
+            if (same(node, elements[i].item, item)) {
+                found[index] = elements[i].item;
+                break;
+            }
+        }
+        index++;
+    }
+    free(elements);
+    return found;
+}

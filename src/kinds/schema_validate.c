@@ -13,6 +13,7 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/limits.h"
 #include "kinds/schema_internal.h"
@@ -23,10 +24,32 @@
 struct walk {
     struct vd_violations *out; /* NULL: probing */
     size_t matches;            /* checks passed: which alternative came closest */
+    const struct vd_json *old; /* what the next value to be checked was before, or NULL */
 };
 
 static bool check(struct walk *w, const struct vd_schema_node *node, const struct vd_json *value,
                   const struct vd_field_path *path);
+
+/* The same for a value that was `old` before: what has not changed may be wrong. The
+ * past is only looked at where something is wrong now. */
+static bool check_change(struct walk *w, const struct vd_schema_node *node,
+                         const struct vd_json *value, const struct vd_json *old,
+                         const struct vd_field_path *path)
+{
+    size_t before = w->out ? w->out->list.n : 0, dropped = w->out ? w->out->dropped : 0;
+    if (check(w, node, value, path))
+        return true;
+    if (!old || !w->out)
+        return false;
+    if (vd_json_eq(value, old)) {
+        vd_violations_pass(w->out, before, dropped);
+        return true;
+    }
+    w->out->list.n = before;
+    w->out->dropped = dropped;
+    w->old = old;
+    return check(w, node, value, path);
+}
 
 /* Adds "<path> in body <what>", as kube-openapi words it. False, for `ok &=`. */
 static bool complain(struct walk *w, enum vd_violation_type type, const struct vd_field_path *path,
@@ -298,24 +321,40 @@ static bool check_count(struct walk *w, const struct vd_schema_bounds *b,
                     max == 1 ? "" : "s");
 }
 
-static bool check_array(struct walk *w, const struct vd_schema_node *node,
-                        const struct vd_json *value, const struct vd_field_path *path)
+static bool check_items(struct walk *w, const struct vd_schema_node *node,
+                        const struct vd_json *value, const struct vd_json *old,
+                        const struct vd_field_path *path)
 {
     bool ok = true;
     size_t index = 0;
+    const struct vd_json **olds = NULL; /* items of other lists have no past */
+    if (node->list_type == VD_LIST_MAP && vd_json_is(old, VD_JSON_ARRAY))
+        olds = vd_schema_correlate(node, value, old);
+    VD_JSON_EACH (item, value) {
+        struct vd_field_path at = vd_field_element(path, index);
+        ok &= check_change(w, node->items, item, olds ? olds[index] : NULL, &at);
+        index++;
+        if (!ok && !w->out)
+            break;
+    }
+    free(olds);
+    return ok;
+}
+
+static bool check_array(struct walk *w, const struct vd_schema_node *node,
+                        const struct vd_json *value, const struct vd_json *old,
+                        const struct vd_field_path *path)
+{
+    bool ok = true;
     if (node->bounds && !check_count(w, node->bounds, value, path))
         return false;
     if ((node->flags & VD_SCHEMA_UNIQUE) && vd_schema_has_twins(value))
         return w->out && complain(w, VD_VIOLATION_INVALID, path, VD_SLICE("\"\""),
                                   "shouldn't contain duplicates");
-    if (node->items && !(node->items->flags & VD_SCHEMA_ANYTHING)) {
-        VD_JSON_EACH (item, value) {
-            struct vd_field_path at = vd_field_element(path, index++);
-            ok &= check(w, node->items, item, &at);
-            if (!ok && !w->out)
-                return false;
-        }
-    }
+    if (node->items && !(node->items->flags & VD_SCHEMA_ANYTHING))
+        ok = check_items(w, node, value, old, path);
+    if (!ok && !w->out)
+        return false;
     if (node->list_type != VD_LIST_ATOMIC)
         ok &= vd_schema_check_list(node, value, path, w->out);
     return ok;
@@ -362,7 +401,7 @@ static bool check_missing(struct walk *w, const struct vd_schema_node *node,
 
 static bool check_member(struct walk *w, const struct vd_schema_node *node,
                          const struct vd_schema_property *property, const struct vd_json *member,
-                         const struct vd_field_path *path)
+                         const struct vd_key_index *old, const struct vd_field_path *path)
 {
     const struct vd_schema_node *child = property ? property->node : node->additional;
     if (!property && (node->flags & VD_SCHEMA_CLOSED)) {
@@ -381,23 +420,32 @@ static bool check_member(struct walk *w, const struct vd_schema_node *node,
         return true;
     struct vd_field_path at = property ? vd_field_member(path, vd_json_key(member))
                                        : vd_field_key(path, vd_json_key(member));
-    return check(w, child, member, &at);
+    return check_change(w, child, member, old ? vd_key_index_get(old, vd_json_key(member)) : NULL,
+                        &at);
 }
 
 static bool check_object(struct walk *w, const struct vd_schema_node *node,
-                         const struct vd_json *value, const struct vd_field_path *path)
+                         const struct vd_json *value, const struct vd_json *old,
+                         const struct vd_field_path *path)
 {
-    bool ok = true;
+    bool ok = true, changes = vd_json_is(old, VD_JSON_OBJECT);
     uint32_t required = 0;
+    struct vd_key_index olds;
     if (node->bounds && !check_count(w, node->bounds, value, path))
         return false;
+    if (changes)
+        vd_key_index_init(&olds, old);
     VD_JSON_EACH (member, value) {
         const struct vd_schema_property *property = vd_schema_find(node, vd_json_key(member));
         required += property && property->required;
-        ok &= check_member(w, node, property, member, path);
+        ok &= check_member(w, node, property, member, changes ? &olds : NULL, path);
         if (!ok && !w->out)
-            return false;
+            break;
     }
+    if (changes)
+        vd_key_index_release(&olds);
+    if (!ok && !w->out)
+        return false;
     if (required < node->required_count)
         ok &= check_missing(w, node, value, path);
     if (node->flags & VD_SCHEMA_RESOURCE)
@@ -435,7 +483,7 @@ static void explain_best(struct walk *w, const struct vd_schema_list *list,
     size_t best_matches = 0;
     for (size_t i = 0; w->out && i < list->n; i++) {
         struct vd_violations found = {0};
-        struct walk one = {&found, 0};
+        struct walk one = {&found, 0, NULL};
         check(&one, list->p[i], value, path);
         if (i == 0 || one.matches > best_matches) {
             struct vd_violations swap = best;
@@ -488,7 +536,7 @@ static bool check_compound(struct walk *w, const struct vd_schema_compound *comp
             continue;
         }
         struct vd_violations found = {0};
-        struct walk one = {&found, 0};
+        struct walk one = {&found, 0, NULL};
         good += check(&one, compound->all_of.p[i], value, path);
         w->matches += one.matches;
         vd_violations_merge(w->out, &found);
@@ -504,7 +552,8 @@ static bool check_compound(struct walk *w, const struct vd_schema_compound *comp
 }
 
 static bool check_kind_of_value(struct walk *w, const struct vd_schema_node *node,
-                                const struct vd_json *value, const struct vd_field_path *path)
+                                const struct vd_json *value, const struct vd_json *old,
+                                const struct vd_field_path *path)
 {
     switch ((enum vd_json_type)value->type) {
     case VD_JSON_STRING:
@@ -512,9 +561,9 @@ static bool check_kind_of_value(struct walk *w, const struct vd_schema_node *nod
     case VD_JSON_NUMBER:
         return node->bounds ? check_number(w, node->bounds, value, path) : true;
     case VD_JSON_ARRAY:
-        return check_array(w, node, value, path);
+        return check_array(w, node, value, old, path);
     case VD_JSON_OBJECT:
-        return check_object(w, node, value, path);
+        return check_object(w, node, value, old, path);
     case VD_JSON_NULL:
     case VD_JSON_BOOL:
         break;
@@ -526,6 +575,8 @@ static bool check(struct walk *w, const struct vd_schema_node *node, const struc
                   const struct vd_field_path *path)
 {
     bool null = vd_json_is(value, VD_JSON_NULL), ok = true;
+    const struct vd_json *old = w->old;
+    w->old = NULL;
     if (null ? node->types && !(node->flags & VD_SCHEMA_NULLABLE)
              : node->types && !(node->types & type_bits(value)))
         ok = complain_type(w, node, value, path);
@@ -539,7 +590,7 @@ static bool check(struct walk *w, const struct vd_schema_node *node, const struc
     if (!ok && !w->out)
         return false;
     if (typed && !null)
-        ok &= check_kind_of_value(w, node, value, path);
+        ok &= check_kind_of_value(w, node, value, old, path);
     if (node->bounds && node->bounds->values)
         ok &= check_enum(w, node->bounds->values, value, path);
     w->matches += ok;
@@ -549,6 +600,13 @@ static bool check(struct walk *w, const struct vd_schema_node *node, const struc
 bool vd_schema_validate(const struct vd_schema *s, const struct vd_json *object,
                         struct vd_violations *out)
 {
-    struct walk w = {out, 0};
+    struct walk w = {out, 0, NULL};
     return check(&w, s->root, object, NULL);
+}
+
+bool vd_schema_validate_change(const struct vd_schema *s, const struct vd_json *object,
+                               const struct vd_json *old, struct vd_violations *out)
+{
+    struct walk w = {out, 0, NULL};
+    return check_change(&w, s->root, object, old, NULL);
 }

@@ -2,6 +2,7 @@
 #include "kinds/status_door.h"
 
 #include "json/compare.h"
+#include "json/key_index.h"
 
 static const struct vd_slice status_key = {"status", 6};
 static const struct vd_slice metadata_key = {"metadata", 8};
@@ -10,10 +11,18 @@ static const struct vd_slice metadata_key = {"metadata", 8};
 static void fill(struct vd_arena *arena, struct vd_json *object, const struct vd_json *old,
                  struct vd_slice but)
 {
+    struct vd_key_index given;
+    struct vd_json *more = vd_json_object(arena);
+    vd_key_index_init(&given, object);
     VD_JSON_EACH (member, old) {
         struct vd_slice key = vd_json_key(member);
-        if (!vd_slice_eq(key, but) && !vd_json_get(object, key))
-            vd_json_add(arena, object, key, vd_json_clone(arena, member));
+        if (!vd_slice_eq(key, but) && !vd_key_index_get(&given, key))
+            vd_json_add(arena, more, key, vd_json_clone(arena, member));
+    }
+    vd_key_index_release(&given);
+    while (vd_json_count(more)) {
+        struct vd_slice key = vd_json_key(vd_json_first(more)); /* unlinking takes it away */
+        vd_json_add_ref(object, key, vd_json_remove_after(more, NULL));
     }
 }
 
@@ -31,18 +40,33 @@ void vd_status_door_fill(struct vd_arena *arena, struct vd_json *object, const s
 static void add_differences(const struct vd_json *now, const struct vd_json *was,
                             const struct vd_field_path *path, struct vd_violations *out);
 
-static void add_members(const struct vd_json *now, const struct vd_json *was,
-                        const struct vd_field_path *path, struct vd_violations *out)
+/* Metadata is looked at field by field, and status is free. */
+static bool is_apart(struct vd_slice key)
 {
+    return vd_slice_eq(key, metadata_key) || vd_slice_eq(key, status_key);
+}
+
+/* What differs between two objects; `top`: they are whole ones. */
+static void add_members(const struct vd_json *now, const struct vd_json *was,
+                        const struct vd_field_path *path, bool top, struct vd_violations *out)
+{
+    struct vd_key_index before, after;
+    vd_key_index_init(&before, was);
+    vd_key_index_init(&after, now);
     VD_JSON_EACH (member, now) {
-        struct vd_field_path at = vd_field_member(path, vd_json_key(member));
-        add_differences(member, vd_json_get(was, vd_json_key(member)), &at, out);
+        struct vd_slice key = vd_json_key(member);
+        struct vd_field_path at = vd_field_member(path, key);
+        if (!top || !is_apart(key))
+            add_differences(member, vd_key_index_get(&before, key), &at, out);
     }
     VD_JSON_EACH (member, was) {
-        struct vd_field_path at = vd_field_member(path, vd_json_key(member));
-        if (!vd_json_get(now, vd_json_key(member)))
+        struct vd_slice key = vd_json_key(member);
+        struct vd_field_path at = vd_field_member(path, key);
+        if ((!top || !is_apart(key)) && !vd_key_index_get(&after, key))
             add_differences(NULL, member, &at, out);
     }
+    vd_key_index_release(&before);
+    vd_key_index_release(&after);
 }
 
 static void add_elements(const struct vd_json *now, const struct vd_json *was,
@@ -62,7 +86,7 @@ static void add_differences(const struct vd_json *now, const struct vd_json *was
                             const struct vd_field_path *path, struct vd_violations *out)
 {
     if (vd_json_is(now, VD_JSON_OBJECT) && vd_json_is(was, VD_JSON_OBJECT))
-        add_members(now, was, path, out);
+        add_members(now, was, path, false, out);
     else if (vd_json_is(now, VD_JSON_ARRAY) && vd_json_is(was, VD_JSON_ARRAY) &&
              vd_json_count(now) == vd_json_count(was))
         add_elements(now, was, path, out);
@@ -90,18 +114,7 @@ bool vd_status_door_check(const struct vd_json *object, const struct vd_json *ol
 {
     size_t before = out->list.n;
     check_metadata(vd_json_get(object, metadata_key), vd_json_get(old, metadata_key), out);
-    VD_JSON_EACH (member, object) {
-        struct vd_slice key = vd_json_key(member);
-        struct vd_field_path at = vd_field_member(NULL, key);
-        if (!vd_slice_eq(key, metadata_key) && !vd_slice_eq(key, status_key))
-            add_differences(member, vd_json_get(old, key), &at, out);
-    }
-    VD_JSON_EACH (member, old) {
-        struct vd_slice key = vd_json_key(member);
-        struct vd_field_path at = vd_field_member(NULL, key);
-        if (!vd_json_get(object, key) && !vd_slice_eq(key, status_key))
-            add_differences(NULL, member, &at, out);
-    }
+    add_members(object, old, NULL, true, out);
     return out->list.n == before;
 }
 

@@ -223,5 +223,9 @@ void vd_structural_check(const struct vd_json *schema, const struct vd_field_pat
         vd_structural_defaults(schema, &path, out);
     vd_structural_keywords(schema, &path, out);
     if (out->list.n == before && out->dropped == 0)
+        vd_structural_rules(schema, &path, out);
+    if (out->list.n == before && out->dropped == 0)
+        vd_structural_default_rules(schema, &path, out);
+    if (out->list.n == before && out->dropped == 0)
         check_compiles(schema, up, out);
 }

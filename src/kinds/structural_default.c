@@ -2,7 +2,7 @@
  * Defaults: what fills in a field has to be valid there, and to have no fields that
  * would be pruned at once.
  */
-#include "kinds/schema.h"
+#include "kinds/schema_rules.h"
 #include "kinds/structural_internal.h"
 
 /* The violations of a default under the path of the default. */
@@ -49,8 +49,26 @@ static void check_default(const struct vd_json *schema, const struct vd_json *va
     vd_arena_release(&arena);
 }
 
-void vd_structural_defaults(const struct vd_json *schema, const struct vd_field_path *path,
-                            struct vd_violations *out)
+/* A default as it is written, not yet filled in by those below it, follows the rules. */
+static void check_default_rules(const struct vd_json *schema, const struct vd_json *value,
+                                const struct vd_field_path *path, struct vd_violations *out)
+{
+    struct vd_schema *compiled = NULL;
+    struct vd_violations found = {0};
+    struct vd_schema_options options = {.borrow = true};
+    if (vd_schema_new(&compiled, schema, &options, NULL))
+        return;
+    if (!vd_schema_check_rules(compiled, value, NULL, &found))
+        add_under(&found, path, out);
+    vd_schema_unref(compiled);
+    vd_violations_release(&found);
+}
+
+typedef void (*check_of_default)(const struct vd_json *schema, const struct vd_json *value,
+                                 const struct vd_field_path *path, struct vd_violations *out);
+
+static void walk(const struct vd_json *schema, const struct vd_field_path *path,
+                 check_of_default check, struct vd_violations *out)
 {
     const struct vd_json *value = vd_json_get(schema, VD_SLICE("default"));
     const struct vd_json *items = vd_subschema(schema, VD_SLICE("items"));
@@ -58,11 +76,23 @@ void vd_structural_defaults(const struct vd_json *schema, const struct vd_field_
     struct vd_field_path below = vd_field_member(path, VD_SLICE("items"));
     struct vd_field_path up = vd_field_member(path, VD_SLICE("properties"));
     if (value && !vd_json_is(value, VD_JSON_NULL))
-        check_default(schema, value, &at, out);
+        check(schema, value, &at, out);
     if (items)
-        vd_structural_defaults(items, &below, out);
+        walk(items, &below, check, out);
     VD_JSON_EACH (property, vd_subschema(schema, VD_SLICE("properties"))) {
         struct vd_field_path next = vd_field_key(&up, vd_json_key(property));
-        vd_structural_defaults(property, &next, out);
+        walk(property, &next, check, out);
     }
+}
+
+void vd_structural_defaults(const struct vd_json *schema, const struct vd_field_path *path,
+                            struct vd_violations *out)
+{
+    walk(schema, path, check_default, out);
+}
+
+void vd_structural_default_rules(const struct vd_json *schema, const struct vd_field_path *path,
+                                 struct vd_violations *out)
+{
+    walk(schema, path, check_default_rules, out);
 }

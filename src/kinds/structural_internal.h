@@ -58,6 +58,15 @@ void vd_structural_complete(const struct vd_json *schema, const struct vd_field_
 void vd_structural_defaults(const struct vd_json *schema, const struct vd_field_path *path,
                             struct vd_violations *out);
 
+/* The same by the rules, which compile. */
+void vd_structural_default_rules(const struct vd_json *schema, const struct vd_field_path *path,
+                                 struct vd_violations *out);
+
+/* structural_rules.c: whether x-kubernetes-validations compile and what they may cost.
+ * The rest of the schema is in order. */
+void vd_structural_rules(const struct vd_json *schema, const struct vd_field_path *path,
+                         struct vd_violations *out);
+
 /* structural_keywords.c: which keywords there are, and which go together. */
 void vd_structural_keywords(const struct vd_json *schema, const struct vd_field_path *path,
                             struct vd_violations *out);

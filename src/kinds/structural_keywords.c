@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "base/limits.h"
 #include "kinds/structural_internal.h"
 
 /* What the walk knows of the place it is at. */
@@ -192,6 +193,14 @@ static void check_map(const struct vd_json *schema, const struct vd_field_path *
     if (!vd_has_type(items, "object")) {
         vd_structural_refuse(out, items, &at, VD_SLICE("type"),
                              "must be object if parent array's x-kubernetes-list-type is map");
+        return;
+    }
+    if (vd_json_count(keys) > VD_LIST_KEYS_MAX) {
+        struct vd_field_path list = vd_field_member(path, VD_X_LIST_KEYS);
+        char digits[20];
+        vd_violations_add(out, VD_VIOLATION_TOO_MANY, &list,
+                          vd_slice(digits, vd_u64_digits(vd_json_count(keys), digits)),
+                          "must have at most %d items", VD_LIST_KEYS_MAX);
         return;
     }
     VD_JSON_EACH (key, keys)

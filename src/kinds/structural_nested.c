@@ -2,8 +2,9 @@
  * What stands under allOf, anyOf, oneOf and not: it may restrict values, and say nothing
  * about which fields there are.
  */
-#include "kinds/pattern.h"
+#include "base/pattern.h"
 #include "kinds/structural_internal.h"
+#include "json/key_index.h"
 
 static void check_values(const struct vd_json *schema, bool skip_any_of, bool skip_first_any_of,
                          const struct vd_field_path *path, struct vd_violations *out);
@@ -158,14 +159,16 @@ static void complete_nested(const struct vd_json *values, const struct vd_json *
     complete_values(values, schema, there, here, out);
     complete_nested(vd_subschema(values, VD_SLICE("items")),
                     vd_subschema(schema, VD_SLICE("items")), &there_items, &here_items, out);
+    struct vd_key_index defined;
+    vd_key_index_init(&defined, vd_json_get(schema, VD_SLICE("properties")));
     VD_JSON_EACH (property, vd_subschema(values, VD_SLICE("properties"))) {
         struct vd_field_path there_at = vd_field_key(&there_up, vd_json_key(property));
         struct vd_field_path here_at = vd_field_key(&here_up, vd_json_key(property));
-        complete_nested(
-            property,
-            vd_subschema(vd_json_get(schema, VD_SLICE("properties")), vd_json_key(property)),
-            &there_at, &here_at, out);
+        const struct vd_json *found = vd_key_index_get(&defined, vd_json_key(property));
+        complete_nested(property, vd_json_is(found, VD_JSON_OBJECT) ? found : NULL, &there_at,
+                        &here_at, out);
     }
+    vd_key_index_release(&defined);
 }
 
 static void complete_values(const struct vd_json *values, const struct vd_json *schema,

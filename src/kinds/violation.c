@@ -24,6 +24,7 @@ static const struct {
 void vd_violations_release(struct vd_violations *v)
 {
     VD_VEC_RELEASE(&v->list);
+    VD_VEC_RELEASE(&v->passed);
     vd_arena_release(&v->arena);
     vd_buf_release(&v->scratch);
     v->dropped = 0;
@@ -117,6 +118,14 @@ void vd_violations_add(struct vd_violations *v, enum vd_violation_type type,
     vd_violations_add_at(v, type, vd_buf_slice(&field), shown, vd_buf_slice(&detail));
     vd_buf_release(&field);
     vd_buf_release(&detail);
+}
+
+void vd_violations_pass(struct vd_violations *v, size_t from, size_t dropped)
+{
+    for (size_t i = from; i < v->list.n && v->passed.n < VD_VIOLATIONS_MAX; i++)
+        *VD_VEC_PUSH(&v->passed) = v->list.p[i];
+    v->list.n = from;
+    v->dropped = dropped;
 }
 
 static bool has(const struct vd_violations *v, const struct vd_violation *one)

@@ -50,7 +50,8 @@ struct vd_violation {
 /* `= {0}` is none. The texts live as long as the list. One thread. */
 struct vd_violations {
     VD_VEC(struct vd_violation) list;
-    size_t dropped; /* found beyond VD_VIOLATIONS_MAX */
+    size_t dropped;                     /* found beyond VD_VIOLATIONS_MAX */
+    VD_VEC(struct vd_violation) passed; /* let pass, for a warning: vd_violations_pass */
     struct vd_arena arena;
     struct vd_buf scratch;
 };
@@ -86,6 +87,10 @@ void vd_violations_add(struct vd_violations *v, enum vd_violation_type type,
 /* The same with a path that is text already. */
 void vd_violations_add_at(struct vd_violations *v, enum vd_violation_type type,
                           struct vd_slice field, struct vd_slice shown, struct vd_slice detail);
+
+/* What was added behind the first `from`, with `dropped` as it was then, is no reason to
+ * refuse the object: it was so before. It is kept in `passed`. */
+void vd_violations_pass(struct vd_violations *v, size_t from, size_t dropped);
 
 /* Adds all of `from`, but for those that `v` has already. */
 void vd_violations_merge(struct vd_violations *v, const struct vd_violations *from);

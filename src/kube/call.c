@@ -7,6 +7,8 @@
 
 #include "base/alloc.h"
 #include "base/utf8.h"
+#include "kube/audit.h"
+#include "kube/record.h"
 #include "kube/scale.h"
 #include "kube/shown.h"
 #include "kube/zip.h"
@@ -127,6 +129,7 @@ void vd_call_reply_json(struct vd_call *call, unsigned status, struct vd_slice j
 {
     struct vd_buf body = {0};
     struct vd_arena scratch = {0};
+    vd_audit_object(vd_record_audit(call), json);
     if (vd_kube_output_encode(&body, &call->output, json, &scratch, NULL))
         vd_buf_add_slice(&body, json); /* not JSON after all: as it is */
     reply(call, status, vd_kube_output_content_type(&call->output), vd_buf_slice(&body), 0);
@@ -142,6 +145,7 @@ void vd_call_reply_object(struct vd_call *call, unsigned status, struct vd_slice
     object = vd_shown_body(call->kind, object, &room);
     if (call->scales)
         object = vd_scale_of(call->kind, object, &call->arena);
+    vd_audit_object(vd_record_audit(call), object);
     struct vd_table *table = call->output.form == VD_OUTPUT_TABLE
                                  ? vd_tables_get(call->kube->tables, call->kinds, call->kind)
                                  : NULL;
@@ -165,6 +169,7 @@ void vd_call_reply_status(struct vd_call *call, const struct vd_status *status)
     struct vd_buf json = {0}, body = {0};
     struct vd_arena scratch = {0};
     vd_status_write(&json, status);
+    vd_audit_status(vd_record_audit(call), status, vd_buf_slice(&json));
     if (vd_kube_output_encode(&body, &call->output, vd_buf_slice(&json), &scratch, NULL))
         vd_buf_add_slice(&body, vd_buf_slice(&json));
     reply(call, (unsigned)status->code, vd_kube_output_content_type(&call->output),

@@ -36,12 +36,15 @@ struct vd_call {
     enum vd_field_validation validation;
     VD_VEC(struct vd_slice) warnings; /* texts in the arena */
 
-    /* A write on its way; see write.c. */
+    /* A write on its way; see proposal.c. */
     void (*write)(struct vd_call *call); /* makes the next attempt */
     unsigned attempts;
     struct vd_wish wish;
-    struct vd_wish wishes[2]; /* what is proposed: the guard, if there is one, and the wish */
-    struct vd_wish guard;     /* what else must hold; no key: nothing */
+    struct vd_wish wishes[2];       /* what is proposed: the guard, if there is one, and the wish */
+    struct vd_wish guard;           /* what else must hold; no key: nothing */
+    struct vd_slice managed;        /* managedFields, beside the document: see field_manager.h */
+    struct vd_slice managed_before; /* as it is stored */
+    bool applied;                   /* by a server-side apply, which has seen to `managed` */
     struct vd_buf json;
     struct vd_buf body; /* the template */
     struct vd_proposal proposal;
@@ -51,7 +54,7 @@ struct vd_call {
     bool deletes;        /* the answer speaks of a deletion */
     bool version_named;  /* a patch says which version it means */
     bool version_tested; /* or has compared it itself */
-    bool awaited;        /* the registry follows what was written; see write.c */
+    bool awaited;        /* the registry follows what was written; see proposal.c */
     bool scales;         /* the answer is the object's Scale */
 
     /* A read that waits for a revision; see future.c. */

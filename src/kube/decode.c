@@ -6,6 +6,7 @@
 #include "kube/protobuf_envelope.h"
 #include "net/media_type.h"
 #include "json/parse.h"
+#include "json/plain_number.h"
 #include "json/yaml_read.h"
 
 #define TEXTS    "application/json, application/yaml"
@@ -29,6 +30,7 @@ enum vd_body_format vd_body_format(const struct vd_exchange *x)
         {"json-patch+json", VD_BODY_JSON_PATCH},
         {"merge-patch+json", VD_BODY_MERGE_PATCH},
         {"strategic-merge-patch+json", VD_BODY_STRATEGIC_PATCH},
+        {"apply-patch+yaml", VD_BODY_APPLY_PATCH},
     };
     struct vd_slice text;
     struct vd_media_type type;
@@ -59,6 +61,13 @@ static int decode_json(struct vd_call *call, struct vd_json **out, struct vd_err
     return vd_json_parse(&call->arena, call->x->body, &options, out, error);
 }
 
+static void reply_unreadable(struct vd_call *call, struct vd_error *error)
+{
+    vd_error_prefix(error, "the request's body could not be read");
+    struct vd_status status = vd_status_bad_request(&call->arena, vd_slice_of(error->text));
+    vd_call_reply_status(call, &status);
+}
+
 bool vd_call_decode(struct vd_call *call, bool none, struct vd_json **out)
 {
     struct vd_error error;
@@ -86,11 +95,26 @@ bool vd_call_decode(struct vd_call *call, bool none, struct vd_json **out)
         vd_call_reply_status(call, &status);
         return false;
     }
-    if (code) {
-        vd_error_prefix(&error, "the request's body could not be read");
-        status = vd_status_bad_request(&call->arena, vd_slice_of(error.text));
-        vd_call_reply_status(call, &status);
-        return false;
-    }
-    return true;
+    if (!code)
+        code = vd_json_plain_numbers(&call->arena, *out, &error);
+    if (code)
+        reply_unreadable(call, &error);
+    return !code;
+}
+
+bool vd_call_decode_config(struct vd_call *call, struct vd_json **out)
+{
+    struct vd_error error;
+    struct vd_slice text = vd_slice_trim(call->x->body);
+    bool is_json = text.n && text.p[0] == '{';
+    int code = is_json ? decode_json(call, out, &error) : VD_ERR_INVALID;
+    if (code) /* a flow mapping of YAML begins with a brace too */
+        code = vd_yaml_read(&call->arena, call->x->body, out, &error);
+    if (!code && !vd_json_is(*out, VD_JSON_OBJECT))
+        code = vd_error_set(&error, VD_ERR_INVALID, "it is no object");
+    if (!code)
+        code = vd_json_plain_numbers(&call->arena, *out, &error);
+    if (code)
+        reply_unreadable(call, &error);
+    return !code;
 }

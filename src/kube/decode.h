@@ -12,6 +12,7 @@ enum vd_body_format {
     VD_BODY_JSON_PATCH,
     VD_BODY_MERGE_PATCH,
     VD_BODY_STRATEGIC_PATCH,
+    VD_BODY_APPLY_PATCH,
     VD_BODY_OTHER,
 };
 
@@ -24,5 +25,8 @@ enum vd_body_format vd_body_format(const struct vd_exchange *x);
  * been answered.
  */
 bool vd_call_decode(struct vd_call *call, bool none, struct vd_json **out);
+
+/* The same for a body that is YAML or JSON, whatever the request says it is. */
+bool vd_call_decode_config(struct vd_call *call, struct vd_json **out);
 
 #endif

@@ -5,6 +5,7 @@
 #include "kube/decode.h"
 #include "kube/deletion.h"
 #include "kube/object_meta.h"
+#include "kube/proposal.h"
 #include "kube/uid.h"
 #include "kube/write.h"
 

@@ -14,6 +14,7 @@
 #include "kube/deletion.h"
 #include "kube/list_writer.h"
 #include "kube/object_meta.h"
+#include "kube/proposal.h"
 #include "kube/write.h"
 #include "store/snapshot.h"
 #include "json/parse.h"

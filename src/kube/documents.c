@@ -1,6 +1,8 @@
 /*
  * See documents.h. A map from path and form to the documents of the newest
- * generation that was seen; a newer set empties it.
+ * generation that was seen; a newer set empties it, but for the OpenAPI documents of
+ * versions whose kinds are all the same: with a thousand kinds, one more would
+ * otherwise cost as much as all.
  *
  * Only documents that exist are kept, so the map is bounded by the registry,
  * whatever clients ask for.
@@ -291,6 +293,52 @@ static void set_hash(struct vd_document *document)
     document->etag = vd_slice(document->etag_text, sizeof document->etag_text);
 }
 
+/* The kinds of a version, in the order of the set: a run of it. */
+static struct vd_kind *const *kinds_of(const struct vd_kind_set *set, struct vd_slice group,
+                                       struct vd_slice version, size_t *n)
+{
+    size_t count, low = 0;
+    struct vd_kind *const *all = vd_kind_set_all(set, &count);
+    for (size_t high = count; low < high;) { /* the first that is not before the version */
+        size_t middle = low + (high - low) / 2;
+        int order = vd_slice_cmp(all[middle]->group, group);
+        order = order ? order : vd_version_cmp(all[middle]->version, version);
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    *n = 0;
+    while (low + *n < count && vd_slice_eq(all[low + *n]->group, group) &&
+           vd_slice_eq(all[low + *n]->version, version))
+        ++*n;
+    return all + low;
+}
+
+/* What the document was made from stays, so that its address is nobody else's. */
+static void keep_kinds(struct vd_document *document, const struct vd_kind_set *set,
+                       const struct question *q)
+{
+    size_t n;
+    struct vd_kind *const *kinds = kinds_of(set, q->group, q->version, &n);
+    if (q->what != OPENAPI_V3 || !n)
+        return;
+    document->kinds = vd_memdup(kinds, n * sizeof(struct vd_kind *));
+    document->kinds_n = n;
+    for (size_t i = 0; i < n; i++)
+        vd_kind_ref(document->kinds[i]);
+}
+
+static bool is_of_set(const struct vd_document *document, const struct vd_kind_set *set)
+{
+    size_t n;
+    if (!document->kinds_n)
+        return false;
+    struct vd_kind *const *kinds = kinds_of(set, document->kinds[0]->group,
+                                            document->kinds[0]->version, &n);
+    return n == document->kinds_n && memcmp(kinds, document->kinds, n * sizeof *kinds) == 0;
+}
+
 static struct vd_document *document_new(struct vd_slice key, struct vd_slice body,
                                         enum vd_document_form form)
 {
@@ -314,6 +362,9 @@ void vd_document_unref(struct vd_document *document)
 {
     if (!document || !vd_unref(&document->refs))
         return;
+    for (size_t i = 0; i < document->kinds_n; i++)
+        vd_kind_unref(document->kinds[i]);
+    free(document->kinds);
     vd_bytes_unref(document->body);
     free(document);
 }
@@ -332,13 +383,20 @@ static void add_key(struct vd_buf *out, const struct question *q, enum vd_docume
                 VD_FMT(q->version));
 }
 
-static void forget_all(struct vd_documents *documents)
+/* Keeps what is also true of the set; NULL: nothing is. */
+static void forget_old(struct vd_documents *documents, const struct vd_kind_set *set)
 {
+    struct vd_hash_map kept;
     size_t at = 0;
-    for (struct vd_document *d; (d = vd_hash_map_next(&documents->map, &at));)
-        vd_document_unref(d);
+    vd_hash_map_init(&kept, key_of);
+    for (struct vd_document *d; (d = vd_hash_map_next(&documents->map, &at));) {
+        if (set && is_of_set(d, set))
+            (void)vd_hash_map_put(&kept, d);
+        else
+            vd_document_unref(d);
+    }
     vd_hash_map_release(&documents->map);
-    vd_hash_map_init(&documents->map, key_of);
+    documents->map = kept;
 }
 
 /* With the lock held. Recursion: the index asks for what it lists. */
@@ -355,6 +413,7 @@ static struct vd_document *get(struct vd_documents *documents, const struct vd_k
         vd_document_ref(document);
     } else if (write_body(&body, documents, set, q, form)) {
         document = document_new(vd_buf_slice(&key), vd_buf_slice(&body), form);
+        keep_kinds(document, set, q);
         if (newest)
             (void)vd_hash_map_put(&documents->map, vd_document_ref(document));
     }
@@ -371,7 +430,7 @@ struct vd_document *vd_documents_get(struct vd_documents *documents, const struc
         return NULL;
     pthread_mutex_lock(&documents->lock);
     if (vd_kind_set_generation(set) > documents->generation) {
-        forget_all(documents);
+        forget_old(documents, set);
         documents->generation = vd_kind_set_generation(set);
     }
     struct vd_document *document = get(documents, set, &q, form);
@@ -392,7 +451,7 @@ void vd_documents_free(struct vd_documents *documents)
 {
     if (!documents)
         return;
-    forget_all(documents);
+    forget_old(documents, NULL);
     vd_hash_map_release(&documents->map);
     pthread_mutex_destroy(&documents->lock);
     vd_arena_release(&documents->arena);

@@ -51,7 +51,9 @@ struct vd_document {
     struct vd_slice hash; /* of the body: SHA-256 in hexadecimal */
 
     char etag_text[VD_DOCUMENT_HASH_LEN + 2];
-    struct vd_slice key; /* path and form, in `key_text` */
+    struct vd_slice key;    /* path and form, in `key_text` */
+    struct vd_kind **kinds; /* references: it holds as long as these are all of its version */
+    size_t kinds_n;
     char key_text[];
 };
 

@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "base/alloc.h"
+#include "kube/audit.h"
 #include "kube/call.h"
 #include "kube/record.h"
 #include "kube/review.h"
@@ -142,6 +143,7 @@ static bool is_allowed(struct vd_call *call, const struct vd_access *access)
 {
     struct vd_buf reason = {0};
     bool allowed = call->kube->allowed(call->kube->arg, access, &reason);
+    vd_audit_decided(vd_record_audit(call), allowed, vd_buf_slice(&reason));
     if (!allowed) {
         struct vd_slice why = vd_arena_copy(&call->arena, vd_buf_slice(&reason));
         struct vd_status status = vd_access_status(&call->arena, access, why);
@@ -303,6 +305,7 @@ void vd_kube_handle(struct vd_kube_loop *l, struct vd_exchange *x, struct vd_use
     int code = parse(call, &error);
     find_kind(call);
     struct vd_record *record = vd_record_attach(call);
+    vd_audit_received(call, record);
     if (code) {
         struct vd_status status = vd_status_bad_request(&call->arena, vd_slice_of(error.text));
         vd_call_reply_status(call, &status);

@@ -21,6 +21,7 @@
 #include "store/store.h"
 #include "watch/registry.h"
 
+struct vd_audit;
 struct vd_call;
 struct vd_gzip;
 
@@ -59,6 +60,7 @@ struct vd_kube {
     /* Adds what /metrics shows, with its own argument; NULL: there is none. */
     void (*metrics)(void *arg, struct vd_buf *out);
     void *metrics_arg;
+    struct vd_audit *audit; /* NULL: nothing is audited; see audit.h */
     struct vd_tables *tables;
     struct vd_documents *documents;             /* discovery and OpenAPI */
     const struct vd_service_accounts *accounts; /* issues tokens; NULL: none are */

@@ -25,6 +25,8 @@ static struct vd_metric_family durations = VD_HISTOGRAM_FAMILY(
     "apiserver_request_duration_seconds",
     "Time from a whole request to its whole answer; watches are left out.",
     vd_metric_latency_bounds_ns, 1e9, "verb", "group", "version", "resource", "subresource");
+static struct vd_metric_family protocols = VD_COUNTER_FAMILY(
+    "http_requests_total", "Requests answered, by the protocol that they came in.", "protocol");
 static struct vd_metric_family running = VD_GAUGE_FAMILY("apiserver_longrunning_requests",
                                                          "Watches that are open.", "verb", "group",
                                                          "version", "resource", "subresource");
@@ -58,6 +60,9 @@ static const char *const end_names[] = {
 };
 static const char *const resume_names[] = {"ok", "expired", "future"};
 
+enum { PROTOCOLS = 3 };
+static const char *const protocol_names[PROTOCOLS] = {"HTTP/1.0", "HTTP/1.1", "HTTP/2.0"};
+
 struct vd_meter {
     struct vd_meters *meters;
     const char *labels[5]; /* verb, group, version, resource, subresource: into text */
@@ -85,6 +90,7 @@ struct vd_meters {
     uint64_t live_n; /* deliveries of commits in this turn */
     uint64_t overruns_told;
     struct vd_metric *watchers[STATES], *revision, *overruns, *latency;
+    struct vd_metric *protocols[PROTOCOLS];
 };
 
 static const char *loop_name(char out[24], size_t index)
@@ -95,9 +101,9 @@ static const char *loop_name(char out[24], size_t index)
 
 void vd_meters_register(void)
 {
-    struct vd_metric_family *const all[] = {&requests, &durations, &running,  &events,
-                                            &latency,  &resumes,   &ends,     &overruns,
-                                            &lags,     &watchers,  &revisions};
+    struct vd_metric_family *const all[] = {&requests, &durations, &running,   &events,
+                                            &latency,  &resumes,   &ends,      &overruns,
+                                            &lags,     &watchers,  &revisions, &protocols};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         vd_metric_register(all[i]);
     for (size_t i = 0; i < sizeof resume_names / sizeof *resume_names; i++)
@@ -124,6 +130,8 @@ struct vd_meters *vd_meters_new(size_t loop_index)
     m->revision = VD_METRIC(&revisions, name);
     m->overruns = VD_METRIC(&overruns, name);
     m->latency = vd_metric_only(&latency);
+    for (size_t i = 0; i < PROTOCOLS; i++)
+        m->protocols[i] = VD_METRIC(&protocols, protocol_names[i]);
     return m;
 }
 
@@ -197,6 +205,13 @@ void vd_meter_answered(struct vd_meter *m, unsigned status, uint64_t duration_ns
     vd_counter_add(count_of(m, status ? status : CLIENT_LEFT), 1);
     if (!m->is_watch) /* what watches take is up to their clients */
         vd_histogram_observe(m->duration, duration_ns);
+}
+
+void vd_meters_count_protocol(struct vd_meters *m, const char *protocol)
+{
+    for (size_t i = 0; i < PROTOCOLS; i++)
+        if (strcmp(protocol, protocol_names[i]) == 0)
+            vd_counter_add(m->protocols[i], 1);
 }
 
 /* ---- watches ---- */

@@ -67,6 +67,9 @@ struct vd_meter *vd_meters_find(struct vd_meters *meters, const struct vd_meter_
 /* A request was answered with this status; 0: its client left before. */
 void vd_meter_answered(struct vd_meter *meter, unsigned status, uint64_t duration_ns);
 
+/* A request was answered, whatever it was; `protocol` as the exchange has it. */
+void vd_meters_count_protocol(struct vd_meters *meters, const char *protocol);
+
 /* A watch begins, and ends; between the two its requests's meter stays the same. */
 void vd_meter_watch_begun(struct vd_meter *meter);
 void vd_meter_watch_ended(struct vd_meter *meter, enum vd_watch_end why);

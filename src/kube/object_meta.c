@@ -13,7 +13,7 @@
 
 /* --- checking --- */
 
-enum shape { TEXT, TIME, INTEGER, TRUTH, TEXT_MAP, TEXT_LIST, OWNER_LIST, MAP_LIST };
+enum shape { TEXT, TIME, INTEGER, TRUTH, TEXT_MAP, TEXT_LIST, OWNER_LIST, MANAGER_LIST };
 
 struct field {
     struct vd_slice name;
@@ -36,7 +36,7 @@ static const struct field meta_fields[] = {
     {{"annotations", 11}, TEXT_MAP},
     {{"ownerReferences", 15}, OWNER_LIST},
     {{"finalizers", 10}, TEXT_LIST},
-    {{"managedFields", 13}, MAP_LIST},
+    {{"managedFields", 13}, MANAGER_LIST},
 };
 
 static const struct field owner_fields[] = {
@@ -46,6 +46,16 @@ static const struct field owner_fields[] = {
     {{"uid", 3}, TEXT},
     {{"controller", 10}, TRUTH},
     {{"blockOwnerDeletion", 18}, TRUTH},
+};
+
+/* What the fields are is looked at where they are taken over. */
+static const struct field manager_fields[] = {
+    {{"manager", 7}, TEXT},
+    {{"operation", 9}, TEXT},
+    {{"apiVersion", 10}, TEXT},
+    {{"time", 4}, TIME},
+    {{"fieldsType", 10}, TEXT},
+    {{"subresource", 11}, TEXT},
 };
 /* clang-format on */
 
@@ -102,6 +112,10 @@ static int check_list(const struct vd_json *list, enum shape shape, const char *
         else if (shape == OWNER_LIST)
             code = check_fields(item, owner_fields, sizeof owner_fields / sizeof *owner_fields,
                                 vd_buf_text(&at), error);
+        else if (shape == MANAGER_LIST)
+            code = check_fields(item, manager_fields,
+                                sizeof manager_fields / sizeof *manager_fields, vd_buf_text(&at),
+                                error);
         if (code)
             break;
     }

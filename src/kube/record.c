@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
+#include "kube/audit.h"
 
 /* ---- making ---- */
 
@@ -84,6 +85,7 @@ struct vd_record *vd_record_attach(struct vd_call *call)
     }
     r->access = access;
     r->meter = meter_of(call);
+    r->audit = NULL;
     call->x->record = r;
     return r;
 }
@@ -122,6 +124,7 @@ static void log_request(const struct vd_record *r, const struct vd_exchange *x,
     fields[n++] = VD_F_U64("status", x->status);
     fields[n++] = VD_F_U64("duration_us", duration_ns / 1000);
     fields[n++] = VD_F_U64("bytes", x->sent_len);
+    fields[n++] = VD_F_STR("protocol", x->protocol);
     fields[n] = VD_F_END;
     if (vd_log_enabled(VD_LOG_INFO))
         vd_log_event(VD_LOG_INFO, "request", fields);
@@ -135,9 +138,13 @@ void vd_kube_finished(struct vd_kube_loop *l, struct vd_exchange *x, bool log)
     struct vd_meter_sort plain = {.verb = x->head ? metric_verb(x->head->method, (enum vd_verb)0)
                                                   : VD_SLICE("")};
     vd_meter_answered(r ? r->meter : vd_meters_find(l->meters, &plain), x->status, duration_ns);
+    vd_meters_count_protocol(l->meters, x->protocol);
     if (log)
         log_request(r, x, duration_ns);
     x->record = NULL;
+    x->stamp = (struct vd_http_field){0}; /* what it points at goes */
+    if (r)
+        vd_audit_complete(r->audit, x);
     if (r)
         vd_user_unref((struct vd_user *)(uintptr_t)r->access.user);
     free(r);

@@ -9,9 +9,10 @@
 #include "auth/access.h"
 #include "kube/decode.h"
 #include "kube/human_time.h"
+#include "kube/object_check.h"
 #include "kube/object_meta.h"
+#include "kube/proposal.h"
 #include "kube/subresource.h"
-#include "kube/write.h"
 #include "json/parse.h"
 #include "json/write.h"
 

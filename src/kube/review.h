@@ -2,7 +2,7 @@
 #ifndef VD_KUBE_REVIEW_H
 #define VD_KUBE_REVIEW_H
 
-#include "kube/write.h"
+#include "kube/call.h"
 
 /* Answers a review that was posted. */
 void vd_call_review(struct vd_call *call);

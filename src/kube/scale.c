@@ -6,12 +6,17 @@
  */
 #include "kube/scale.h"
 
+#include "kube/field_manager.h"
 #include "kube/object_meta.h"
+#include "kube/patch.h"
+#include "kube/proposal.h"
 #include "kube/write.h"
 #include "json/parse.h"
 #include "json/write.h"
 
-#define SCALE_PATCHES VD_SLICE("application/json-patch+json, application/merge-patch+json")
+#define SCALE_PATCHES                                                                              \
+    VD_SLICE("application/json-patch+json, application/merge-patch+json, "                         \
+             "application/apply-patch+yaml")
 
 /* ---- from objects to Scales ---- */
 
@@ -146,7 +151,7 @@ static void write_scale(struct vd_call *call, const struct vd_json *old,
                         const struct vd_json *scale, struct vd_slice version, bool is_put)
 {
     struct vd_arena *a = &call->arena;
-    struct vd_json *object = vd_json_clone(a, old);
+    struct vd_json *object = vd_call_known(call, old);
     struct vd_slice name = vd_meta_name(scale), uid = vd_meta_text(scale, VD_SLICE("uid"));
     int64_t replicas;
     if (!read_replicas(call, scale, &replicas))
@@ -158,6 +163,28 @@ static void write_scale(struct vd_call *call, const struct vd_json *old,
     vd_meta_set_resource_version(a, object, version);
     set_number(a, object, call->kind->scale.spec_replicas, replicas);
     vd_call_write_new(call, old, object, is_put);
+}
+
+bool vd_scale_config(struct vd_call *call, const struct vd_json *scale, struct vd_json **config)
+{
+    static const char *const identity[] = {"name", "namespace", "uid", "resourceVersion"};
+    struct vd_arena *a = &call->arena;
+    int64_t replicas;
+    if (!read_replicas(call, scale, &replicas))
+        return false;
+    struct vd_json *out = vd_json_object(a), *metadata = vd_json_object(a);
+    vd_json_add_ref(out, VD_SLICE("apiVersion"), vd_json_string_ref(a, call->kind->api_version));
+    vd_json_add_ref(out, VD_SLICE("kind"), vd_json_string_ref(a, call->kind->kind));
+    vd_json_add_ref(out, VD_SLICE("metadata"), metadata);
+    for (size_t i = 0; i < sizeof identity / sizeof *identity; i++) {
+        const struct vd_json *value = vd_json_dig(scale, "metadata", identity[i], NULL);
+        if (value)
+            vd_json_add_ref(metadata, vd_slice_of(identity[i]), vd_json_clone(a, value));
+    }
+    if (vd_json_dig(scale, "spec", "replicas", NULL))
+        set_number(a, out, call->kind->scale.spec_replicas, replicas);
+    *config = out;
+    return true;
 }
 
 void vd_call_scale_get(struct vd_call *call)
@@ -172,7 +199,8 @@ void vd_call_scale_update(struct vd_call *call)
     struct vd_json *scale = NULL, *old = NULL;
     call->write = vd_call_scale_update;
     call->scales = true;
-    if (vd_call_decode(call, false, &scale) && vd_call_read_current(call, &old))
+    if (vd_call_check_manager(call, false) && vd_call_decode(call, false, &scale) &&
+        vd_call_read_current(call, &old))
         write_scale(call, old, scale, vd_meta_resource_version(scale), false);
 }
 
@@ -183,12 +211,16 @@ void vd_call_scale_patch(struct vd_call *call)
     struct vd_error error;
     call->write = vd_call_scale_patch;
     call->scales = true;
+    if (format == VD_BODY_APPLY_PATCH) {
+        vd_call_apply(call);
+        return;
+    }
     if (format != VD_BODY_JSON_PATCH && format != VD_BODY_MERGE_PATCH) {
         struct vd_status status = vd_status_unsupported_media_type(&call->arena, SCALE_PATCHES);
         vd_call_reply_status(call, &status);
         return;
     }
-    if (!vd_call_read_current(call, &old))
+    if (!vd_call_check_manager(call, false) || !vd_call_read_current(call, &old))
         return;
     struct vd_json *scale = scale_document(call->kind, old, &call->arena);
     int code = vd_call_apply_patch(call, scale, format, &error);

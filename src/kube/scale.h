@@ -15,4 +15,9 @@ void vd_call_scale_get(struct vd_call *call);
 void vd_call_scale_update(struct vd_call *call);
 void vd_call_scale_patch(struct vd_call *call);
 
+/* A Scale that is applied, as a configuration of the object that has nothing but the number.
+ * False: it is none, and the call has been answered. */
+bool vd_scale_config(struct vd_call *call, const struct vd_json *scale,
+                     struct vd_json **config) VD_MUST_USE;
+
 #endif

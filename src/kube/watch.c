@@ -20,6 +20,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "kube/audit.h"
 #include "kube/blueprint.h"
 #include "kube/call.h"
 #include "kube/record.h"
@@ -456,6 +457,7 @@ static void start(struct vd_watch *w, const struct vd_list_options *o, int code,
                                                 .fields = &field,
                                                 .fields_n = n});
     vd_arena_release(&arena);
+    vd_audit_started(vd_record_of(x)->audit, x);
     vd_exchange_forget_request(x);
     if (code) { /* an expired or unreachable version is told inside the stream */
         ended(&w->watcher, error);

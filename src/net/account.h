@@ -16,7 +16,8 @@
  * its answer is complete or its client gone (vd_exchange_discharge, from the service's
  * `finished`, which is called for every exchange, once). Bytes are charged to the
  * account of the connection as they are queued, and discharged as they are sent or
- * dropped with the connection.
+ * dropped with the connection. Over HTTP/2 they wait with their stream first, and are
+ * charged to the account of its request for so long.
  *
  * Rank. Ordinary users may take three quarters of what there is in total; the rest is
  * reserved for the system's own traffic and for administrators, who are not bound by the

@@ -25,6 +25,7 @@
 #include "base/clock.h"
 #include "net/account.h"
 #include "net/connection_internal.h"
+#include "net/http2.h"
 #include "net/output.h"
 
 enum {
@@ -48,20 +49,36 @@ static void free_connection(uv_handle_t *handle)
     free(c);
 }
 
+struct vd_intake *vd_intake_take(struct vd_http_service *s)
+{
+    struct vd_intake *in = s->spare;
+    s->spare = NULL;
+    if (!in) {
+        in = vd_malloc(sizeof *in);
+        in->bytes = (struct vd_buf){0};
+    }
+    vd_http_head_init(&in->head);
+    in->body_end = in->next_at = 0;
+    return in;
+}
+
 /* One intake is kept for the next request: freed each time, its place would be cut up
  * by what outlives the request, and thousands of streams would leave as many holes. */
-static void intake_free(struct vd_connection *c)
+void vd_intake_give(struct vd_http_service *s, struct vd_intake *in)
 {
-    struct vd_http_service *s = c->service;
-    struct vd_intake *in = c->intake;
-    c->intake = NULL;
-    if (in && !s->spare && in->bytes.cap <= SPARE_CAP_MAX) {
+    if (in && !s->spare && s->count && in->bytes.cap <= SPARE_CAP_MAX) {
         vd_buf_reset(&in->bytes);
         s->spare = in;
     } else if (in) {
         vd_buf_release(&in->bytes);
         free(in);
     }
+}
+
+static void intake_free(struct vd_connection *c)
+{
+    vd_intake_give(c->service, c->intake);
+    c->intake = NULL;
 }
 
 static void link_in(struct vd_connection *c)
@@ -98,12 +115,17 @@ void vd_connection_set_known(struct vd_connection *c)
     link_in(c);
 }
 
+static bool is_answering(const struct vd_connection *c)
+{
+    return c->http2 ? vd_http2_is_answering(c) : c->state == VD_CONNECTION_ANSWER;
+}
+
 /* The oldest stranger goes: who means well has shown himself long before that. One that is
  * being answered stays. */
 static void make_room(struct vd_http_service *s)
 {
     struct vd_connection *c = s->strangers_last;
-    while (c && c->state == VD_CONNECTION_ANSWER)
+    while (c && is_answering(c))
         c = c->prev;
     if (c)
         vd_connection_close(c);
@@ -145,6 +167,8 @@ void vd_connection_close(struct vd_connection *c)
         c->service->finished(c->service, x);
     if (answering && x->ops)
         x->ops->gone(x);
+    if (c->http2)
+        vd_http2_close(c);
     if (c->memo.what)
         c->memo.free(c->memo.what);
     vd_timer_stop(c->loop, &c->deadline);
@@ -157,7 +181,7 @@ void vd_connection_close(struct vd_connection *c)
 
 /* ---- deadlines ---- */
 
-static void set_deadline(struct vd_connection *c, uint64_t ms)
+void vd_connection_set_deadline(struct vd_connection *c, uint64_t ms)
 {
     c->progressed = false;
     vd_timer_set(c->loop, &c->deadline, ms);
@@ -167,15 +191,14 @@ static void set_idle(struct vd_connection *c)
 {
     const struct vd_http_deadlines *d = &c->service->deadlines;
     c->state = VD_CONNECTION_IDLE;
-    set_deadline(c, c->service->draining ? d->head_ms : d->idle_ms);
+    vd_connection_set_deadline(c, c->service->draining ? d->head_ms : d->idle_ms);
 }
 
-/* Lets the backlog out, and no more comes after it. */
-static void begin_close(struct vd_connection *c)
+void vd_connection_begin_close(struct vd_connection *c)
 {
     c->state = VD_CONNECTION_CLOSING;
     intake_free(c);
-    set_deadline(c, c->service->deadlines.send_ms);
+    vd_connection_set_deadline(c, c->service->deadlines.send_ms);
     vd_output_mark(c);
 }
 
@@ -183,10 +206,12 @@ static void on_deadline(struct vd_timer *timer)
 {
     struct vd_connection *c = VD_HEAP_OWNER(timer, struct vd_connection, deadline);
     bool receiving = c->state == VD_CONNECTION_HEAD || c->state == VD_CONNECTION_BODY;
-    if (receiving && !c->paused)
+    if (c->http2)
+        vd_http2_on_deadline(c);
+    else if (receiving && !c->paused)
         refuse(c, VD_HTTP_REFUSED_SLOW);
     else if (c->backlog && c->progressed) /* slow, but it reads */
-        set_deadline(c, c->service->deadlines.send_ms);
+        vd_connection_set_deadline(c, c->service->deadlines.send_ms);
     else
         vd_connection_close(c);
 }
@@ -199,6 +224,8 @@ static bool may_read(const struct vd_connection *c)
 {
     if (c->peer_done || c->state == VD_CONNECTION_CLOSING || c->state == VD_CONNECTION_CLOSED)
         return false;
+    if (c->http2)
+        return vd_http2_may_read(c);
     if (c->state != VD_CONNECTION_ANSWER)
         return !c->paused;
     return !c->intake || c->intake->bytes.n - c->intake->next_at < VD_HTTP_AHEAD_LEN_MAX;
@@ -213,7 +240,8 @@ static void set_events(struct vd_connection *c)
     bool reads = may_read(c);
     int events = reads ? UV_READABLE : 0;
     /* A client that leaves while it is not read from must be noticed too. */
-    if (!reads && c->state == VD_CONNECTION_ANSWER && !c->peer_done && !c->deaf)
+    bool answering = c->state == VD_CONNECTION_ANSWER || c->http2;
+    if (!reads && answering && !c->peer_done && !c->deaf)
         events |= UV_DISCONNECT;
     if (c->backlog || (reads && c->transport.wants_write))
         events |= UV_WRITABLE;
@@ -233,12 +261,16 @@ static void linger(struct vd_connection *c)
     }
     vd_transport_finish(&c->transport);
     c->state = VD_CONNECTION_LINGER;
-    set_deadline(c, c->service->deadlines.linger_ms);
+    vd_connection_set_deadline(c, c->service->deadlines.linger_ms);
 }
 
 /* What had to wait for the backlog. `late`: it could not be sent in one turn. */
 static void after_flush(struct vd_connection *c, bool late)
 {
+    if (c->http2) {
+        vd_http2_after_flush(c);
+        return;
+    }
     if (c->state == VD_CONNECTION_CLOSING && c->backlog == 0)
         linger(c);
     else if (c->state == VD_CONNECTION_IDLE && c->backlog == 0 && late)
@@ -257,7 +289,7 @@ static void flush(struct vd_connection *c, bool late)
     if (!c->transport.handshaken)
         return;
     bool left = c->streaming && (c->peer_done || c->deaf);
-    if (left || !vd_output_flush(c))
+    if (left || !(c->http2 ? vd_http2_flush(c) : vd_output_flush(c)))
         vd_connection_close(c);
     else
         after_flush(c, late);
@@ -298,16 +330,8 @@ static bool flush_dirty(struct vd_turn_hook *hook)
 
 static struct vd_intake *intake_ensure(struct vd_connection *c)
 {
-    if (!c->intake) {
-        c->intake = c->service->spare;
-        c->service->spare = NULL;
-        if (!c->intake) {
-            c->intake = vd_malloc(sizeof *c->intake);
-            c->intake->bytes = (struct vd_buf){0};
-        }
-        vd_http_head_init(&c->intake->head);
-        c->intake->body_end = c->intake->next_at = 0;
-    }
+    if (!c->intake)
+        c->intake = vd_intake_take(c->service);
     return c->intake;
 }
 
@@ -334,7 +358,20 @@ static void begin_answer(struct vd_connection *c)
         .connection = c,
         .loop = c->loop,
         .start_ns = vd_clock_mono_ns(vd_clock_system()),
+        .protocol = c->intake && c->intake->head.done && c->intake->head.minor == 0 ? "HTTP/1.0"
+                                                                                    : "HTTP/1.1",
     };
+}
+
+void vd_connection_refuse_plainly(struct vd_exchange *x, unsigned status, const char *why)
+{
+    struct vd_buf text = {0};
+    vd_buf_addf(&text, "%s\n", why);
+    vd_exchange_respond(x,
+                        &(struct vd_response){.status = status,
+                                              .content_type = VD_SLICE("text/plain; charset=utf-8"),
+                                              .body = vd_buf_slice(&text)});
+    vd_buf_release(&text);
 }
 
 static void refuse(struct vd_connection *c, enum vd_http_refusal refusal)
@@ -344,18 +381,11 @@ static void refuse(struct vd_connection *c, enum vd_http_refusal refusal)
     begin_answer(c);
     c->keep_alive = c->head_only = false;
     c->chunked = true;
-    if (c->service->refused) {
+    if (c->service->refused)
         c->service->refused(c->service, &c->exchange, status, why);
-        assert(c->state != VD_CONNECTION_ANSWER);
-        return;
-    }
-    struct vd_buf text = {0};
-    vd_buf_addf(&text, "%s\n", why);
-    vd_exchange_respond(&c->exchange,
-                        &(struct vd_response){.status = status,
-                                              .content_type = VD_SLICE("text/plain; charset=utf-8"),
-                                              .body = vd_buf_slice(&text)});
-    vd_buf_release(&text);
+    else
+        vd_connection_refuse_plainly(&c->exchange, status, why);
+    assert(c->state != VD_CONNECTION_ANSWER);
 }
 
 static void dispatch(struct vd_connection *c)
@@ -414,7 +444,7 @@ static bool read_head(struct vd_connection *c)
     if (waits)
         vd_output_add(c, vd_bytes_copy(VD_HTTP_CONTINUE), 0, VD_HTTP_CONTINUE.n);
     if (has_body)
-        set_deadline(c, c->service->deadlines.body_ms);
+        vd_connection_set_deadline(c, c->service->deadlines.body_ms);
     return true;
 }
 
@@ -435,7 +465,7 @@ static void process(struct vd_connection *c)
     if (c->processing)
         return;
     if (c->paused && c->state == VD_CONNECTION_HEAD)
-        set_deadline(c, c->service->deadlines.head_ms);
+        vd_connection_set_deadline(c, c->service->deadlines.head_ms);
     c->processing = true;
     c->paused = false;
     bool go_on = true;
@@ -455,7 +485,7 @@ static void process(struct vd_connection *c)
     c->processing = false;
     bool receiving = c->state == VD_CONNECTION_HEAD || c->state == VD_CONNECTION_BODY;
     if (receiving && c->peer_done && !c->paused)
-        begin_close(c); /* the rest of it will never come */
+        vd_connection_begin_close(c); /* the rest of it will never come */
     set_events(c);
 }
 
@@ -469,12 +499,12 @@ void vd_connection_finish_answer(struct vd_connection *c)
     if (c->keep_alive)
         vd_connection_forget_request(c);
     if (!c->keep_alive || (c->peer_done && !c->intake)) {
-        begin_close(c);
+        vd_connection_begin_close(c);
     } else if (!c->intake) {
         set_idle(c);
     } else {
         c->state = VD_CONNECTION_HEAD;
-        set_deadline(c, c->service->deadlines.head_ms);
+        vd_connection_set_deadline(c, c->service->deadlines.head_ms);
         process(c);
     }
 }
@@ -483,22 +513,39 @@ void vd_connection_finish_answer(struct vd_connection *c)
 
 static void receive(struct vd_connection *c, const char *p, size_t n)
 {
+    if (c->http2) {
+        vd_http2_receive(c, p, n);
+        return;
+    }
     vd_buf_add(&intake_ensure(c)->bytes, p, n);
     if (c->state == VD_CONNECTION_IDLE) {
         c->state = VD_CONNECTION_HEAD;
-        set_deadline(c, c->service->deadlines.head_ms);
+        vd_connection_set_deadline(c, c->service->deadlines.head_ms);
     }
-    process(c);
+    enum vd_http_result preface = VD_HTTP_REFUSED;
+    if (c->fresh)
+        preface = vd_http2_preface(vd_buf_slice(&c->intake->bytes));
+    c->fresh = preface == VD_HTTP_MORE;
+    if (preface == VD_HTTP_DONE) {
+        struct vd_intake *first = c->intake;
+        c->intake = NULL;
+        vd_http2_start(c);
+        vd_http2_receive(c, first->bytes.p, first->bytes.n);
+        vd_intake_give(c->service, first);
+    } else if (preface == VD_HTTP_REFUSED) {
+        process(c);
+    }
 }
 
 /* The peer has said its last word. */
 static void end_of_input(struct vd_connection *c)
 {
     c->peer_done = true;
-    if (c->streaming)
+    if (c->streaming || c->http2)
         vd_connection_close(c);
     else if (c->state != VD_CONNECTION_ANSWER)
-        begin_close(c); /* nothing is asked for; earlier answers may still have to leave */
+        vd_connection_begin_close(
+            c); /* nothing is asked for; earlier answers may still have to leave */
 }
 
 /* Reads once. False: there is no more just now. */
@@ -554,6 +601,8 @@ static void shake_hands(struct vd_connection *c)
     int rc = vd_transport_handshake(&c->transport);
     if (rc == VD_TRANSPORT_BROKEN)
         vd_connection_close(c);
+    else if (rc == 1 && c->service->streams_max && vd_transport_speaks_http2(&c->transport))
+        vd_http2_start(c);
     else if (rc == 1)
         set_idle(c);
     set_events(c);
@@ -576,9 +625,10 @@ static void on_poll(uv_poll_t *poll, int status, int events)
         flush(c, true);
     if (reads && may_read(c)) {
         read_some(c);
-    } else if (events & UV_DISCONNECT && c->state == VD_CONNECTION_ANSWER && !may_read(c)) {
+    } else if (events & UV_DISCONNECT && (c->state == VD_CONNECTION_ANSWER || c->http2) &&
+               !may_read(c)) {
         c->deaf = true;
-        if (c->streaming)
+        if (c->streaming || c->http2)
             vd_connection_close(c);
         set_events(c);
     }
@@ -620,8 +670,9 @@ void vd_connection_accept(struct vd_http_service *service, int fd, SSL_CTX *tls)
     service->count++;
     if (tls) {
         c->state = VD_CONNECTION_HANDSHAKE;
-        set_deadline(c, service->deadlines.handshake_ms);
+        vd_connection_set_deadline(c, service->deadlines.handshake_ms);
     } else {
+        c->fresh = service->streams_max > 0;
         set_idle(c);
     }
     set_events(c);
@@ -641,6 +692,7 @@ void vd_http_service_init(struct vd_http_service *service, struct vd_loop *loop)
     *service = (struct vd_http_service){
         .loop = loop,
         .body_len_max = VD_BODY_LEN_MAX,
+        .streams_max = VD_HTTP2_STREAMS_DEFAULT,
         .deadlines = {.handshake_ms = VD_HTTP_HANDSHAKE_MS,
                       .head_ms = VD_HTTP_HEAD_MS,
                       .body_ms = VD_HTTP_BODY_MS,
@@ -658,11 +710,13 @@ static void drain_list(struct vd_connection *first)
     for (struct vd_connection *c = first, *next; c; c = next) {
         next = c->next;
         c->keep_alive = false;
-        if (c->state == VD_CONNECTION_HANDSHAKE ||
-            (c->state == VD_CONNECTION_IDLE && c->backlog == 0))
+        if (c->http2)
+            vd_http2_drain(c);
+        else if (c->state == VD_CONNECTION_HANDSHAKE ||
+                 (c->state == VD_CONNECTION_IDLE && c->backlog == 0))
             vd_connection_close(c);
         else if (c->state == VD_CONNECTION_IDLE)
-            begin_close(c);
+            vd_connection_begin_close(c);
     }
 }
 

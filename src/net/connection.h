@@ -1,6 +1,6 @@
 /*
  * A connection: a transport on a loop that speaks HTTP/1.1, one exchange after
- * the other. It never moves to another loop.
+ * the other, or HTTP/2, many at a time (http2.h). It never moves to another loop.
  *
  * A client that has shut down its side of the connection still gets the answers to
  * what it has asked, but a stream to it ends: nobody could tell it from one that
@@ -14,6 +14,7 @@
 #include "net/http_body.h"
 #include "net/transport.h"
 
+struct vd_http2;
 struct vd_http_service;
 
 enum vd_connection_state {
@@ -22,6 +23,7 @@ enum vd_connection_state {
     VD_CONNECTION_HEAD,    /* reading a head */
     VD_CONNECTION_BODY,    /* reading a body */
     VD_CONNECTION_ANSWER,  /* the handler has the request; the answer is not complete */
+    VD_CONNECTION_STREAMS, /* it speaks HTTP/2, whose streams have their own states */
     VD_CONNECTION_CLOSING, /* only the backlog is still to be sent */
     VD_CONNECTION_LINGER,  /* all is sent; a close now could take it back from the client */
     VD_CONNECTION_CLOSED,
@@ -55,6 +57,7 @@ struct vd_connection {
     uv_poll_t poll;
     int events; /* that poll is set for */
     enum vd_connection_state state;
+    bool fresh; /* plain, and not yet known to speak the one protocol or the other */
     bool keep_alive;
     bool streaming;
     bool chunked; /* the stream is framed; HTTP/1.0 clients get plain bytes and a close */
@@ -71,6 +74,7 @@ struct vd_connection {
     struct vd_intake *intake;
     struct vd_exchange exchange;
     struct vd_memo memo;        /* the handler's */
+    struct vd_http2 *http2;     /* while STREAMS; else NULL */
     struct vd_account *account; /* whose bytes are queued: the last request's; NULL: nobody's */
     unsigned char rank;         /* enum vd_rank, of the same */
     struct vd_timer deadline;
@@ -106,6 +110,7 @@ struct vd_http_service {
     void (*finished)(struct vd_http_service *service, struct vd_exchange *x); /* for the log */
     void *arg;
     uint64_t body_len_max;
+    uint32_t streams_max; /* of one HTTP/2 connection; 0: HTTP/1.1 only */
     struct vd_http_deadlines deadlines;
     bool draining;        /* answers close their connections */
     size_t strangers_max; /* of which nobody knows who they are, before the oldest ends; 0: any */

@@ -1,4 +1,4 @@
-/* What connection.c and exchange.c share. */
+/* What connection.c, exchange.c and http2*.c share. */
 #ifndef VD_NET_CONNECTION_INTERNAL_H
 #define VD_NET_CONNECTION_INTERNAL_H
 
@@ -9,6 +9,18 @@ void vd_connection_close(struct vd_connection *c);
 
 /* It is no stranger any more. */
 void vd_connection_set_known(struct vd_connection *c);
+
+/* Lets the backlog out, and no more comes after it. */
+void vd_connection_begin_close(struct vd_connection *c);
+
+void vd_connection_set_deadline(struct vd_connection *c, uint64_t ms);
+
+/* Memory for a request: empty, and back. NULL may be given. */
+struct vd_intake *vd_intake_take(struct vd_http_service *service) VD_MUST_USE;
+void vd_intake_give(struct vd_http_service *service, struct vd_intake *in);
+
+/* The plain answer to a request that is refused, where the service has no own. */
+void vd_connection_refuse_plainly(struct vd_exchange *x, unsigned status, const char *why);
 
 /* The answer is queued whole: on to the next request, or to the end. */
 void vd_connection_finish_answer(struct vd_connection *c);

@@ -1,6 +1,7 @@
 /*
  * See exchange.h: how answers become bytes in a connection's output. When they
- * leave is output.c's and connection.c's.
+ * leave is output.c's and connection.c's. What belongs to a stream of HTTP/2 is
+ * passed on to http2_answer.c.
  */
 #include "net/exchange.h"
 
@@ -8,6 +9,7 @@
 #include <string.h>
 
 #include "net/connection_internal.h"
+#include "net/http2.h"
 #include "net/output.h"
 
 /* ---- answers ---- */
@@ -35,6 +37,7 @@ static void write_head(struct vd_connection *c, const struct vd_response *r, boo
                                       : VD_HTTP_PERSIST_KEEP,
         .fields = r->fields,
         .fields_n = r->fields_n,
+        .stamp = c->exchange.stamp,
     };
     vd_http_write_head(out, &c->service->date, &answer);
     c->exchange.status = r->status;
@@ -42,6 +45,10 @@ static void write_head(struct vd_connection *c, const struct vd_response *r, boo
 
 void vd_exchange_respond(struct vd_exchange *x, const struct vd_response *r)
 {
+    if (x->stream) {
+        vd_http2_respond(x, r);
+        return;
+    }
     struct vd_connection *c = x->connection;
     struct vd_buf head = {0};
     assert(c->state == VD_CONNECTION_ANSWER && !c->streaming);
@@ -64,6 +71,10 @@ void vd_exchange_respond(struct vd_exchange *x, const struct vd_response *r)
 
 void vd_exchange_stream(struct vd_exchange *x, const struct vd_response *r)
 {
+    if (x->stream) {
+        vd_http2_stream(x, r);
+        return;
+    }
     struct vd_connection *c = x->connection;
     struct vd_buf head = {0};
     assert(c->state == VD_CONNECTION_ANSWER && !c->streaming);
@@ -77,6 +88,10 @@ void vd_exchange_stream(struct vd_exchange *x, const struct vd_response *r)
 
 void vd_exchange_send(struct vd_exchange *x, struct vd_bytes *framed)
 {
+    if (x->stream) {
+        vd_http2_send(x, framed, VD_FRAME_HEAD_LEN, framed->len - 2);
+        return;
+    }
     struct vd_connection *c = x->connection;
     assert(c->state == VD_CONNECTION_ANSWER && c->streaming);
     if (c->head_only)
@@ -89,6 +104,10 @@ void vd_exchange_send(struct vd_exchange *x, struct vd_bytes *framed)
 
 void vd_exchange_end(struct vd_exchange *x)
 {
+    if (x->stream) {
+        vd_http2_end(x);
+        return;
+    }
     struct vd_connection *c = x->connection;
     assert(c->state == VD_CONNECTION_ANSWER && c->streaming);
     if (c->chunked && !c->head_only)
@@ -98,6 +117,10 @@ void vd_exchange_end(struct vd_exchange *x)
 
 void vd_exchange_abort(struct vd_exchange *x)
 {
+    if (x->stream) {
+        vd_http2_abort(x);
+        return;
+    }
     struct vd_connection *c = x->connection;
     x->ops = NULL;
     /* Where only the close ends the answer, an orderly one would make it look whole. */
@@ -108,11 +131,15 @@ void vd_exchange_abort(struct vd_exchange *x)
 
 size_t vd_exchange_backlog(const struct vd_exchange *x)
 {
-    return x->connection->backlog;
+    return x->stream ? vd_http2_backlog(x) : x->connection->backlog;
 }
 
 void vd_exchange_await_drain(struct vd_exchange *x)
 {
+    if (x->stream) {
+        vd_http2_await_drain(x);
+        return;
+    }
     x->connection->await_drain = true;
     vd_output_mark(x->connection);
 }
@@ -121,7 +148,10 @@ void vd_exchange_forget_request(struct vd_exchange *x)
 {
     x->head = NULL;
     x->body = VD_SLICE("");
-    vd_connection_forget_request(x->connection);
+    if (x->stream)
+        vd_http2_forget_request(x);
+    else
+        vd_connection_forget_request(x->connection);
 }
 
 /* ---- frames ---- */

@@ -9,7 +9,7 @@
  *
  * Whoever answers later sets `ops` and `arg`: `gone` tells it that the client has
  * left and that the exchange must not be touched any more. Nothing here says how
- * the bytes travel, so that HTTP/2 can come under it.
+ * the bytes travel: it is the same over HTTP/1.1 and HTTP/2.
  *
  * All on the loop's thread.
  */
@@ -24,6 +24,7 @@
 struct vd_account;
 struct vd_connection;
 struct vd_exchange;
+struct vd_stream;
 
 struct vd_exchange_ops {
     /* A stream's backlog has been sent; asked for by vd_exchange_await_drain(). */
@@ -34,18 +35,22 @@ struct vd_exchange_ops {
 
 struct vd_exchange {
     struct vd_connection *connection;
+    struct vd_stream *stream; /* of HTTP/2 whose exchange it is; NULL: the connection's own */
     struct vd_loop *loop;
     const struct vd_http_head *head; /* good until the answer is complete, or forgotten */
     struct vd_slice body;            /* likewise */
     const struct vd_exchange_ops *ops;
     void *arg;
-    void *record;      /* the handler's, until the service's `finished`, which lets go of it */
+    void *record; /* the handler's, until the service's `finished`, which lets go of it */
+    /* One more header of the answer, whoever gives it; borrowed until then. No name: none. */
+    struct vd_http_field stamp;
     uint64_t start_ns; /* when the request was complete */
     /* See account.h: */
     struct vd_account *account; /* that it is charged to; NULL: to none */
     unsigned char rank;         /* enum vd_rank */
     bool is_watch;              /* and as what */
     /* For logs and metrics: */
+    const char *protocol; /* "HTTP/1.1", say; constant */
     unsigned status;
     uint64_t sent_len; /* bytes of the answer, head included, that were given to be sent */
 };

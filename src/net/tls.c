@@ -6,6 +6,7 @@
 #include "net/tls.h"
 
 #include <openssl/err.h>
+#include <openssl/pem.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -59,18 +60,23 @@ static int load_key(SSL_CTX *context, const struct vd_tls_files *files, struct v
 static int choose_protocol(SSL *ssl, const unsigned char **out, unsigned char *out_len,
                            const unsigned char *offered, unsigned offered_len, void *arg)
 {
-    static const unsigned char ours[] = "\x08http/1.1";
+    static const unsigned char both[] = "\x02h2\x08http/1.1";
+    const unsigned char *ours = both;
+    unsigned ours_len = sizeof both - 1;
     unsigned char *chosen = NULL;
     (void)ssl;
-    (void)arg;
-    if (SSL_select_next_proto(&chosen, out_len, ours, sizeof ours - 1, offered, offered_len) !=
+    if (arg) { /* HTTP/1.1 only */
+        ours += 3;
+        ours_len -= 3;
+    }
+    if (SSL_select_next_proto(&chosen, out_len, ours, ours_len, offered, offered_len) !=
         OPENSSL_NPN_NEGOTIATED)
         return SSL_TLSEXT_ERR_ALERT_FATAL; /* RFC 7301: both sides must mean the same */
     *out = chosen;
     return SSL_TLSEXT_ERR_OK;
 }
 
-static void set_options(SSL_CTX *context)
+static void set_options(SSL_CTX *context, bool http1_only)
 {
     SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
     SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE |
@@ -80,7 +86,7 @@ static void set_options(SSL_CTX *context)
                                      SSL_OP_IGNORE_UNEXPECTED_EOF);
     SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
     SSL_CTX_set_session_id_context(context, (const unsigned char *)"vedette", 7);
-    SSL_CTX_set_alpn_select_cb(context, choose_protocol, NULL);
+    SSL_CTX_set_alpn_select_cb(context, choose_protocol, http1_only ? context : NULL);
 }
 
 int vd_tls_load(SSL_CTX **out, const struct vd_tls_files *files, struct vd_error *error)
@@ -89,7 +95,7 @@ int vd_tls_load(SSL_CTX **out, const struct vd_tls_files *files, struct vd_error
     SSL_CTX *context = SSL_CTX_new(TLS_server_method());
     if (!context)
         return fail(context, "TLS library", "OpenSSL", error);
-    set_options(context);
+    set_options(context, files->http1_only);
     if (SSL_CTX_use_certificate_chain_file(context, files->certificate) != 1)
         return fail(context, "certificate", files->certificate, error);
     int code = load_key(context, files, error);
@@ -108,6 +114,46 @@ int vd_tls_load(SSL_CTX **out, const struct vd_tls_files *files, struct vd_error
          * with none is asked for a token later. */
         SSL_CTX_set_verify(context, SSL_VERIFY_PEER, NULL);
     }
+    *out = context;
+    return VD_OK;
+}
+
+/* ---- clients ---- */
+
+/* Every certificate of the text; false when there is none, or one cannot be read. */
+static bool trust(SSL_CTX *context, struct vd_slice pem)
+{
+    X509_STORE *store = SSL_CTX_get_cert_store(context);
+    BIO *bio = BIO_new_mem_buf(pem.p, (int)pem.n);
+    X509 *certificate;
+    size_t n = 0;
+    bool good = true;
+    while (good && (certificate = PEM_read_bio_X509(bio, NULL, NULL, NULL))) {
+        good = X509_STORE_add_cert(store, certificate) == 1;
+        X509_free(certificate);
+        n++;
+    }
+    good = good && n && ERR_GET_REASON(ERR_peek_last_error()) == PEM_R_NO_START_LINE;
+    BIO_free(bio);
+    if (good)
+        ERR_clear_error();
+    return good;
+}
+
+int vd_tls_load_client(SSL_CTX **out, struct vd_slice ca_pem, struct vd_error *error)
+{
+    ERR_clear_error();
+    SSL_CTX *context = SSL_CTX_new(TLS_client_method());
+    if (!context)
+        return fail(context, "TLS library", "OpenSSL", error);
+    SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
+    SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE |
+                                  SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+    SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
+    SSL_CTX_set_verify(context, SSL_VERIFY_PEER, NULL);
+    if (ca_pem.n ? !trust(context, ca_pem) : SSL_CTX_set_default_verify_paths(context) != 1)
+        return fail(context, "CA certificates", ca_pem.n ? "that were given" : "of the system",
+                    error);
     *out = context;
     return VD_OK;
 }

@@ -103,6 +103,15 @@ int vd_transport_handshake(struct vd_transport *t)
     return rc == VD_TRANSPORT_AGAIN ? rc : VD_TRANSPORT_BROKEN;
 }
 
+bool vd_transport_speaks_http2(const struct vd_transport *t)
+{
+    const unsigned char *name = NULL;
+    unsigned n = 0;
+    if (t->ssl)
+        SSL_get0_alpn_selected(t->ssl, &name, &n);
+    return n == 2 && memcmp(name, "h2", 2) == 0;
+}
+
 ssize_t vd_transport_read(struct vd_transport *t, char *p, size_t n)
 {
     if (t->ssl) {

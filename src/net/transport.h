@@ -45,6 +45,9 @@ void vd_transport_spoil(struct vd_transport *t);
 /* Goes on with the handshake: 1 done, or AGAIN, or BROKEN. */
 int vd_transport_handshake(struct vd_transport *t);
 
+/* Whether both sides have agreed on HTTP/2 in the handshake (ALPN). */
+bool vd_transport_speaks_http2(const struct vd_transport *t);
+
 /* 0: the peer has finished. */
 ssize_t vd_transport_read(struct vd_transport *t, char *p, size_t n);
 

@@ -7,11 +7,25 @@
 #include "auth/impersonation.h"
 #include "base/alloc.h"
 #include "base/limits.h"
+#include "base/log.h"
 #include "base/metrics.h"
 #include "kinds/builtin.h"
+#include "kube/audit.h"
 #include "net/connection.h"
 #include "server/bootstrap.h"
 #include "server/definition_kind.h"
+
+static int open_audit(struct vd_api *api, const struct vd_config *config, struct vd_error *error)
+{
+    if (!config->audit_log)
+        return VD_OK;
+    return vd_audit_open(&api->kube.audit,
+                         &(struct vd_audit_options){.log = config->audit_log,
+                                                    .policy = config->audit_policy,
+                                                    .mode = (enum vd_audit_mode)config->audit_mode,
+                                                    .clock = api->kube.clock},
+                         error);
+}
 
 int vd_api_open(struct vd_api *api, struct vd_store *store, const struct vd_config *config,
                 size_t loops_n, struct vd_loop *first, struct vd_error *error)
@@ -58,20 +72,33 @@ int vd_api_open(struct vd_api *api, struct vd_store *store, const struct vd_conf
     if (!code)
         code = vd_definition_register_all(kinds, store, error);
     if (!code)
-        code = vd_gatekeeper_new(&api->gatekeeper,
-                                 &(struct vd_gatekeeper_options){.store = store,
-                                                                 .folder = config->data,
-                                                                 .loop = first,
-                                                                 .loops_n = loops_n,
-                                                                 .clock = clock},
-                                 error);
+        code = vd_gatekeeper_new(
+            &api->gatekeeper,
+            &(struct vd_gatekeeper_options){.store = store,
+                                            .folder = config->data,
+                                            .loop = first,
+                                            .loops_n = loops_n,
+                                            .clock = clock,
+                                            .issuers = config->authentication_config},
+            error);
     if (!code)
         code = vd_gatekeeper_start(api->gatekeeper, error);
+    if (!code)
+        code = open_audit(api, config, error);
     if (!code) {
         api->kube.arg = api->gatekeeper;
         api->kube.accounts = vd_gatekeeper_accounts(api->gatekeeper);
     }
     return code;
+}
+
+void vd_api_reload(struct vd_api *api)
+{
+    struct vd_issuers *issuers = vd_gatekeeper_issuers(api->gatekeeper);
+    struct vd_error error;
+    if (issuers && vd_issuers_reload(issuers, &error))
+        vd_log_error("could not load the issuers again; the old ones stay", VD_F_ERROR(&error));
+    vd_audit_reload(api->kube.audit);
 }
 
 static void await_definition(void *arg, struct vd_slice name, uint64_t revision,
@@ -142,6 +169,15 @@ bool vd_api_knows(struct vd_api *api, struct vd_exchange *x)
     return !code;
 }
 
+/* Before a request becomes a call. `user` NULL: nobody who is known. */
+static void refuse_user(struct vd_api *api, struct vd_exchange *x, struct vd_user *user,
+                        const struct vd_status *status)
+{
+    char id[VD_AUDIT_ID_ROOM];
+    vd_audit_refused(api->kube.audit, x, user, status, id);
+    reply_status(x, status); /* whose end takes the stamp off */
+}
+
 /* The user in whose name the request is made: the one who sent it, or whom that one speaks
  * for. NULL: it has been answered. Takes the user's reference. */
 static struct vd_user *speaks_for(struct vd_api *api, struct vd_exchange *x, struct vd_user *user)
@@ -155,7 +191,7 @@ static struct vd_user *speaks_for(struct vd_api *api, struct vd_exchange *x, str
     struct vd_user *as = NULL;
     if (vd_impersonation_read(&who, &arena, x->head, &error)) {
         struct vd_status status = vd_status_bad_request(&arena, vd_slice_of(error.text));
-        reply_status(x, &status);
+        refuse_user(api, x, user, &status);
         goto out;
     }
     if (!who.name.n) {
@@ -167,7 +203,7 @@ static struct vd_user *speaks_for(struct vd_api *api, struct vd_exchange *x, str
         as = vd_impersonation_user(user, &who, &arena);
     } else {
         struct vd_status status = vd_access_status(&arena, &refused, vd_buf_slice(&reason));
-        reply_status(x, &status);
+        refuse_user(api, x, user, &status);
     }
 out:
     vd_rbac_unref(rbac);
@@ -213,17 +249,18 @@ static enum vd_rank rank_of(enum vd_rank user, const struct vd_exchange *x)
     return lease && user == VD_RANK_ORDINARY ? VD_RANK_SYSTEM : user;
 }
 
-static void reply_too_many(struct vd_exchange *x)
+static void reply_too_many(struct vd_api *api, struct vd_exchange *x, struct vd_user *user)
 {
     struct vd_arena arena = {0};
     struct vd_status status = vd_status_over_limit(&arena);
-    reply_status(x, &status);
+    refuse_user(api, x, user, &status);
     vd_arena_release(&arena);
 }
 
-/* The request is the account's of whoever sent it, in whose name it may be made. False:
- * that is one too many, and has been answered. */
-static bool charge(struct vd_api *api, struct vd_exchange *x, const struct vd_user *user)
+/* The request is the account's of whoever sent it, in whose name it may be made. `over`: that
+ * of which it was one too many already, or NULL. False: it is too many, and has been answered. */
+static bool charge(struct vd_api *api, struct vd_exchange *x, struct vd_user *user,
+                   const struct vd_account *over)
 {
     enum vd_rank rank = rank_of_user(user);
     struct vd_connection *c = x->connection;
@@ -231,15 +268,16 @@ static bool charge(struct vd_api *api, struct vd_exchange *x, const struct vd_us
                                      ? vd_account_ref(c->account)
                                      : vd_accounts_get(&api->accounts, user->is.name);
     vd_connection_belongs_to(c, account, rank);
-    bool over = vd_exchange_charge(x, account, rank_of(rank, x)) != VD_LIMIT_NONE;
+    bool good = account != over && !vd_exchange_charge(x, account, rank_of(rank, x));
     vd_account_unref(account);
-    if (over)
-        reply_too_many(x);
-    return !over;
+    if (!good)
+        reply_too_many(api, x, user);
+    return good;
 }
 
 /* Why a credential is no good is for the log, not for whoever tries some. */
-static void admit(struct vd_api *api, size_t i, struct vd_exchange *x)
+static void admit(struct vd_api *api, size_t i, struct vd_exchange *x,
+                  const struct vd_account *over)
 {
     struct vd_user *user = NULL;
     struct vd_error error;
@@ -250,11 +288,11 @@ static void admit(struct vd_api *api, size_t i, struct vd_exchange *x)
         struct vd_status status = vd_status_unauthorized(&arena, VD_SLICE(""));
         vd_exchange_discharge(x);
         vd_connection_belongs_to(x->connection, NULL, VD_RANK_ORDINARY);
-        reply_status(x, &status);
+        refuse_user(api, x, NULL, &status);
         vd_arena_release(&arena);
         return;
     }
-    if (!charge(api, x, user)) {
+    if (!charge(api, x, user, over)) {
         vd_user_unref(user);
         return;
     }
@@ -270,7 +308,8 @@ struct waiting {
     struct vd_chore chore;
     struct vd_api *api;
     struct vd_exchange *x;
-    bool over; /* it is one too many, and will be told so when its turn comes */
+    struct vd_account *account; /* whose lane it is in; others of the connection may change that */
+    bool over; /* it is one too many of it, and will be told so when its turn comes */
 };
 
 static void on_turn(struct vd_chore *chore)
@@ -278,16 +317,15 @@ static void on_turn(struct vd_chore *chore)
     struct waiting w = *(struct waiting *)chore;
     free(chore);
     w.x->ops = NULL;
-    if (w.over)
-        reply_too_many(w.x);
-    else
-        admit(w.api, w.x->loop->index, w.x);
+    admit(w.api, w.x->loop->index, w.x, w.over ? w.account : NULL);
+    vd_account_unref(w.account);
 }
 
 static void left_waiting(struct vd_exchange *x)
 {
     struct waiting *w = x->arg;
     vd_chore_cancel(&w->chore);
+    vd_account_unref(w->account);
     free(w);
 }
 
@@ -302,15 +340,13 @@ void vd_api_handle(struct vd_api *api, size_t i, struct vd_exchange *x)
     struct vd_lane *lane = vd_account_lane(account, i);
     bool over = c->account && vd_exchange_charge(x, account, rank_of((enum vd_rank)c->rank, x));
     if (vd_turnstile_enter(turnstile, lane)) {
-        if (over)
-            reply_too_many(x);
-        else
-            admit(api, i, x);
+        admit(api, i, x, over ? account : NULL);
         vd_turnstile_leave(turnstile, lane);
         return;
     }
     struct waiting *w = VD_NEW(struct waiting);
-    *w = (struct waiting){.chore.run = on_turn, .api = api, .x = x, .over = over};
+    *w = (struct waiting){
+        .chore.run = on_turn, .api = api, .x = x, .account = vd_account_ref(account), .over = over};
     x->ops = &waiting_ops;
     x->arg = w;
     vd_turnstile_wait(turnstile, lane, &w->chore);
@@ -340,6 +376,7 @@ void vd_api_close(struct vd_api *api)
             vd_kube_loop_release(&api->loops[i]);
     free(api->loops);
     vd_gatekeeper_free(api->gatekeeper);
+    vd_audit_close(api->kube.audit);
     if (api->kube.metrics)
         vd_metrics_desk_release(&api->metrics);
     vd_tables_free(api->kube.tables);

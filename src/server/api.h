@@ -49,6 +49,10 @@ void vd_api_handle(struct vd_api *api, size_t i, struct vd_exchange *x);
 /* Answers one that could not be read, with a Status. */
 void vd_api_refuse(struct vd_exchange *x, unsigned code, const char *why);
 
+/* From the main thread, on SIGHUP: issuers, audit policy and audit log again. What fails stays as
+ * it was, and the log says so. */
+void vd_api_reload(struct vd_api *api);
+
 /* On loop i: ends its watches, spread over a while. */
 void vd_api_drain(struct vd_api *api, size_t i, uint64_t spread_ms);
 

@@ -2,6 +2,7 @@
 #include "server/bootstrap.h"
 
 #include "auth/default_roles.h"
+#include "kube/field_manager.h"
 #include "kube/object_meta.h"
 #include "kube/uid.h"
 #include "json/parse.h"
@@ -49,6 +50,7 @@ static int create(struct vd_store *store, const struct vd_kind_set *set, struct 
         return vd_error_set(error, VD_ERR_INVALID, "a default object has an unknown kind");
     vd_meta_set_uid(arena, object, vd_uid_generate());
     vd_meta_set_creation_timestamp(arena, object, now_ms);
+    vd_track_server(arena, kind, NULL, object, now_ms);
     struct vd_buf json = {0}, body = {0};
     size_t hole;
     struct vd_outcome outcome;

@@ -123,6 +123,9 @@ int vd_config_check(struct vd_config *c, struct vd_error *error)
         return vd_error_set(
             error, VD_ERR_INVALID, "watch.timeout-min (%s) is more than watch.timeout-max (%s)",
             origin_of(c, &c->watch_timeout_min_ms), origin_of(c, &c->watch_timeout_max_ms));
+    if (c->audit_policy && !c->audit_log)
+        vd_config_warn(c, "audit-policy (%s) is not used without audit-log",
+                       origin_of(c, &c->audit_policy));
     if (c->store == VD_CONFIG_STORE_MEMORY && strcmp(origin_of(c, &c->data), "default") != 0)
         vd_config_warn(c,
                        "data (%s) gets keys, tokens and the kubeconfig only: store is memory, and "

@@ -34,8 +34,10 @@ struct vd_config {
     const char *tls_ca;
     struct vd_config_list tls_hosts;
     const char *client_ca;
+    const char *authentication_config; /* NULL: no issuers but ourselves */
     bool anonymous_health;
-    uint64_t threads; /* 0: one for each CPU but one, which is the writer's */
+    uint64_t threads;       /* 0: one for each CPU but one, which is the writer's */
+    uint64_t http2_streams; /* 0: HTTP/1.1 only */
     uint64_t window_events;
     uint64_t window_age_ms;
     uint64_t tail_events;
@@ -53,6 +55,9 @@ struct vd_config {
     int log_level;  /* enum vd_log_level */
     int log_format; /* enum vd_log_format */
     bool access_log;
+    const char *audit_log;    /* NULL: none; "-": stdout */
+    const char *audit_policy; /* NULL: all at Metadata */
+    int audit_mode;           /* enum vd_audit_mode */
     uint64_t shutdown_delay_ms;
     uint64_t drain_timeout_ms;
 

@@ -77,6 +77,7 @@ int vd_credentials_load(const struct vd_config *config, SSL_CTX **out, struct vd
         .key = config->tls_key ? config->tls_key : vd_pki_path(&key, folder, "server.key"),
         .client_ca = vd_pki_path(&client_ca, folder,
                                  config->client_ca ? "client-ca.crt" : "ca.crt"),
+        .http1_only = config->http2_streams == 0,
     };
     int code = vd_tls_load(out, &files, error);
     vd_buf_release(&certificate);

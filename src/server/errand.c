@@ -11,9 +11,11 @@
 #include "base/log.h"
 #include "kinds/admission.h"
 #include "kube/deletion.h"
+#include "kube/field_manager.h"
 #include "kube/object_meta.h"
 #include "kube/uid.h"
 #include "server/agent_internal.h"
+#include "json/parse.h"
 #include "json/revision_hole.h"
 #include "json/write.h"
 
@@ -75,6 +77,20 @@ static bool write_body(struct vd_errand *e, const struct vd_json *object, struct
     return code == VD_OK;
 }
 
+/* The record of what the server does itself: `event` is the version that it replaces, NULL
+ * for a new object. */
+static void track(struct vd_errand *e, struct vd_slice storage_key, const struct vd_event *event,
+                  struct vd_json *object)
+{
+    struct vd_kind_set *set = vd_kinds_snapshot(e->agent->options.kinds);
+    const struct vd_kind *kind = vd_kind_set_stored(set, storage_key);
+    struct vd_json *old = NULL;
+    if (kind &&
+        (!event || !vd_json_parse_copy(&e->arena, vd_body_slice(event->body), NULL, &old, NULL)))
+        vd_track_server(&e->arena, kind, old, object, vd_clock_wall_ms(e->agent->options.clock));
+    vd_kind_set_unref(set);
+}
+
 void vd_errand_create(struct vd_errand *e, struct vd_slice storage_key, struct vd_json *object)
 {
     struct vd_arena *a = &e->arena;
@@ -87,6 +103,7 @@ void vd_errand_create(struct vd_errand *e, struct vd_slice storage_key, struct v
     };
     vd_meta_set_uid(a, object, wish.uid);
     vd_meta_set_creation_timestamp(a, object, vd_clock_wall_ms(e->agent->options.clock));
+    track(e, storage_key, NULL, object);
     if (write_body(e, object, &wish))
         *VD_VEC_PUSH(&e->wishes) = wish;
 }
@@ -112,7 +129,10 @@ void vd_errand_replace(struct vd_errand *e, const struct vd_event *event,
     struct vd_wish wish = wish_for(e, event);
     bool finished = vd_meta_is_deleting(object) && !vd_deletion_waits(object, wish.key.kind);
     wish.action = finished ? VD_DELETE : VD_PUT;
-    if (finished || write_body(e, object, &wish))
+    struct vd_json *tracked = vd_json_clone(&e->arena, object);
+    if (!finished)
+        track(e, wish.key.kind, event, tracked);
+    if (finished || write_body(e, tracked, &wish))
         *VD_VEC_PUSH(&e->wishes) = wish;
 }
 

@@ -37,7 +37,7 @@ enum { SOURCES = sizeof sources / sizeof *sources };
 
 /* What a loop remembers. */
 struct memory {
-    struct vd_user_cache *users; /* by ServiceAccount token */
+    struct vd_user_cache *users; /* by JSON web token */
     uint64_t bound_version;      /* that all of it is as of */
 };
 
@@ -47,6 +47,7 @@ struct vd_gatekeeper {
     struct vd_policy *policy; /* the loop's */
     uint64_t revision;        /* the loop's: the policy has all up to here */
     struct vd_service_accounts *accounts;
+    struct vd_issuers *issuers; /* NULL: none */
     struct vd_listener listener;
     struct vd_task catch_up;
     _Atomic bool catch_up_posted;
@@ -55,7 +56,7 @@ struct vd_gatekeeper {
     struct vd_token_set *tokens;
     int64_t tokens_checked_ms;
     _Atomic uint64_t version;       /* grows after rules, tokens or accounts have changed */
-    _Atomic uint64_t bound_version; /* grows before it is told that what tokens are bound to goes */
+    _Atomic uint64_t bound_version; /* grows before it is told that what tokens stand on goes */
     struct memory *memories;        /* one for each loop */
 };
 
@@ -168,10 +169,10 @@ static void heard(struct vd_listener *listener, struct vd_commit *commit)
     for (size_t i = 0; i < commit->n; i++) {
         const struct vd_event *now = commit->changes[i].now;
         struct vd_slice kind = vd_entry_kind(now->entry);
-        if (!vd_event_is_live(now) && vd_slice_is(kind, "serviceaccounts"))
-            atomic_fetch_add(&g->version, 1);
-        if (!vd_event_is_live(now) && is_bound_to(kind))
+        if (!vd_event_is_live(now) && is_bound_to(kind)) {
             atomic_fetch_add(&g->bound_version, 1);
+            atomic_fetch_add(&g->version, 1);
+        }
         if (source_kind(kind) && !atomic_exchange(&g->catch_up_posted, true))
             vd_loop_post(g->options.loop, &g->catch_up);
     }
@@ -212,6 +213,27 @@ static int open_credentials(struct vd_gatekeeper *g, struct vd_error *error)
     return code;
 }
 
+/* Keys or issuers were changed. */
+static void issuers_changed(void *arg)
+{
+    struct vd_gatekeeper *g = arg;
+    atomic_fetch_add(&g->bound_version, 1);
+    atomic_fetch_add(&g->version, 1);
+}
+
+static int open_issuers(struct vd_gatekeeper *g, struct vd_error *error)
+{
+    if (!g->options.issuers)
+        return VD_OK;
+    return vd_issuers_new(&g->issuers,
+                          &(struct vd_issuers_options){.file = g->options.issuers,
+                                                       .loop = g->options.loop,
+                                                       .clock = g->options.clock,
+                                                       .changed = issuers_changed,
+                                                       .arg = g},
+                          error);
+}
+
 int vd_gatekeeper_new(struct vd_gatekeeper **out, const struct vd_gatekeeper_options *options,
                       struct vd_error *error)
 {
@@ -228,6 +250,8 @@ int vd_gatekeeper_new(struct vd_gatekeeper **out, const struct vd_gatekeeper_opt
         g->memories[i].users = vd_user_cache_new(VD_USER_CACHE_MAX, VD_USER_CACHE_MS);
     pthread_mutex_init(&g->lock, NULL);
     int code = open_credentials(g, error);
+    if (!code)
+        code = open_issuers(g, error);
     if (code) {
         vd_gatekeeper_free(g);
         return code;
@@ -251,12 +275,18 @@ void vd_gatekeeper_free(struct vd_gatekeeper *g)
     vd_rbac_unref(g->rbac);
     vd_token_set_unref(g->tokens);
     vd_service_accounts_free(g->accounts);
+    vd_issuers_free(g->issuers);
     for (size_t i = 0; i < g->options.loops_n; i++)
         vd_user_cache_free(g->memories[i].users);
     free(g->memories);
     pthread_mutex_destroy(&g->lock);
     free(g->folder);
     free(g);
+}
+
+struct vd_issuers *vd_gatekeeper_issuers(const struct vd_gatekeeper *g)
+{
+    return g->issuers;
 }
 
 const struct vd_service_accounts *vd_gatekeeper_accounts(const struct vd_gatekeeper *g)
@@ -305,18 +335,22 @@ static bool bearer(const struct vd_exchange *x, struct vd_slice *token)
            strncasecmp(scheme.p, "bearer", 6) == 0;
 }
 
-static int verify_account(struct vd_gatekeeper *g, struct vd_slice token, int64_t now_ms,
-                          struct vd_user **out, struct vd_error *error)
+/* Ours first: nobody else can speak for our own issuer. */
+static int verify_jwt(struct vd_gatekeeper *g, struct vd_slice token, int64_t now_ms,
+                      struct vd_user **out, struct vd_error *error)
 {
-    if (!g->accounts)
-        return VD_ERR_NOT_FOUND;
-    return vd_service_account_authenticate(g->accounts, token, NULL, 0, now_ms, out, error);
+    int code = VD_ERR_NOT_FOUND;
+    if (g->accounts)
+        code = vd_service_account_authenticate(g->accounts, token, NULL, 0, now_ms, out, error);
+    if (code == VD_ERR_NOT_FOUND && g->issuers)
+        code = vd_issuers_authenticate(g->issuers, token, now_ms, out, error);
+    return code;
 }
 
 /* The same, by the loop's memory. What it says is as of a version that is read before
  * the token is verified: if something goes meanwhile, the answer is not believed again. */
-static int recall_account(struct vd_gatekeeper *g, struct memory *m, struct vd_slice token,
-                          int64_t now_ms, struct vd_user **out, struct vd_error *error)
+static int recall_jwt(struct vd_gatekeeper *g, struct memory *m, struct vd_slice token,
+                      int64_t now_ms, struct vd_user **out, struct vd_error *error)
 {
     uint64_t version = atomic_load(&g->bound_version);
     if (m->bound_version != version)
@@ -325,7 +359,7 @@ static int recall_account(struct vd_gatekeeper *g, struct memory *m, struct vd_s
     *out = vd_user_cache_get(m->users, token, now_ms);
     if (*out)
         return VD_OK;
-    int code = verify_account(g, token, now_ms, out, error);
+    int code = verify_jwt(g, token, now_ms, out, error);
     if (!code)
         vd_user_cache_put(m->users, token, *out, now_ms);
     return code;
@@ -352,8 +386,8 @@ static int identify_token(struct vd_gatekeeper *g, struct memory *m, struct vd_s
     if (opaque && code == VD_ERR_NOT_FOUND)
         code = find_token(tokens(g, now_ms, true), token, now_ms, out, error);
     if (!opaque)
-        code = m ? recall_account(g, m, token, now_ms, out, error)
-                 : verify_account(g, token, now_ms, out, error);
+        code = m ? recall_jwt(g, m, token, now_ms, out, error)
+                 : verify_jwt(g, token, now_ms, out, error);
     return code == VD_ERR_NOT_FOUND ? vd_error_set(error, VD_ERR_INVALID, "the token is not known")
                                     : code;
 }
@@ -428,7 +462,8 @@ uint64_t vd_gatekeeper_version(void *arg)
     return atomic_load(&g->version);
 }
 
-/* Whether the account of "system:serviceaccount:SPACE:NAME" is still the same. */
+/* Whether the account of "system:serviceaccount:SPACE:NAME" is still the same, and so is
+ * what its token is bound to. */
 static bool account_stands(struct vd_gatekeeper *g, const struct vd_user *user)
 {
     struct vd_slice name = vd_slice_from(user->is.name, sizeof "system:serviceaccount:" - 1), space;
@@ -436,7 +471,8 @@ static bool account_stands(struct vd_gatekeeper *g, const struct vd_user *user)
            exists(g, &(struct vd_bound_object){.resource = VD_SLICE("serviceaccounts"),
                                                .space = space,
                                                .name = name,
-                                               .uid = user->is.uid});
+                                               .uid = user->is.uid}) &&
+           (!user->is.bound.resource.n || exists(g, &user->is.bound));
 }
 
 static bool token_stands(struct vd_gatekeeper *g, const struct vd_user *user, int64_t now_ms)
@@ -467,5 +503,7 @@ bool vd_gatekeeper_stands(void *arg, const struct vd_user *user)
         return speaker_stands(g, user);
     if (user->is.method == VD_AUTH_TOKEN)
         return token_stands(g, user, now_ms);
+    if (user->is.method == VD_AUTH_OIDC)
+        return g->issuers && vd_issuers_stands(g->issuers, user);
     return user->is.method != VD_AUTH_SERVICE_ACCOUNT || account_stands(g, user);
 }

@@ -1,9 +1,9 @@
 /*
  * The gatekeeper: who is asking, and whether they may.
  *
- * Who: a client certificate, a bearer token of DIR/tokens, or a ServiceAccount's
- * token. May they: RBAC, from the roles and bindings that are in the store at the
- * moment; a change to them is in force as soon as its commit is told.
+ * Who: a client certificate, a bearer token of DIR/tokens, a ServiceAccount's token, or
+ * that of an issuer elsewhere. May they: RBAC, from the roles and bindings that are in the store at
+ * the moment; a change to them is in force as soon as its commit is told.
  *
  * Snapshots of tokens and rules are swapped under a lock and asked without it. Whom a
  * certificate stands for is found out once for a connection; that a ServiceAccount's token
@@ -16,6 +16,7 @@
 #include "auth/rbac.h"
 #include "auth/service_account.h"
 #include "kube/call.h"
+#include "server/issuers.h"
 
 struct vd_gatekeeper;
 
@@ -25,6 +26,7 @@ struct vd_gatekeeper_options {
     struct vd_loop *loop; /* where changes of roles are taken in */
     size_t loops_n;       /* that requests come on */
     const struct vd_clock *clock;
+    const char *issuers; /* the file of issuers (auth/oidc.h); NULL: none but ourselves */
 };
 
 int vd_gatekeeper_new(struct vd_gatekeeper **out, const struct vd_gatekeeper_options *options,
@@ -49,6 +51,9 @@ bool vd_gatekeeper_stands(void *arg, const struct vd_user *user);
 struct vd_rbac *vd_gatekeeper_rbac(void *arg) VD_MUST_USE;
 int vd_gatekeeper_identify_token(void *arg, struct vd_slice token, struct vd_user **out,
                                  struct vd_error *error) VD_MUST_USE;
+
+/* NULL: there are none. */
+struct vd_issuers *vd_gatekeeper_issuers(const struct vd_gatekeeper *gatekeeper);
 
 const struct vd_service_accounts *vd_gatekeeper_accounts(const struct vd_gatekeeper *gatekeeper);
 

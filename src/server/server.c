@@ -4,6 +4,7 @@
  *
  *   start   store (locks the folder), credentials, loops, doors, "ready"
  *   SIGHUP  credentials again, and a new TLS context for connections to come;
+ *           issuers, audit policy and audit log too;
  *           the same once a day, so that a made certificate is renewed in time
  *   stop    /readyz fails for shutdown-delay; the doors close; each loop drains
  *           its connections, for drain-timeout at most; what is left is cut; the
@@ -24,6 +25,7 @@
 
 #include "base/log.h"
 #include "base/ration.h"
+#include "kube/audit.h"
 #include "net/door.h"
 #include "server/api.h"
 #include "server/credentials.h"
@@ -163,6 +165,7 @@ static int make_loops(struct server *s, struct vd_error *error)
         service->finished = finished;
         service->arg = s;
         service->body_len_max = VD_BODY_LEN_MAX;
+        service->streams_max = (uint32_t)s->config->http2_streams;
         service->strangers_max = (VD_HTTP_STRANGERS_MAX + s->n - 1) / s->n;
     }
     return code;
@@ -313,6 +316,7 @@ static void start_agents(struct server *s, struct vd_slice ca_pem)
     struct vd_agent_options options = agent_options(s);
     s->namespaces = vd_namespaces_start(&options, ca_pem);
     s->garbage = vd_garbage_start(&options);
+    vd_issuers_start(vd_gatekeeper_issuers(s->api.gatekeeper));
 }
 
 static int start(struct server *s, struct vd_error *error)
@@ -356,6 +360,7 @@ static void reload(struct server *s)
                      VD_F_ERROR(&error));
     else
         vd_log_info("certificates loaded");
+    vd_api_reload(&s->api);
 }
 
 static sigset_t signal_set(bool with_reload)
@@ -447,6 +452,7 @@ static void drain_connections(struct server *s)
     const struct vd_config *c = s->config;
     sigset_t signals = signal_set(false);
     atomic_store(&s->health.stopping, true);
+    vd_audit_stop_blocking(s->api.kube.audit);
     if (c->shutdown_delay_ms)
         sigtimedwait(&signals, NULL,
                      &(struct timespec){.tv_sec = (time_t)(c->shutdown_delay_ms / 1000),
@@ -464,6 +470,7 @@ static void drain_connections(struct server *s)
     vd_definitions_stop(s->definitions);
     vd_garbage_stop(s->garbage);
     vd_namespaces_stop(s->namespaces);
+    vd_issuers_stop(vd_gatekeeper_issuers(s->api.gatekeeper));
     ask(s, s->n, nothing); /* the answers that came meanwhile are behind them now */
 }
 

@@ -4,6 +4,7 @@
  * docs/man/vedette.yaml.5 is checked against it. The order is that of the
  * printed file: what one needs first comes first.
  */
+#include "auth/audit_log.h"
 #include "base/log_line.h"
 #include "server/config.h"
 
@@ -34,6 +35,12 @@ static const struct vd_setting_choice formats[] = {
     {0},
 };
 
+static const struct vd_setting_choice audit_modes[] = {
+    {"batch", VD_AUDIT_BATCH},
+    {"blocking", VD_AUDIT_BLOCKING},
+    {0},
+};
+
 const struct vd_setting vd_settings[VD_SETTINGS_N] = {
     {"data", "DIR", VD_SETTING_TEXT, "vedette-data", 0, 0, NULL, FIELD(data),
      "the folder of the log, keys and tokens; made when missing"},
@@ -52,10 +59,14 @@ const struct vd_setting vd_settings[VD_SETTINGS_N] = {
      "more names and addresses that the made certificate is good for"},
     {"client-ca", "FILE", VD_SETTING_TEXT, "", 0, 0, NULL, FIELD(client_ca),
      "a CA whose client certificates are taken, besides the server's own"},
+    {"authentication-config", "FILE", VD_SETTING_TEXT, "", 0, 0, NULL, FIELD(authentication_config),
+     "issuers of tokens (OIDC): an AuthenticationConfiguration as Kubernetes has it"},
     {"anonymous-health", "on|off", VD_SETTING_SWITCH, "on", 0, 0, NULL, FIELD(anonymous_health),
      "answer /livez, /readyz, /healthz and /version to anybody"},
     {"threads", "N", VD_SETTING_COUNT, "0", 0, 256, NULL, FIELD(threads),
      "event loops; 0: one for each CPU but one"},
+    {"http2-streams", "N", VD_SETTING_COUNT, "250", 0, 10000, NULL, FIELD(http2_streams),
+     "requests and watches at a time on one HTTP/2 connection; 0: HTTP/1.1 only"},
     {"window.events", "N", VD_SETTING_COUNT, "1000000", 1, 1000000000, NULL, FIELD(window_events),
      "events that a watch can be resumed from"},
     {"window.age", "TIME", VD_SETTING_DURATION, "24h", MINUTE, DAYS(3650), NULL,
@@ -90,6 +101,12 @@ const struct vd_setting vd_settings[VD_SETTINGS_N] = {
      "logfmt or json"},
     {"access-log", "on|off", VD_SETTING_SWITCH, "on", 0, 0, NULL, FIELD(access_log),
      "log each request"},
+    {"audit-log", "FILE", VD_SETTING_TEXT, "", 0, 0, NULL, FIELD(audit_log),
+     "audit events, one line each; -: the standard output"},
+    {"audit-policy", "FILE", VD_SETTING_TEXT, "", 0, 0, NULL, FIELD(audit_policy),
+     "an audit.k8s.io Policy: what is audited; none: all requests, their metadata"},
+    {"audit-mode", "MODE", VD_SETTING_CHOICE, "batch", 0, 0, audit_modes, FIELD(audit_mode),
+     "batch: events are dropped when the log cannot follow; blocking: requests wait"},
     {"shutdown-delay", "TIME", VD_SETTING_DURATION, "0s", 0, HOUR, NULL, FIELD(shutdown_delay_ms),
      "how long to serve on, with /readyz failing, when told to stop"},
     {"drain-timeout", "TIME", VD_SETTING_DURATION, "20s", 0, HOUR, NULL, FIELD(drain_timeout_ms),

@@ -111,7 +111,7 @@ static int finish(struct vd_store *store, const struct scan *s, struct vd_error 
 {
     vd_index_expect_floor(&store->index, s->floor);
     int code = store->engine->ops->compact(store->engine, s->dead.p, s->dead_upto, s->floor, error);
-    if (code == VD_ERR_FULL)
+    if (vd_code_passes(code))
         store->compactor.retry_ns = vd_clock_mono_ns(store->options.clock) + RETRY_NS;
     if (code) {
         vd_index_expect_floor(&store->index, store->index.floor);

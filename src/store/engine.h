@@ -6,8 +6,9 @@
  * on every one of them:
  *
  * - commit() makes all rows durable, or none. When it returns VD_OK they survive
- *   kill -9 and power loss. When it returns VD_ERR_FULL nothing was written and
- *   the engine can be asked again. After any other error the outcome is unknown
+ *   kill -9 and power loss. When it returns VD_ERR_FULL or VD_ERR_LOCKED (another
+ *   process has had the log for too long) nothing was written and the engine can be
+ *   asked again. After any other error the outcome is unknown
  *   until the next open; the store above stops writing.
  * - commit() assigns the revisions. They grow from row to row and from commit to
  *   commit and are never used twice, but they need not be dense, and nobody may
@@ -108,6 +109,7 @@ struct vd_sqlite_options {
                                 there */
     size_t checkpoint_pages; /* pages of the write-ahead log after which it is folded into the
                                 main file; 0: VD_CHECKPOINT_PAGES_DEFAULT */
+    int busy_ms;             /* how long another process may have the log; 0: VD_LOG_BUSY_MS */
 };
 
 /* Keeps the log in an SQLite file. */

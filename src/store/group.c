@@ -254,10 +254,12 @@ static void set_times(struct group *g)
         g->rows.p[i].time_ms = g->store->time_ms;
 }
 
-static void note_full(struct vd_store *store, const struct vd_error *error)
+/* What keeps the store from writing until it passes; NULL: nothing does. */
+static void note_passing(struct vd_store *store, const struct vd_error *error)
 {
     pthread_mutex_lock(&store->health_lock);
-    store->health.full = error != NULL;
+    store->health.full = error && error->code == VD_ERR_FULL;
+    store->health.locked = error && error->code == VD_ERR_LOCKED;
     if (!store->health.read_only)
         store->health.error = error ? *error : store->damage;
     pthread_mutex_unlock(&store->health_lock);
@@ -266,8 +268,8 @@ static void note_full(struct vd_store *store, const struct vd_error *error)
 /* The commit failed: nothing happened, and everyone it concerns hears why. */
 static void fail(struct group *g, const struct vd_error *error)
 {
-    if (error->code == VD_ERR_FULL)
-        note_full(g->store, error);
+    if (vd_code_passes((int)error->code))
+        note_passing(g->store, error);
     else
         vd_store_fail(g->store, error);
     for (size_t i = 0; i < g->members.n; i++) {
@@ -290,8 +292,8 @@ static void commit(struct group *g)
         fail(g, &error);
         return;
     }
-    if (store->health.full)
-        note_full(store, NULL);
+    if (store->health.full || store->health.locked)
+        note_passing(store, NULL);
     VD_FAILPOINT("store.before_apply");
     publish(g);
     atomic_fetch_add_explicit(&store->commits, g->rows.n, memory_order_relaxed);

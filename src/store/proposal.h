@@ -41,7 +41,7 @@ struct vd_wish {
 /* What became of a proposal. */
 struct vd_outcome {
     enum vd_code code; /* VD_OK; VD_ERR_EXISTS, _NOT_FOUND, _CONFLICT, _INVALID, _LIMIT: refused;
-                          VD_ERR_FULL, _READ_ONLY, _IO, _CLOSED: the store could not */
+                          VD_ERR_FULL, _LOCKED, _READ_ONLY, _IO, _CLOSED: the store could not */
     uint64_t revision; /* VD_OK: of the last change, or, if nothing changed, of the object as it
                           is; a refused precondition: the object's current one, 0 if absent */
     uint64_t revision_first; /* VD_OK: of the first change */

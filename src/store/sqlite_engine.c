@@ -49,6 +49,7 @@ struct sqlite_engine {
     uint64_t revision; /* newest; writer thread */
     size_t wal_pages;  /* in the WAL; writer thread */
     size_t wal_folded; /* of them, when it was last folded */
+    int busy_ms;
     size_t checkpoint_pages;
     bool failed; /* a write or sync failed for good; writer thread */
     struct vd_buf path;
@@ -206,7 +207,7 @@ static void rollback(struct sqlite_engine *e, int code)
 {
     if (!sqlite3_get_autocommit(e->db))
         sqlite3_exec(e->db, "ROLLBACK", NULL, NULL, NULL);
-    e->failed |= code != VD_ERR_FULL;
+    e->failed |= !vd_code_passes(code);
 }
 
 static int insert_rows(struct sqlite_engine *e, struct vd_row *rows, size_t n,
@@ -281,7 +282,7 @@ static int checkpoint(struct sqlite_engine *e)
     int mode = waits ? SQLITE_CHECKPOINT_RESTART : SQLITE_CHECKPOINT_PASSIVE;
     sqlite3_busy_timeout(e->db, WAL_WAIT_MS);
     int rc = sqlite3_wal_checkpoint_v2(e->db, NULL, mode, NULL, NULL);
-    sqlite3_busy_timeout(e->db, VD_LOG_BUSY_MS);
+    sqlite3_busy_timeout(e->db, e->busy_ms);
     return (rc & 0xff) == SQLITE_BUSY ? SQLITE_OK : rc;
 }
 
@@ -296,7 +297,7 @@ static int sqlite_tidy(struct vd_engine *engine, struct vd_error *error)
     VD_FAILPOINT("engine.after_checkpoint");
     if (rc != SQLITE_OK) {
         int code = vd_log_error(e->db, rc, "could not checkpoint", error);
-        e->failed |= code != VD_ERR_FULL;
+        e->failed |= !vd_code_passes(code);
         return code;
     }
     e->wal_folded = e->wal_pages;
@@ -412,6 +413,7 @@ static int open_writer(struct sqlite_engine *e, struct vd_error *error)
         code = vd_log_prepare(e->db, &e->remove, "DELETE FROM log WHERE revision=?1", error);
     if (code)
         return code;
+    sqlite3_busy_timeout(e->db, e->busy_ms);
     sqlite3_wal_hook(e->db, count_wal_pages, e);
     e->revision = (uint64_t)newest > e->meta.base ? (uint64_t)newest : e->meta.base;
     return VD_OK;
@@ -436,6 +438,7 @@ int vd_sqlite_engine_open(struct vd_engine **out, const struct vd_sqlite_options
     e->vfs = options->vfs ? vd_strdup(options->vfs) : NULL;
     e->checkpoint_pages = options->checkpoint_pages ? options->checkpoint_pages
                                                     : VD_CHECKPOINT_PAGES_DEFAULT;
+    e->busy_ms = options->busy_ms ? options->busy_ms : VD_LOG_BUSY_MS;
     vd_log_path(&e->path, options->folder);
     pthread_mutex_init(&e->lock, NULL);
     int code = options->vfs ? VD_OK : create_private(vd_buf_text(&e->path), error);

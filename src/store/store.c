@@ -53,7 +53,7 @@ static int engine_open(struct vd_store *store, struct vd_engine_state *state,
         return vd_memory_engine_open(&store->engine, state, error);
     /* A simulated disk has no folder to lock. */
     int code = o->vfs ? VD_OK : vd_lock_file_open(&store->lock_file, o->folder, error);
-    struct vd_sqlite_options sqlite = {o->folder, o->vfs, o->checkpoint_pages};
+    struct vd_sqlite_options sqlite = {o->folder, o->vfs, o->checkpoint_pages, o->busy_ms};
     return code ? code : vd_sqlite_engine_open(&store->engine, &sqlite, state, error);
 }
 

@@ -29,6 +29,7 @@ struct vd_store_options {
     size_t tail_events_max;
     size_t tail_bytes_max;
     size_t checkpoint_pages;
+    int busy_ms;            /* how long a write waits for another process that has the log */
     bool manual_compaction; /* only vd_store_compact() moves the floor */
 };
 
@@ -161,6 +162,7 @@ void vd_store_stats(struct vd_store *store, struct vd_store_stats *out);
 struct vd_health {
     bool read_only;            /* a write or sync failed: no write is accepted until restart */
     bool full;                 /* the last write found no room; the next one tries again */
+    bool locked;               /* another process had the log for too long; likewise */
     size_t damaged;            /* versions that fail their checksum, found at open */
     uint64_t damaged_revision; /* the oldest of them */
     struct vd_error error;

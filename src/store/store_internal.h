@@ -36,7 +36,7 @@ struct vd_store {
     struct {
         int64_t next_age_ms; /* wall clock: nothing grows too old before it */
         bool active;         /* over the limit, and not yet back under it */
-        uint64_t retry_ns;   /* monotonic: not before, after a full disk */
+        uint64_t retry_ns;   /* monotonic: not before, after what passes */
     } compactor;
 
     pthread_mutex_t listener_lock; /* guards the list, and is held while commits are told */

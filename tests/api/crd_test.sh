@@ -10,15 +10,14 @@ gadgets=/apis/x.io/v1/namespaces/default/gadgets
 json='Content-Type: application/json'
 merge='Content-Type: application/merge-patch+json'
 
-# said STATUS TEXT PATH ARGUMENT...: the administrator's answer has this status, and its head or body
-# has the text.
+# said STATUS TEXT PATH ARGUMENT...: the administrator's answer has this status, and its head or
+# body has the text.
 said() {
     said_status=$1 said_text=$2
     shift 2
     admin "$@" -A test -D said.head -o said.body -w '%{http_code}' >said.code
-    if [ "$(cat said.code)" = "$said_status" ] && cat said.head said.body | grep -qF -e "$said_text"; then
-        return 0
-    fi
+    [ "$(cat said.code)" = "$said_status" ] &&
+        cat said.head said.body | grep -qF -e "$said_text" && return 0
     echo "wanted $said_status and: $said_text"
     cat said.head said.body
     return 1
@@ -43,7 +42,8 @@ END
 schema='"schema":{"openAPIV3Schema":{"type":"object","properties":{
 "spec":{"type":"object","properties":{"size":{"type":"integer","minimum":1,"default":3},
 "inner":{"type":"object","properties":{"replicas":{"type":"integer"}}}}},
-"status":{"type":"object","properties":{"replicas":{"type":"integer"},"selector":{"type":"string"}}}}}}'
+"status":{"type":"object","properties":{"replicas":{"type":"integer"},
+"selector":{"type":"string"}}}}}}'
 subresources='"subresources":{"status":{},"scale":{"specReplicasPath":".spec.inner.replicas",
 "statusReplicasPath":".status.replicas","labelSelectorPath":".status.selector"}}'
 v1="{\"name\":\"v1\",\"served\":true,\"storage\":true,$subresources,$schema}"
@@ -60,9 +60,10 @@ replace() {
     admin "$crds/gadgets.x.io" | jq -c --slurpfile new "$1" '.spec = $new[0].spec' >replace.json
     said 200 '"storedVersions"' "$crds/gadgets.x.io" -X PUT -H "$json" -d @replace.json
 }
-# gadget NAME [SPEC [VERSION]]
+# gadget NAME [SPEC]
 gadget() {
-    echo "{\"apiVersion\":\"x.io/${3:-v1}\",\"kind\":\"Gadget\",\"metadata\":{\"name\":\"$1\"},\"spec\":${2:-{\}}}"
+    printf '{"apiVersion":"x.io/v1","kind":"Gadget","metadata":{"name":"%s"},"spec":%s}' "$1" \
+        "${2:-{\}}"
 }
 
 tap "a server starts" start
@@ -95,18 +96,44 @@ tap "it can be replaced" said 200 '"spec":{"replicas":5}' "$gadgets/one/scale" -
     -H "$json" -d "$scale},\"spec\":{\"replicas\":5}}"
 tap "not with an old version" said 409 'the object has been modified' "$gadgets/one/scale" -X PUT \
     -H "$json" -d "$scale,\"resourceVersion\":\"1\"},\"spec\":{\"replicas\":6}}"
-tap "nor with less than nothing" said 422 'spec.replicas: Invalid value: -1: must be greater than or equal to 0' \
+tap "nor with less than nothing" said 422 \
+    'spec.replicas: Invalid value: -1: must be greater than or equal to 0' \
     "$gadgets/one/scale" -X PATCH -H "$merge" -d '{"spec":{"replicas":-1}}'
 
+owner=$(admin "$gadgets/one" | jq -r .metadata.uid)
+tap "a ConfigMap belongs to an object" said 201 '"name":"mine"' \
+    /api/v1/namespaces/default/configmaps -H "$json" -d "{\"metadata\":{\"name\":\"mine\",
+\"ownerReferences\":[{\"apiVersion\":\"x.io/v1\",\"kind\":\"Gadget\",\"name\":\"one\",
+\"uid\":\"$owner\"}]}}"
+tap "and there is another one, elsewhere" said 201 '"name":"room"' /api/v1/namespaces -H "$json" \
+    -d '{"metadata":{"name":"room"}}'
+tap "with an object in it" said 201 '"namespace":"room"' /apis/x.io/v1/namespaces/room/gadgets \
+    -H "$json" -d "$(gadget inside)"
+tap "that namespace is deleted" said 200 Terminating /api/v1/namespaces/room -X DELETE
+room_gone() { said 404 'not found' /api/v1/namespaces/room; }
+tap "and goes, with what is in it" until_true room_gone
+tap "there is no gadget left behind" has '[.items[].metadata.name]|join(",")' one,two \
+    /apis/x.io/v1/gadgets
+definition ruled Ruled '' "$v1" | jq -c '.spec.versions[0].schema.openAPIV3Schema +=
+{"x-kubernetes-validations": [{"rule": "self.spec.size > 1"}]}' >ruled.json
+tap "rules are taken" said 201 '"name":"ruled.x.io"' "$crds" -H "$json" -d @ruled.json
+tap "and asked" said 422 'failed rule: self.spec.size > 1' \
+    /apis/x.io/v1/namespaces/default/ruled -H "$json" \
+    -d '{"apiVersion":"x.io/v1","kind":"Ruled","metadata":{"name":"r"},"spec":{"size":1}}'
 tap "a second definition wants the short name" said 201 '"name":"others.x.io"' \
     "$crds" -H "$json" -d @others.json
-is_refused() { has '.status.conditions[]|select(.type=="NamesAccepted")|.reason' ShortNamesConflict "$crds/others.x.io"; }
+is_refused() {
+    has '.status.conditions[]|select(.type=="NamesAccepted")|.reason' ShortNamesConflict \
+        "$crds/others.x.io"
+}
 tap "and does not get it" until_true is_refused
 tap "so it is not served" said 404 '404 page not found' /apis/x.io/v1/others
 
 tap "a watch of the first version begins" watch v1.watch --cert data/pki/admin.crt \
     --key data/pki/admin.key "$https$gadgets?watch=1&resourceVersion=1"
 v1_stream=$stream
+v1_begun() { grep -q '"name":"two"' v1.watch; }
+tap "and shows what was" until_true v1_begun
 tap "the definition gets a second version, to be stored" replace moved.json
 tap "a new object is stored in it" said 201 '"apiVersion":"x.io/v1"' "$gadgets" -H "$json" \
     -d "$(gadget three)"
@@ -118,7 +145,7 @@ tap "also in lists" has '[.items[].apiVersion]|unique|join(",")' x.io/v1 "$gadge
 tap "it can be changed through either" said 200 '"apiVersion":"x.io/v1"' "$gadgets/one" \
     -X PATCH -H "$merge" -d '{"spec":{"size":9}}'
 tap "the second version is deprecated, and says so" said 200 \
-    'Warning: 299 - "x.io/v2 Gadget is deprecated"' /apis/x.io/v2/gadgets
+    'warning: 299 - "x.io/v2 Gadget is deprecated"' /apis/x.io/v2/gadgets
 tap "both versions are remembered as stored" has '.status.storedVersions|join(",")' v1,v2 \
     "$crds/gadgets.x.io"
 three_seen() { grep -q '"ADDED".*"name":"three"' v1.watch; }
@@ -143,10 +170,14 @@ tap "an object waits for somebody" said 200 '"finalizers"' "$gadgets/two" -X PAT
 tap "a watch of all begins" watch all.watch --cert data/pki/admin.crt --key data/pki/admin.key \
     "$https$gadgets?watch=1"
 all_stream=$stream
+all_begun() { [ "$(grep -c '"type":"ADDED"' all.watch)" = 3 ]; }
+tap "and shows them" until_true all_begun
 tap "the definition is deleted" said 200 InstanceDeletionPending "$crds/gadgets.x.io" -X DELETE
 tap "it takes no new objects" said 405 \
     'create not allowed while custom resource definition is terminating' "$gadgets" -H "$json" \
     -d "$(gadget four)"
+mine_gone() { said 404 'not found' /api/v1/namespaces/default/configmaps/mine; }
+tap "what belongs to them goes, too" until_true mine_gone
 only_two() { has '[.items[].metadata.name]|join(",")' two "$gadgets"; }
 tap "its objects go, but for the one that waits" until_true only_two
 tap "which is let go" said 200 '"name":"two"' "$gadgets/two" -X PATCH -H "$merge" \

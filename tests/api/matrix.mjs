@@ -87,7 +87,7 @@ function codesOf(kind, { verb, namespace, name }, old) {
     const nowhere = kind.namespaced && !namespace;
     if (nowhere && name && (old || kind.subresource || named.includes(verb))) return [404];
     if (!kind.verbs.includes(verb)) return [405];
-    if (nowhere && verb === 'create') return [405];
+    if (nowhere && ['create', 'deletecollection'].includes(verb)) return [405];
     return kind.subresource ? [...codes[verb], 404] : codes[verb];
 }
 

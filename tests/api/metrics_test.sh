@@ -59,11 +59,14 @@ well_formed() {
         metrics && [ -z "$(awk '/^# TYPE/ { print $3 }' metrics | uniq -d)" ]
 }
 tap "every line is well formed" well_formed
-if command -v promtool >/dev/null; then tap "promtool reads it" promtool check metrics <metrics; fi
+if command -v promtool >/dev/null; then
+    tap "promtool reads it" promtool check metrics <./metrics
+fi
 
 # ---- requests ----
 
 tap "a configmap is made" configmap a
+tap "by its protocol" grep -q '^http_requests_total{protocol="HTTP/2.0"} [1-9]' metrics
 tap "writes are counted" shows "apiserver_request_total{$(resource POST),code=\"201\"} 1"
 tap "and timed" shows "apiserver_request_duration_seconds_count{$(resource POST)} 1"
 missing() { status_of 404 admin /api/v1/namespaces/default/configmaps/none; }
@@ -81,7 +84,7 @@ tap "clients cannot make labels up" made_up
 # ---- watches ----
 
 newest() { counts store_revision; }
-path=$https/api/v1/namespaces/default/configmaps?watch=1
+path="$https/api/v1/namespaces/default/configmaps?watch=1"
 as_admin="--cert data/pki/admin.crt --key data/pki/admin.key"
 revision=$(newest)
 # shellcheck disable=SC2086 # options
@@ -134,7 +137,7 @@ tap "what runs" grep -q '^vedette_build_info{version="[0-9.]*",compiler="[^"]*"}
 # ---- the access log ----
 
 logged() { grep -q -E -e "msg=request $1\$" err; }
-end='duration_us=[0-9]+ bytes=[0-9]+'
+end='duration_us=[0-9]+ bytes=[0-9]+ protocol=HTTP/2.0'
 admin_name=$(grep -o 'user=[^ ]* verb=create' err | head -n 1 | sed 's/ .*//')
 tap "the administrator has a name" [ -n "$admin_name" ]
 tap "a write" until_true logged \

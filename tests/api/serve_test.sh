@@ -107,8 +107,8 @@ private() {
 }
 tap "secrets are private" private
 tap "the kubeconfig points at the HTTPS door" grep -q -F "server: $https" data/admin.kubeconfig
-tap "requests are logged, without their query" \
-    grep -q -E 'msg=request method=GET path=/readyz status=200 duration_us=[0-9]+ bytes=[0-9]+$' err
+line='method=GET path=/readyz status=200 duration_us=[0-9]+ bytes=[0-9]+ protocol=HTTP/1.1'
+tap "requests are logged, without their query" grep -q -E "msg=request $line\$" err
 tap "the folder is in use" says 1 \
     "the data folder data is in use by process $server: stop it first, or use another folder" \
     "$vedette" serve --data data --listen 127.0.0.1:0 --tls-listen off
@@ -266,9 +266,10 @@ stop TERM >/dev/null
 
 # The line is pasted into a shell that stands elsewhere.
 pasted() {
-    grep '^  export KUBECONFIG=' out >paste && (
-        cd / && . "$scratch/paste" && [ "$KUBECONFIG" = "$scratch/it's here/admin.kubeconfig" ] &&
-            [ -r "$KUBECONFIG" ]
+    grep '^  export KUBECONFIG=' out >pasted.sh && (
+        # shellcheck source=/dev/null
+        cd / && . "$scratch/pasted.sh" && [ -r "$KUBECONFIG" ] &&
+            [ "$KUBECONFIG" = "$scratch/it's here/admin.kubeconfig" ]
     )
 }
 first_line() { sed -n 1p out | grep -q '^ready https://[^ ]* http://[^ ]*$'; }

@@ -23,6 +23,7 @@ is_up() { grep -q '^ready ' out || ! kill -0 "$server" 2>/dev/null; }
 # start OPTION...: a server on a free port, its URL in $https; plain HTTP, if $listen says so, in
 # $http.
 start() {
+    : >out # the word of an earlier server must not be taken for this one's
     "$vedette" serve --data data --listen "${listen:-off}" --tls-listen 127.0.0.1:0 "$@" \
         >out 2>err &
     server=$!

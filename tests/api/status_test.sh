@@ -248,6 +248,10 @@ WRITES
         tap "$path: it is gone" says 404 NotFound "$root" GET "$items/$path"
     done
     says 201 p2 "$pipeline" POST "$items/products" "$(object Product p2 '{}')"
+    tap "nobody speaks for the pipeline" complains '"reason":"SpecOwnedByGit"' compact "$root" \
+        "$items/products/p2" -X PATCH -H 'Content-Type: application/merge-patch+json' \
+        -H 'Impersonate-User: root' -H 'Impersonate-Group: system:masters' \
+        -H 'Impersonate-Group: system:vedette:git' -d '{"spec":{"color":"blue"}}'
     tap "deletecollection" says 403 'the spec of this kind belongs to Git' "$root" DELETE \
         "$items/products"
     tap "nobody else marks an object" says 403 SpecOwnedByGit "$root" PATCH "$items/widgets/w1" \

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Proposals enter the store in one place, src/kinds/admission.c, where it is decided who may change
-# what; a loop may gather what was admitted there (src/kube/write.c gives, src/kube/watch.c sends).
+# what; a loop may gather what was admitted there (src/kube/proposal.c gives, src/kube/watch.c
+# sends).
 # The server's first objects, and its last question to the store, are its own.
 set -u
 # shellcheck source=tests/checks/tap.sh
@@ -13,7 +14,7 @@ others() {
             src cmd --include='*.c' |
             grep -vE '^src/(store/[a-z_]*|kinds/admission|server/(bootstrap|api))\.c:' |
             grep -vE '^src/kube/watch\.c:.*(vd_store_propose_all|vd_kube_loop_propose)\(' |
-            grep -vE '^src/kube/write\.c:.*vd_kube_loop_propose\('
+            grep -vE '^src/kube/proposal\.c:.*vd_kube_loop_propose\('
     )
     return 0
 }

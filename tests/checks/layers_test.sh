@@ -8,8 +8,8 @@ set -u
 # shellcheck source=tests/checks/tap.sh
 . "$(dirname "$0")/tap.sh"
 
-layers='base json store watch kinds net auth kube graphql git upstream control catalog hub start
-server'
+layers='base json cel store watch kinds net auth kube graphql git upstream control catalog hub
+start server'
 faces='kube graphql hub start'
 
 # complaints ROOT: a line for each include that may not be, as file:line: what and why.

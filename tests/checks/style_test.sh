@@ -80,6 +80,13 @@ build_complaints() {
     )
 }
 
+# mode_complaints ROOT: scripts that cannot be run by their name.
+mode_complaints() {
+    (
+        cd "$1" && find tests -name '*_test.sh' ! -perm -u+x | sed 's/$/: make it executable/'
+    )
+}
+
 # judged CHECK FILE TEXT COMPLAINT: of a tree with this one file the check says this, or nothing
 # when the complaint is empty.
 judged() {
@@ -106,6 +113,7 @@ repeated() { awk -v n="$1" -v text="$2" 'BEGIN { for (i = 0; i < n; i++) printf 
 tap "lines and functions" silent line_complaints "$top"
 tap "file names" silent name_complaints "$top"
 tap "no source is left out of the build" silent build_complaints "$top"
+tap "test scripts can be run" silent mode_complaints "$top"
 tap "some sources were read" test "$(texts "$top" | grep -c '\.c$')" -gt 0
 
 tap "100 columns are fine" judged line_complaints src/a.h "$(repeated 100 x)" ''
@@ -135,4 +143,6 @@ tap "a source that is not built is refused" judged build_complaints src/base/a.c
     'src/base/a.c: not in src/base/meson.build'
 tap "a test that is not built is refused" judged build_complaints tests/unit/base/a_test.c '' \
     'tests/unit/base/a_test.c: not in'
+tap "a script that cannot be run is refused" judged mode_complaints tests/a_test.sh '' \
+    'tests/a_test.sh: make it executable'
 tap_end

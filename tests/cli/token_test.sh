@@ -32,11 +32,11 @@ shows() {
 
 creates() {
     "$vedette" token create --data data --user ann --groups dev,system:masters \
-        --description "a laptop" --expires 30d >token || return 1
-    [ "$(wc -l <token)" -eq 1 ] && grep -q -x 'vd_[A-Za-z0-9_-]\{43\}' token
+        --description "a laptop" --expires 30d >made || return 1
+    [ "$(wc -l <made)" -eq 1 ] && grep -q -x 'vd_[A-Za-z0-9_-]\{43\}' made
 }
 tap "create prints the token and nothing else" creates
-kept() { [ "$(stat -c %a data/tokens)" = 600 ] && ! grep -q -F "$(cut -c 4- token)" data/tokens; }
+kept() { [ "$(stat -c %a data/tokens)" = 600 ] && ! grep -q -F "$(cut -c 4- made)" data/tokens; }
 tap "the token itself is kept nowhere" kept
 tap "create as JSON" shows '"user":"bob","token":"vd_' \
     "$vedette" token create --data data --user bob --output json

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Custom kinds with every kubectl on this machine: the widgets of examples/, and small definitions in
-# the manner of well-known projects, each with a good and a bad object.
+# Custom kinds with every kubectl on this machine: the widgets of examples/, and small definitions
+# in the manner of well-known projects, each with a good and a bad object.
 set -u
 # shellcheck source=tests/checks/tap.sh
 . "$(dirname "$0")/../checks/tap.sh"
@@ -53,7 +53,8 @@ try_widgets() {
         k wait --for=condition=established --timeout=20s crd/widgets.example.com
     tap "$v: apply of widgets" gives "widget.example.com/gear created" \
         k apply -f "$widgets/widgets.yaml"
-    tap "$v: apply again" gives "widget.example.com/gear unchanged" k apply -f "$widgets/widgets.yaml"
+    tap "$v: apply again" gives "widget.example.com/gear unchanged" \
+        k apply -f "$widgets/widgets.yaml"
     tap "$v: get, with the columns" shows '^NAME +COLOR +REPLICAS +READY +AGE$' k get widgets
     tap "$v: and rows" shows '^gear +red +1 +[0-9]+s$' k get wd
     tap "$v: get -o wide" shows '^gear +red +1 +12 +[0-9]+s$' k get widgets -o wide
@@ -66,7 +67,7 @@ try_widgets() {
         'spec.color: Unsupported value: "pink": supported values: "red", "green", "blue"' \
         k apply -f "$widgets/bad.yaml"
     tap "$v: all that is wrong" refuses \
-        'spec.replicas: Invalid value: 101: spec.replicas in body should be less than or equal to 100' \
+        'Invalid value: 101: spec.replicas in body should be less than or equal to 100' \
         k apply -f "$widgets/bad.yaml"
     tap "$v: an unknown field" refuses 'zzz"' k apply -f zzz.yaml
     tap "$v: patch" gives "widget.example.com/gear patched" k patch widget gear --type=merge \
@@ -105,8 +106,12 @@ try_others() {
     done
 }
 
-printf 'apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: z}\nspec: {color: red, zzz: 1}\n' \
-    >zzz.yaml
+cat >zzz.yaml <<'WIDGET'
+apiVersion: example.com/v1
+kind: Widget
+metadata: {name: z}
+spec: {color: red, zzz: 1}
+WIDGET
 find_kubectls
 tap "a server starts" start_server
 for kubectl in $kubectls; do

@@ -193,18 +193,18 @@ streams() {
 # bot ARGUMENT...: kubectl with the service account's token and nothing else.
 bot() {
     sed '/client-certificate-data/d; /client-key-data/d' "$KUBECONFIG" >bot.kubeconfig
-    KUBECONFIG=bot.kubeconfig k --token="$(cat token)" "$@"
+    KUBECONFIG=bot.kubeconfig k --token="$(cat bot.token)" "$@"
 }
 
 makes_token() {
     if [ "$number" -ge 24 ]; then
-        k create token bot --duration 10m >token
+        k create token bot --duration 10m >bot.token
     else
         printf '{"apiVersion":"authentication.k8s.io/v1","kind":"TokenRequest","spec":{}}' |
             k create --raw "/api/v1/namespaces/$space/serviceaccounts/bot/token" -f - |
-            sed 's/.*"token":"\([^"]*\)".*/\1/' >token
+            sed 's/.*"token":"\([^"]*\)".*/\1/' >bot.token
     fi
-    grep -q -E '^[^.]+\.[^.]+\.[^.]+$' token
+    grep -q -E '^[^.]+\.[^.]+\.[^.]+$' bot.token
 }
 
 access() {

@@ -1,7 +1,7 @@
 # shellcheck shell=sh disable=SC2154 # names of client.sh
 # Sourced by the tests with @kubernetes/client-node, after client.sh; skips them where it cannot be
 # had. Several may want it at a time: the first one installs.
-command -v node >/dev/null && command -v npm >/dev/null || skip_all "no node or npm here"
+if ! { command -v node && command -v npm; } >/dev/null; then skip_all "no node or npm here"; fi
 
 # install: once for each build folder and version.
 install() {

@@ -31,11 +31,10 @@ list_version() {
         tr -d -c 0-9
 }
 
-# watch FILE VERSION [QUERY]: a stream into the file, its process in $watcher.
+# watch FILE VERSION [QUERY]: a stream into the file, until the stream ends.
 watch() {
     node "$here/watch_client.mjs" \
         "$http$configmaps?watch=1&resourceVersion=$2${3:-}" "$token" >"$1" 2>&1 &
-    watcher=$!
 }
 has() { grep -q -s -F -e "$2" "$1"; }
 ended() { has "$1" '"type":"END"'; }

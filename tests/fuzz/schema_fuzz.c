@@ -3,12 +3,14 @@
  *
  * Nothing crashes; pruning and defaulting are idempotent and do not undo each other;
  * what is pruned is still a document; a verdict is the same each time, and it is
- * "valid" exactly when there is nothing to say.
+ * "valid" exactly when there is nothing to say. The same holds of rules, and of the
+ * schema's own judgement; an update that changes nothing is always valid.
  */
 #include <string.h>
 
 #include "fuzz.h"
-#include "kinds/schema.h"
+#include "kinds/schema_rules.h"
+#include "kinds/structural.h"
 #include "json/compare.h"
 #include "json/parse.h"
 #include "json/write.h"
@@ -41,6 +43,20 @@ static void check_verdict(const struct vd_schema *schema, const struct vd_json *
     vd_violations_release(&second);
 }
 
+static void check_rules(const struct vd_schema *schema, const struct vd_json *value,
+                        const struct vd_json *old)
+{
+    struct vd_violations first = {0}, second = {0}, unchanged = {0};
+    bool ok = vd_schema_check_rules(schema, value, old, &first);
+    FUZZ_CHECK(ok == (first.list.n == 0));
+    FUZZ_CHECK(ok == vd_schema_check_rules(schema, value, old, &second));
+    FUZZ_CHECK(vd_schema_validate_change(schema, value, value, &unchanged));
+    FUZZ_CHECK(unchanged.list.n == 0);
+    vd_violations_release(&first);
+    vd_violations_release(&second);
+    vd_violations_release(&unchanged);
+}
+
 static void check_instance(struct vd_arena *arena, const struct vd_schema *schema,
                            struct vd_json *value)
 {
@@ -57,6 +73,8 @@ static void check_instance(struct vd_arena *arena, const struct vd_schema *schem
     vd_schema_default(schema, arena, value);
     FUZZ_CHECK(vd_json_eq(value, once));
     check_verdict(schema, value);
+    check_rules(schema, value, NULL);
+    check_rules(schema, value, once);
     vd_pruned_release(&pruned);
 }
 
@@ -73,6 +91,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct vd_error error = {0};
     if (vd_json_parse(&arena, first, NULL, &source, NULL) == VD_OK &&
         vd_json_parse(&arena, second, NULL, &value, NULL) == VD_OK) {
+        struct vd_violations judgement = {0};
+        vd_structural_check(source, NULL, true, &judgement);
+        vd_violations_release(&judgement);
         if (vd_schema_new(&schema, source, NULL, &error) == VD_OK) {
             struct vd_schema_options options = {.resource = true, .metadata = schema};
             FUZZ_CHECK(vd_schema_new(&resource, source, &options, &error) == VD_OK);

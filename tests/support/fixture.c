@@ -45,7 +45,7 @@ static uint64_t held_mono_ns(const struct vd_clock *clock)
 
 void test_clock_init(struct test_clock *clock, int64_t wall_ms)
 {
-    clock->clock = (struct vd_clock){held_wall_ms, held_mono_ns};
+    clock->clock = (struct vd_clock){.wall_ms = held_wall_ms, .mono_ns = held_mono_ns};
     atomic_init(&clock->wall_ms, wall_ms);
     atomic_init(&clock->mono_ns, 1);
 }

@@ -63,7 +63,7 @@ static int64_t zero_wall_ms(const struct vd_clock *clock)
     return 0;
 }
 
-static const struct vd_clock zero_clock = {zero_wall_ms, NULL};
+static const struct vd_clock zero_clock = {.wall_ms = zero_wall_ms};
 
 static void start(struct sink *sink, enum vd_log_level level)
 {

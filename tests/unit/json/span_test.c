@@ -148,9 +148,25 @@ static void garbage_ends_the_iteration(void **state)
     }
 }
 
+/* The value's end is not looked for, and what is behind it is there as well. */
+static void values_are_looked_into_without_their_end(void **state)
+{
+    (void)state;
+    struct vd_slice json = VD_SLICE("{\"a\":{},\"b\":{\"c\":[1]},\"d\":2}"), rest, value;
+    assert_true(vd_span_seek(json, VD_SLICE("a"), &rest));
+    assert_true(vd_slice_is(rest, "{},\"b\":{\"c\":[1]},\"d\":2}"));
+    assert_true(vd_span_seek(json, VD_SLICE("b"), &rest));
+    assert_true(vd_span_get(rest, VD_SLICE("c"), &value));
+    assert_true(vd_slice_is(value, "[1]"));
+    assert_false(vd_span_get(rest, VD_SLICE("d"), &value));
+    assert_false(vd_span_seek(json, VD_SLICE("c"), &rest));
+    assert_false(vd_span_seek(VD_SLICE("[1]"), VD_SLICE("a"), &rest));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(values_are_looked_into_without_their_end),
         arena_test(values_are_found_by_their_keys),
         arena_test(no_keys_give_the_whole),
         arena_test(children_come_in_order),

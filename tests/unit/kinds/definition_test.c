@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/limits.h"
 #include "kinds/builtin.h"
 #include "kinds/object.h"
 #include "json/yaml_read.h"
@@ -408,6 +409,39 @@ static void versions_that_differ_are_named(void **state)
               "Required value]");
 }
 
+/* One more than there may be of versions, keys and selectable fields. */
+static void numbers_are_bounded(void **state)
+{
+    struct fixture *f = *state;
+    struct vd_buf text = {0};
+    vd_buf_add_text(&text, HEAD TOP NAMES VERSION PLAIN "}");
+    for (int i = 1; i < VD_DEFINITION_VERSIONS_MAX; i++)
+        vd_buf_addf(&text, "\n  - {name: w%d, served: true, storage: false, schema: " PLAIN "}", i);
+    assert_string_equal(verdict(f, yaml_of(f, vd_buf_text(&text)), NULL), "");
+    vd_buf_add_text(&text, "\n  - {name: x, served: true, storage: false, schema: " PLAIN "}");
+    assert_string_equal(verdict(f, yaml_of(f, vd_buf_text(&text)), NULL),
+                        "spec.versions: Too many: 65: must have at most 64 items");
+    vd_buf_reset(&text);
+    vd_buf_add_text(&text, HEAD TOP NAMES VERSION
+                    "{openAPIV3Schema: {type: object, properties: {a: {type: array, "
+                    "x-kubernetes-list-type: map, items: {type: object}, "
+                    "x-kubernetes-list-map-keys: [k");
+    for (int i = 0; i < VD_LIST_KEYS_MAX; i++)
+        vd_buf_addf(&text, ",k%d", i);
+    vd_buf_add_text(&text, "]}}}}}");
+    assert_string_equal(verdict(f, yaml_of(f, vd_buf_text(&text)), NULL),
+                        "spec.validation.openAPIV3Schema.properties[a].x-kubernetes-list-map-keys: "
+                        "Too many: 65: must have at most 64 items");
+    vd_buf_reset(&text);
+    vd_buf_add_text(&text, HEAD TOP NAMES VERSION PLAIN ", selectableFields: [{jsonPath: .a}");
+    for (int i = 0; i < 8; i++)
+        vd_buf_addf(&text, ",{jsonPath: .a%d}", i);
+    vd_buf_add_text(&text, "]}");
+    assert_string_equal(verdict(f, yaml_of(f, vd_buf_text(&text)), NULL),
+                        "spec.selectableFields: Too many: 9: must have at most 8 items");
+    vd_buf_release(&text);
+}
+
 static void what_is_left_out_is_filled_in(void **state)
 {
     struct fixture *f = *state;
@@ -457,6 +491,7 @@ int main(void)
         definition_test(defaults_are_judged),
         definition_test(a_status_of_its_own_restricts_the_root),
         definition_test(versions_that_differ_are_named),
+        definition_test(numbers_are_bounded),
         definition_test(what_is_left_out_is_filled_in),
         definition_test(updates_are_judged),
     };

@@ -385,9 +385,51 @@ static void nodes_can_be_looked_at(void **state)
     vd_schema_unref(schema);
 }
 
+static void what_has_not_changed_may_be_wrong(void **state)
+{
+    static const char schema_text[] =
+        "{\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"object\",\"required\":[\"r\"],"
+        "\"properties\":{\"n\":{\"type\":\"integer\",\"maximum\":5},\"s\":{\"type\":\"string\"}}},"
+        "\"l\":{\"type\":\"array\",\"x-kubernetes-list-type\":\"map\","
+        "\"x-kubernetes-list-map-keys\":[\"k\"],\"items\":{\"type\":\"object\",\"properties\":{"
+        "\"k\":{\"type\":\"string\"},\"v\":{\"type\":\"integer\",\"maximum\":5}}}},"
+        "\"p\":{\"type\":\"array\",\"items\":{\"type\":\"integer\",\"maximum\":5}}}}";
+    static const struct {
+        const char *old, *value, *want;
+    } rows[] = {
+        {"{\"a\":{\"n\":9}}", "{\"a\":{\"n\":9},\"p\":[1]}", ""},
+        {"{\"a\":{\"n\":9,\"r\":1}}", "{\"a\":{\"n\":9,\"r\":1,\"s\":\"x\"}}", ""},
+        {"{\"a\":{\"n\":9,\"r\":1}}", "{\"a\":{\"n\":8,\"r\":1}}",
+         "a.n: Invalid value: 8: a.n in body should be less than or equal to 5"},
+        {"{\"a\":{\"n\":9}}", "{\"a\":{\"n\":9,\"s\":\"x\"}}", "a.r: Required value"},
+        {"{\"l\":[{\"k\":\"a\",\"v\":9}]}", "{\"l\":[{\"k\":\"b\",\"v\":1},{\"k\":\"a\",\"v\":9}]}",
+         ""},
+        {"{\"l\":[{\"k\":\"a\",\"v\":9}]}", "{\"l\":[{\"k\":\"b\",\"v\":9},{\"k\":\"a\",\"v\":9}]}",
+         "l[0].v: Invalid value: 9: l[0].v in body should be less than or equal to 5"},
+        {"{\"p\":[9]}", "{\"p\":[9],\"a\":{\"r\":1}}", ""},
+        {"{\"p\":[9]}", "{\"p\":[9,1]}",
+         "p[0]: Invalid value: 9: p[0] in body should be less than or equal to 5"},
+    };
+    struct vd_schema *schema = schema_of(*state, schema_text, false);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct vd_violations violations = {0};
+        struct vd_buf text = {0};
+        bool ok = vd_schema_validate_change(schema, json_of(*state, rows[i].value),
+                                            json_of(*state, rows[i].old), &violations);
+        vd_violations_write(&text, &violations);
+        assert_string_equal(vd_buf_text(&text), rows[i].want);
+        assert_int_equal(ok, violations.list.n == 0);
+        assert_true(violations.list.n > 0 || violations.passed.n > 0);
+        vd_buf_release(&text);
+        vd_violations_release(&violations);
+    }
+    vd_schema_unref(schema);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        arena_test(what_has_not_changed_may_be_wrong),
         arena_test(types_are_checked),
         arena_test(bounds_are_checked),
         arena_test(members_and_items_are_checked),

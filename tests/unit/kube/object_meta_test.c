@@ -109,6 +109,13 @@ static void wrong_types_are_named(void **state)
         {"{\"ownerReferences\":[{\"controller\":\"yes\"}]}",
          "metadata.ownerReferences[0].controller must be true or false"},
         {"{\"managedFields\":[\"x\"]}", "metadata.managedFields[0] must be an object"},
+        {"{\"managedFields\":[{\"manager\":\"m\",\"time\":\"2026-01-02T15:04:05.5Z\"}]}", NULL},
+        {"{\"managedFields\":[{},{\"time\":\"noon\"}]}",
+         "metadata.managedFields[1].time must be a time like"},
+        {"{\"managedFields\":[{\"manager\":5}]}",
+         "metadata.managedFields[0].manager must be a string"},
+        {"{\"managedFields\":[{\"subresource\":{}}]}",
+         "metadata.managedFields[0].subresource must be a string"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct vd_buf text = {0};

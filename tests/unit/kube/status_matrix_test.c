@@ -312,6 +312,7 @@ static struct vd_json *rest_of(struct vd_arena *a, const struct vd_json *object)
     struct vd_json *rest = vd_json_copy(a, object);
     vd_json_remove(rest, VD_SLICE("status"));
     vd_json_remove(vd_json_get(rest, VD_SLICE("metadata")), VD_SLICE("resourceVersion"));
+    vd_json_remove(vd_json_get(rest, VD_SLICE("metadata")), VD_SLICE("managedFields"));
     return rest;
 }
 
@@ -364,6 +365,7 @@ static struct vd_json *unscaled(struct vd_arena *a, const struct vd_json *object
     vd_json_remove(vd_json_get(rest, VD_SLICE("spec")), VD_SLICE("replicas"));
     vd_json_remove(vd_json_get(rest, VD_SLICE("metadata")), VD_SLICE("resourceVersion"));
     vd_json_remove(vd_json_get(rest, VD_SLICE("metadata")), VD_SLICE("generation"));
+    vd_json_remove(vd_json_get(rest, VD_SLICE("metadata")), VD_SLICE("managedFields"));
     return rest;
 }
 

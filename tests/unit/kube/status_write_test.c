@@ -135,13 +135,13 @@ static struct vd_slice version_of(const struct vd_json *object)
     return vd_json_text(vd_json_dig(object, "metadata", "resourceVersion", NULL));
 }
 
-/* The object without what a write of status may change. */
-static struct vd_json *rest_of(const struct vd_json *object)
+/* The object without what a write of status may change; it is not used any more. */
+static struct vd_json *rest_of(struct vd_json *object)
 {
-    struct vd_json *rest = (struct vd_json *)(uintptr_t)object;
-    vd_json_remove(rest, VD_SLICE("status"));
-    vd_json_remove(vd_json_get(rest, VD_SLICE("metadata")), VD_SLICE("resourceVersion"));
-    return rest;
+    vd_json_remove(object, VD_SLICE("status"));
+    vd_json_remove(vd_json_get(object, VD_SLICE("metadata")), VD_SLICE("resourceVersion"));
+    vd_json_remove(vd_json_get(object, VD_SLICE("metadata")), VD_SLICE("managedFields"));
+    return object;
 }
 
 /* Bodies that say more than status: each is a write through the status door. `%s` is the

@@ -28,11 +28,11 @@ static void test_good_files_make_a_context(void **state)
     struct vd_error error = {0};
     SSL_CTX *context = NULL;
     (void)state;
-    struct vd_tls_files plain = {files.server, files.server_key, NULL};
+    struct vd_tls_files plain = {.certificate = files.server, .key = files.server_key};
     assert_ok(vd_tls_load(&context, &plain, &error), &error);
     assert_int_equal(SSL_CTX_get_verify_mode(context), SSL_VERIFY_NONE);
     SSL_CTX_free(context);
-    struct vd_tls_files asking = {files.server, files.server_key, files.ca};
+    struct vd_tls_files asking = {files.server, files.server_key, files.ca, false};
     assert_ok(vd_tls_load(&context, &asking, &error), &error);
     assert_int_equal(SSL_CTX_get_verify_mode(context), SSL_VERIFY_PEER);
     SSL_CTX_free(context);
@@ -44,25 +44,31 @@ static void test_bad_files_are_named_with_the_reason(void **state)
         struct vd_tls_files files;
         const char *what, *file, *reason;
     } cases[] = {
-        {{"/nowhere/a.pem", files.server_key, NULL},
+        {{"/nowhere/a.pem", files.server_key, NULL, false},
          "the certificate ",
          "/nowhere/a.pem",
          "No such file"},
-        {{files.garbage, files.server_key, NULL}, "the certificate ", files.garbage, ": "},
-        {{files.server_key, files.server_key, NULL},
+        {{files.garbage, files.server_key, NULL, false}, "the certificate ", files.garbage, ": "},
+        {{files.server_key, files.server_key, NULL, false},
          "the certificate ",
          files.server_key,
          "no start line"},
-        {{files.server, "/nowhere/a.key", NULL}, "the key ", "/nowhere/a.key", "No such file"},
-        {{files.server, files.client_key, NULL}, "the key ", files.client_key, "mismatch"},
-        {{files.server, files.garbage, NULL}, "the key ", files.garbage, ": "},
-        {{files.server, files.locked_key, NULL}, "the key ", files.locked_key, "password"},
-        {{files.server, files.server_key, "/nowhere/ca.pem"},
+        {{files.server, "/nowhere/a.key", NULL, false},
+         "the key ",
+         "/nowhere/a.key",
+         "No such file"},
+        {{files.server, files.client_key, NULL, false}, "the key ", files.client_key, "mismatch"},
+        {{files.server, files.garbage, NULL, false}, "the key ", files.garbage, ": "},
+        {{files.server, files.locked_key, NULL, false}, "the key ", files.locked_key, "password"},
+        {{files.server, files.server_key, "/nowhere/ca.pem", false},
          "the client CA ",
          "/nowhere/ca.pem",
          "No such file"},
-        {{files.server, files.server_key, files.garbage}, "the client CA ", files.garbage, ": "},
-        {{files.server, files.server_key, files.server_key},
+        {{files.server, files.server_key, files.garbage, false},
+         "the client CA ",
+         files.garbage,
+         ": "},
+        {{files.server, files.server_key, files.server_key, false},
          "the client CA ",
          files.server_key,
          ": "},

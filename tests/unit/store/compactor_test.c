@@ -9,56 +9,21 @@
 #include <time.h>
 
 #include "base/alloc.h"
-#include "check.h"
-#include "fixture.h"
+#include "setting.h"
 #include "store/store.h"
 
 enum { AGE_MS = 1000000, DEADLINE_S = 20 };
-
-struct setting {
-    char *folder; /* NULL: the memory engine */
-    struct test_clock clock;
-    struct vd_store *store;
-};
-
-static void store_open(struct setting *t, struct vd_store_options options)
-{
-    struct vd_error error;
-    vd_store_close(t->store);
-    options.folder = t->folder;
-    options.clock = &t->clock.clock;
-    assert_ok(vd_store_open(&t->store, &options, &error), &error);
-}
 
 static const struct vd_store_options by_hand = {.manual_compaction = true};
 
 static int setup_memory(void **state)
 {
-    struct setting *t = calloc(1, sizeof *t);
-    test_clock_init(&t->clock, 5000000);
-    store_open(t, by_hand);
-    *state = t;
-    return 0;
+    return setting_new(state, false, 5000000, by_hand);
 }
 
 static int setup_sqlite(void **state)
 {
-    struct setting *t = calloc(1, sizeof *t);
-    test_clock_init(&t->clock, 5000000);
-    t->folder = temp_folder_new();
-    store_open(t, by_hand);
-    *state = t;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    struct setting *t = *state;
-    vd_store_close(t->store);
-    if (t->folder)
-        temp_folder_remove(t->folder);
-    free(t);
-    return 0;
+    return setting_new(state, true, 5000000, by_hand);
 }
 
 static void compact(struct setting *t, uint64_t target)
@@ -129,7 +94,7 @@ static void assert_file_has(struct setting *t, const char *revisions)
     sqlite3_finalize(select);
     sqlite3_close(db);
     vd_buf_release(&path);
-    store_open(t, by_hand);
+    setting_open(t, by_hand);
 }
 
 static void assert_stats(struct setting *t, uint64_t floor, uint64_t window, uint64_t compacted)
@@ -241,7 +206,7 @@ static void many_steps_in_one_compaction(void **state)
     }
     put(t->store, "things", "ns", "a", "1");
     compact(t, last);
-    assert_stats(t, last, 1, (ROUNDS - 1) * N);
+    assert_stats(t, last, 1, (uint64_t)(ROUNDS - 1) * N);
     for (int i = 0; i < N; i++) {
         char name[16];
         snprintf(name, sizeof name, "b%d", i);
@@ -266,7 +231,7 @@ static void compaction_goes_on_where_it_was_after_reopening(void **state)
     for (uint64_t floor = 5; floor < 20; floor += 5) {
         compact(t, floor);
         if (t->folder)
-            store_open(t, by_hand);
+            setting_open(t, by_hand);
         struct vd_store_stats stats;
         vd_store_stats(t->store, &stats);
         assert_int_equal(stats.floor, floor);
@@ -291,7 +256,7 @@ static void a_reader_right_above_the_floor_is_complete(void **state)
     if (t->folder) {
         struct vd_store_options options = by_hand;
         options.tail_events_max = 1;
-        store_open(t, options);
+        setting_open(t, options);
     }
     struct vd_stretch stretch = {0};
     struct vd_error error;
@@ -312,8 +277,8 @@ static void a_reader_right_above_the_floor_is_complete(void **state)
 static void too_many_events_move_the_floor(void **state)
 {
     struct setting *t = *state;
-    store_open(t, (struct vd_store_options){.window_events_max = 100,
-                                            .window_age_ms_max = INT64_C(1) << 40});
+    setting_open(t, (struct vd_store_options){.window_events_max = 100,
+                                              .window_age_ms_max = INT64_C(1) << 40});
     uint64_t last = 0;
     for (int i = 0; i < 60; i++) { /* in batches of ten, which the bound does not cut */
         char value[16];
@@ -333,7 +298,7 @@ static void too_many_events_move_the_floor(void **state)
 static void a_batch_larger_than_the_window_stays_readable(void **state)
 {
     struct setting *t = *state;
-    store_open(t, (struct vd_store_options){.window_events_max = 10});
+    setting_open(t, (struct vd_store_options){.window_events_max = 10});
     uint64_t first = put_batch(t, 50, "1");
     settle(t);
     assert_int_equal(vd_store_floor(t->store), 0);
@@ -350,7 +315,7 @@ static void a_batch_larger_than_the_window_stays_readable(void **state)
 static void old_events_leave_all_of_them(void **state)
 {
     struct setting *t = *state;
-    store_open(t, (struct vd_store_options){.window_age_ms_max = AGE_MS});
+    setting_open(t, (struct vd_store_options){.window_age_ms_max = AGE_MS});
     uint64_t last = 0;
     for (int i = 0; i < 20; i++) {
         char value[16];
@@ -376,7 +341,7 @@ static void old_events_leave_all_of_them(void **state)
 static void the_oldest_event_leaves_soon_after_it_may(void **state)
 {
     struct setting *t = *state;
-    store_open(t, (struct vd_store_options){.window_age_ms_max = AGE_MS});
+    setting_open(t, (struct vd_store_options){.window_age_ms_max = AGE_MS});
     uint64_t a = put(t->store, "things", "ns", "a", "1");
     test_clock_advance_ms(&t->clock, AGE_MS + 1);
     settle(t); /* looked, and found that nothing may go */
@@ -395,7 +360,7 @@ static void times_never_go_back(void **state)
     test_clock_advance_ms(&t->clock, -100000);
     put(t->store, "things", "ns", "a", "2");
     if (t->folder)
-        store_open(t, by_hand);
+        setting_open(t, by_hand);
     put(t->store, "things", "ns", "a", "3");
     struct vd_stretch stretch = {0};
     struct vd_error error;
@@ -405,12 +370,6 @@ static void times_never_go_back(void **state)
         assert_int_equal(stretch.changes.p[i].now->time_ms, 5000000);
     vd_stretch_release(&stretch);
 }
-
-#define ON_BOTH(test)                                                                              \
-    {#test " (memory)", test, setup_memory, teardown, NULL},                                       \
-    {                                                                                              \
-#test " (sqlite)", test, setup_sqlite, teardown, NULL                                      \
-    }
 
 int main(void)
 {

@@ -14,44 +14,16 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "check.h"
-#include "fixture.h"
-#include "store/store.h"
-
-struct setting {
-    char *folder; /* NULL: the memory engine */
-    struct vd_store *store;
-};
+#include "setting.h"
 
 static inline int setup_memory(void **state)
 {
-    struct setting *t = calloc(1, sizeof *t);
-    struct vd_error error;
-    struct vd_store_options options = {.folder = t->folder};
-    assert_ok(vd_store_open(&t->store, &options, &error), &error);
-    *state = t;
-    return 0;
+    return setting_new(state, false, 0, (struct vd_store_options){0});
 }
 
 static inline int setup_sqlite(void **state)
 {
-    struct setting *t = calloc(1, sizeof *t);
-    struct vd_error error;
-    t->folder = temp_folder_new();
-    struct vd_store_options options = {.folder = t->folder};
-    assert_ok(vd_store_open(&t->store, &options, &error), &error);
-    *state = t;
-    return 0;
-}
-
-static inline int teardown(void **state)
-{
-    struct setting *t = *state;
-    vd_store_close(t->store);
-    if (t->folder)
-        temp_folder_remove(t->folder);
-    free(t);
-    return 0;
+    return setting_new(state, true, 0, (struct vd_store_options){0});
 }
 
 /* ---- probes: proposals that note their answer ---- */
@@ -167,30 +139,10 @@ static inline void run_as_one_group(struct setting *t, struct probe **probes, si
     gate_release(&gate);
 }
 
-static inline const char *value_now(struct setting *t, const char *name, char room[64])
-{
-    struct vd_event *event;
-    struct vd_error error;
-    struct vd_key key = test_key("things", "ns", name);
-    int code = vd_store_get(t->store, &key, 0, &event, &error);
-    if (code)
-        return vd_code_name(code);
-    body_value(event->body, room);
-    vd_event_unref(event);
-    return room;
-}
-
 #define assert_now(t, name, want)                                                                  \
     do {                                                                                           \
         char room_[64];                                                                            \
-        assert_string_equal(value_now((t), (name), room_), (want));                                \
+        assert_string_equal(value_at((t), (name), 0, room_), (want));                              \
     } while (0)
-
-/* A test on the memory engine and on SQLite. */
-#define ON_BOTH(test)                                                                              \
-    {#test " (memory)", test, setup_memory, teardown, NULL},                                       \
-    {                                                                                              \
-#test " (sqlite)", test, setup_sqlite, teardown, NULL                                      \
-    }
 
 #endif

@@ -9,60 +9,31 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "check.h"
-#include "fixture.h"
 #include "seed.h"
+#include "setting.h"
 #include "store/snapshot.h"
 
 enum { PAIRS = 6, READERS = 3, BATCHES = 800 };
 
-struct setting {
-    char *folder; /* NULL: the memory engine */
-    struct vd_store *store;
-    _Atomic bool stop;
-};
-
 struct reader {
     struct setting *t;
+    _Atomic bool *stop;
     struct seed_rng rng;
     char wrong[256];
     size_t lists, logs, objects, expired;
     uint64_t upto; /* where its own cursor stands in the log; 0: nowhere */
 };
 
-static void store_open(struct setting *t)
-{
-    struct vd_error error;
-    struct vd_store_options options = {
-        .folder = t->folder, .tail_events_max = 4, .window_events_max = 40};
-    assert_ok(vd_store_open(&t->store, &options, &error), &error);
-}
+static const struct vd_store_options little = {.tail_events_max = 4, .window_events_max = 40};
 
 static int setup_memory(void **state)
 {
-    struct setting *t = calloc(1, sizeof *t);
-    store_open(t);
-    *state = t;
-    return 0;
+    return setting_new(state, false, 0, little);
 }
 
 static int setup_sqlite(void **state)
 {
-    struct setting *t = calloc(1, sizeof *t);
-    t->folder = temp_folder_new();
-    store_open(t);
-    *state = t;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    struct setting *t = *state;
-    vd_store_close(t->store);
-    if (t->folder)
-        temp_folder_remove(t->folder);
-    free(t);
-    return 0;
+    return setting_new(state, true, 0, little);
 }
 
 /* A batch sets both objects of a pair to one value, or deletes both. */
@@ -179,7 +150,7 @@ static void read_object(struct reader *r)
 static void *read_on(void *arg)
 {
     struct reader *r = arg;
-    while (!atomic_load(&r->t->stop) && !*r->wrong) {
+    while (!atomic_load(r->stop) && !*r->wrong) {
         read_list(r);
         read_log(r);
         read_log(r);
@@ -196,8 +167,9 @@ static void readers_are_right_or_expired(void **state)
     uint64_t seed = seed_of_run(), batches = seed_runs("VEDETTE_RUNS", BATCHES);
     struct seed_rng rng = {seed};
     write_pair(t, 0, "first", false);
+    _Atomic bool stop = false;
     for (size_t i = 0; i < READERS; i++) {
-        readers[i] = (struct reader){.t = t, .rng = {seed_next(&rng)}};
+        readers[i] = (struct reader){.t = t, .stop = &stop, .rng = {seed_next(&rng)}};
         assert_int_equal(pthread_create(&threads[i], NULL, read_on, &readers[i]), 0);
     }
     for (uint64_t i = 0; i < batches; i++) {
@@ -205,7 +177,7 @@ static void readers_are_right_or_expired(void **state)
         snprintf(value, sizeof value, "v%llu", (unsigned long long)i);
         write_pair(t, seed_below(&rng, PAIRS), value, seed_once_in(&rng, 4));
     }
-    atomic_store(&t->stop, true);
+    atomic_store(&stop, true);
     size_t work = 0;
     for (size_t i = 0; i < READERS; i++) {
         pthread_join(threads[i], NULL);
@@ -219,10 +191,7 @@ static void readers_are_right_or_expired(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        {"readers_are_right_or_expired (memory)", readers_are_right_or_expired, setup_memory,
-         teardown, NULL},
-        {"readers_are_right_or_expired (sqlite)", readers_are_right_or_expired, setup_sqlite,
-         teardown, NULL},
+        ON_BOTH(readers_are_right_or_expired),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

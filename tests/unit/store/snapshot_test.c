@@ -7,46 +7,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "check.h"
-#include "fixture.h"
 #include "model.h"
-
-struct setting {
-    char *folder; /* NULL: the memory engine */
-    struct vd_store *store;
-};
+#include "setting.h"
 
 /* Tiny tails: what is older than two events comes from the engine. */
+static const struct vd_store_options tiny = {.tail_events_max = 2, .manual_compaction = true};
+
 static int setup_memory(void **state)
 {
-    struct setting *t = calloc(1, sizeof *t);
-    struct vd_error error;
-    struct vd_store_options options = {.tail_events_max = 2, .manual_compaction = true};
-    assert_ok(vd_store_open(&t->store, &options, &error), &error);
-    *state = t;
-    return 0;
+    return setting_new(state, false, 0, tiny);
 }
 
 static int setup_sqlite(void **state)
 {
-    struct setting *t = calloc(1, sizeof *t);
-    struct vd_error error;
-    t->folder = temp_folder_new();
-    struct vd_store_options options = {
-        .folder = t->folder, .tail_events_max = 2, .manual_compaction = true};
-    assert_ok(vd_store_open(&t->store, &options, &error), &error);
-    *state = t;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    struct setting *t = *state;
-    vd_store_close(t->store);
-    if (t->folder)
-        temp_folder_remove(t->folder);
-    free(t);
-    return 0;
+    return setting_new(state, true, 0, tiny);
 }
 
 static void snapshot_open(struct setting *t, struct vd_snapshot *s, const char *prefix,
@@ -409,12 +383,6 @@ static void a_kind_without_objects_is_an_empty_list(void **state)
     assert_lists(t, "", 3, "", 1, "ns/x=1@3 ");
 }
 
-#define ON_BOTH(test)                                                                              \
-    {#test " (memory)", test, setup_memory, teardown, NULL},                                       \
-    {                                                                                              \
-#test " (sqlite)", test, setup_sqlite, teardown, NULL                                      \
-    }
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -429,7 +397,7 @@ int main(void)
         ON_BOTH(a_list_that_the_floor_overtakes_expires),
         ON_BOTH(a_new_life_does_not_hide_that_there_was_none),
         {"a_stretch_of_deleted_objects_is_passed_in_pieces",
-         a_stretch_of_deleted_objects_is_passed_in_pieces, setup_memory, teardown, NULL},
+         a_stretch_of_deleted_objects_is_passed_in_pieces, setup_memory, setting_free, NULL},
         ON_BOTH(a_kind_without_objects_is_an_empty_list),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

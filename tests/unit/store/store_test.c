@@ -7,66 +7,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "check.h"
-#include "fixture.h"
+#include "setting.h"
 #include "store/snapshot.h"
 
-struct setting {
-    char *folder; /* NULL: the memory engine */
-    struct test_clock clock;
-    struct vd_store *store;
-};
-
-static void reopen(struct setting *t, struct vd_store_options options)
-{
-    struct vd_error error;
-    vd_store_close(t->store);
-    options.folder = t->folder;
-    options.clock = &t->clock.clock;
-    assert_ok(vd_store_open(&t->store, &options, &error), &error);
-}
+static const struct vd_store_options defaults = {0};
 
 static int setup_memory(void **state)
 {
-    struct setting *t = calloc(1, sizeof *t);
-    test_clock_init(&t->clock, 1000000);
-    reopen(t, (struct vd_store_options){0});
-    *state = t;
-    return 0;
+    return setting_new(state, false, 1000000, defaults);
 }
 
 static int setup_sqlite(void **state)
 {
-    struct setting *t = calloc(1, sizeof *t);
-    test_clock_init(&t->clock, 1000000);
-    t->folder = temp_folder_new();
-    reopen(t, (struct vd_store_options){0});
-    *state = t;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    struct setting *t = *state;
-    vd_store_close(t->store);
-    if (t->folder)
-        temp_folder_remove(t->folder);
-    free(t);
-    return 0;
-}
-
-/* The value of an object at a revision, or the name of the code. */
-static const char *value_at(struct setting *t, const char *name, uint64_t revision, char room[64])
-{
-    struct vd_event *event;
-    struct vd_error error;
-    struct vd_key key = test_key("things", "ns", name);
-    int code = vd_store_get(t->store, &key, revision, &event, &error);
-    if (code)
-        return vd_code_name(code);
-    body_value(event->body, room);
-    vd_event_unref(event);
-    return room;
+    return setting_new(state, true, 1000000, defaults);
 }
 
 #define assert_value(t, name, revision, want)                                                      \
@@ -239,10 +192,10 @@ static void memory_and_engine_give_the_same_history(void **state)
     log_text(t, 1, 1, &cut);
     assert_string_equal(vd_buf_text(&all), vd_buf_text(&cut));
     if (t->folder) { /* the same with almost nothing in memory */
-        reopen(t, (struct vd_store_options){.tail_events_max = 3});
+        setting_open(t, (struct vd_store_options){.tail_events_max = 3});
         log_text(t, 1, 7, &cut);
         assert_string_equal(vd_buf_text(&all), vd_buf_text(&cut));
-        reopen(t, (struct vd_store_options){.tail_events_max = 50});
+        setting_open(t, (struct vd_store_options){.tail_events_max = 50});
         log_text(t, 1, 7, &cut);
         assert_string_equal(vd_buf_text(&all), vd_buf_text(&cut));
     }
@@ -295,7 +248,7 @@ static void a_snapshot_stays_the_same_while_writes_go_on(void **state)
     snapshot_text(t, revision, 3, &again);
     assert_string_equal(vd_buf_text(&first), vd_buf_text(&again));
     if (t->folder) {
-        reopen(t, (struct vd_store_options){.tail_events_max = 2});
+        setting_open(t, (struct vd_store_options){.tail_events_max = 2});
         snapshot_text(t, revision, 5, &again);
         assert_string_equal(vd_buf_text(&first), vd_buf_text(&again));
     }
@@ -321,7 +274,7 @@ static void compaction_expires_old_cursors_and_keeps_objects(void **state)
     assert_value(t, "y", 0, "not-found");
     assert_value(t, "x", a, "expired");
     if (t->folder) {
-        reopen(t, (struct vd_store_options){0});
+        setting_open(t, (struct vd_store_options){0});
         assert_int_equal(vd_store_floor(t->store), d);
         assert_int_equal(vd_store_revision(t->store), d + 1);
         assert_value(t, "x", 0, "two");
@@ -334,7 +287,8 @@ static void compaction_expires_old_cursors_and_keeps_objects(void **state)
 static void the_window_is_bounded_by_events_and_by_age(void **state)
 {
     struct setting *t = *state;
-    reopen(t, (struct vd_store_options){.window_events_max = 100, .window_age_ms_max = 60000});
+    setting_open(t,
+                 (struct vd_store_options){.window_events_max = 100, .window_age_ms_max = 60000});
     for (int i = 0; i < 1000; i++) {
         char value[16];
         snprintf(value, sizeof value, "%d", i);
@@ -353,12 +307,6 @@ static void the_window_is_bounded_by_events_and_by_age(void **state)
     assert_in_range(stats.window_events, 1, 3);
     assert_value(t, "x", 0, "younger");
 }
-
-#define ON_BOTH(test)                                                                              \
-    {#test " (memory)", test, setup_memory, teardown, NULL},                                       \
-    {                                                                                              \
-#test " (sqlite)", test, setup_sqlite, teardown, NULL                                      \
-    }
 
 int main(void)
 {

@@ -3,7 +3,7 @@
  * that one pattern may take while it matches is bounded; past it RE2 gets
  * slower, never wrong.
  */
-#include "kinds/pattern.h"
+#include "base/pattern.h"
 
 #include <cstdio>
 #include <new>
@@ -41,4 +41,15 @@ extern "C" void vd_pattern_free(struct vd_pattern *pattern)
 extern "C" bool vd_pattern_matches(const struct vd_pattern *pattern, const char *text, size_t n)
 {
     return re2::RE2::PartialMatch(re2::StringPiece(n ? text : "", n), *inside(pattern));
+}
+
+extern "C" bool vd_pattern_find(const struct vd_pattern *pattern, const char *text, size_t n,
+                                size_t from, size_t *at, size_t *len)
+{
+    re2::StringPiece whole(n ? text : "", n), match;
+    if (!inside(pattern)->Match(whole, from, n, re2::RE2::UNANCHORED, &match, 1))
+        return false;
+    *at = static_cast<size_t>(match.data() - whole.data());
+    *len = match.size();
+    return true;
 }

@@ -74,18 +74,30 @@ tap "nor to just anything" refused 400 '{"kind":"ConfigMap","apiVersion":"v1","n
     'cannot bind token to object of type /v1, Kind=ConfigMap'
 tap "a secret" post /api/v1/namespaces/default/secrets Secret '"metadata":{"name":"bond"}'
 tap "nor to another" refused 409 \
-    '{"kind":"Secret","apiVersion":"v1","name":"bond","uid":"00000000-0000-4000-8000-000000000000"}' \
+    '{"kind":"Secret","apiVersion":"v1","name":"bond","uid":"00000000-0000-4000-8000-00000000"}' \
     'Operation cannot be fulfilled on Secret \"bond\": the UID in the bound object reference'
 bond=$(uid /api/v1/namespaces/default/secrets/bond)
-tap "a token that is bound to it" token_for robot \
-    "\"boundObjectRef\":{\"kind\":\"Secret\",\"apiVersion\":\"v1\",\"name\":\"bond\",\"uid\":\"$bond\"}"
+bond="{\"kind\":\"Secret\",\"apiVersion\":\"v1\",\"name\":\"bond\",\"uid\":\"$bond\"}"
+tap "a token that is bound to it" token_for robot "\"boundObjectRef\":$bond"
 bound=$token
 tap "is good, again and again" good_often "$bound"
-tap "another secret goes" post /api/v1/namespaces/default/secrets Secret '"metadata":{"name":"other"}'
+tap "another secret" post /api/v1/namespaces/default/secrets Secret '"metadata":{"name":"other"}'
 admin /api/v1/namespaces/default/secrets/other -X DELETE >/dev/null
-tap "which changes nothing" is "$bound" 201
+tap "goes, which changes nothing" is "$bound" 201
+rbac=/apis/rbac.authorization.k8s.io/v1
+tap "its account may watch" post $rbac/namespaces/default/rolebindings RoleBinding '"metadata":{
+    "name":"robot"},"subjects":[{"kind":"ServiceAccount","name":"robot","namespace":"default"}],
+    "roleRef":{"kind":"ClusterRole","name":"view","apiGroup":"rbac.authorization.k8s.io"}'
+may_list() { as "$bound" /api/v1/namespaces/default/configmaps | grep -q ConfigMapList; }
+tap "as soon as the rules are in force" until_true may_list
+watch robot.events -H "Authorization: Bearer $bound" \
+    "$https/api/v1/namespaces/default/configmaps?watch=1"
+tap "it watches" until_true grep -q '"ADDED"' robot.events
 admin /api/v1/namespaces/default/secrets/bond -X DELETE >/dev/null
 tap "the secret goes, and the token with it" is "$bound" 401
+
+ended() { ! kill -0 "$stream" 2>/dev/null && tail -n 1 robot.events | grep -q '"code":401'; }
+tap "and the watch" until_true ended
 
 # ---- certificates ----
 
@@ -110,7 +122,8 @@ mixed() {
         "$https$me" --next -sS -m 20 --cacert data/pki/ca.crt --cert data/pki/admin.crt \
         --key data/pki/admin.key -H "Authorization: Bearer $fresh" \
         -H 'Content-Type: application/json' -d \
-        '{"apiVersion":"authentication.k8s.io/v1","kind":"SelfSubjectReview"}' "$https$me" >mixed.out
+        '{"apiVersion":"authentication.k8s.io/v1","kind":"SelfSubjectReview"}' \
+        "$https$me" >mixed.out
     grep -q '"username": *"mixed"' mixed.out && [ "$(grep -o '"username": *"[^"]*"' mixed.out |
         sort -u | wc -l)" -eq 2 ] && return 0
     cat mixed.out

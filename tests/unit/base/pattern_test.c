@@ -1,5 +1,5 @@
-/* src/kinds/pattern.cc: what matches, and what is no pattern. */
-#include "kinds/pattern.h"
+/* src/base/pattern.cc: what matches, and what is no pattern. */
+#include "base/pattern.h"
 
 #include <string.h>
 
@@ -41,10 +41,31 @@ static void bad_patterns_are_explained(void **state)
     vd_pattern_free(NULL);
 }
 
+static void a_match_is_found_from_a_place_on(void **state)
+{
+    (void)state;
+    char why[64];
+    struct vd_pattern *p = vd_pattern_new("[0-9]+", 6, why, sizeof why);
+    size_t at = 0, len = 0;
+    assert_non_null(p);
+    assert_true(vd_pattern_find(p, "ab12c345", 8, 0, &at, &len));
+    assert_int_equal(at, 2);
+    assert_int_equal(len, 2);
+    assert_true(vd_pattern_find(p, "ab12c345", 8, 4, &at, &len));
+    assert_int_equal(at, 5);
+    assert_int_equal(len, 3);
+    assert_false(vd_pattern_find(p, "ab12c345", 8, 8, &at, &len));
+    vd_pattern_free(p);
+    p = vd_pattern_new("^b", 2, why, sizeof why);
+    assert_false(vd_pattern_find(p, "ab", 2, 1, &at, &len)); /* the text begins at its beginning */
+    vd_pattern_free(p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(patterns_match_anywhere_unless_anchored),
+        cmocka_unit_test(a_match_is_found_from_a_place_on),
         cmocka_unit_test(bad_patterns_are_explained),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,11 +1,11 @@
 /*
- * Regular expressions of schemas: RE2, whose syntax is that of Go and whose
+ * Regular expressions: RE2, whose syntax is that of Go and whose
  * matching takes linear time whatever the pattern is.
  *
- * This is the only C++ of the program, behind four C functions.
+ * This is the only C++ of the program, behind five C functions.
  */
-#ifndef VD_KINDS_PATTERN_H
-#define VD_KINDS_PATTERN_H
+#ifndef VD_BASE_PATTERN_H
+#define VD_BASE_PATTERN_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,6 +25,11 @@ void vd_pattern_free(struct vd_pattern *pattern);
 
 /* Does the pattern match anywhere in the text? Thread-safe. */
 bool vd_pattern_matches(const struct vd_pattern *pattern, const char *text, size_t n);
+
+/* The first match at or behind byte `from` <= n: true with its place and length.
+ * What stands before `from` still counts for ^ and \b. Thread-safe. */
+bool vd_pattern_find(const struct vd_pattern *pattern, const char *text, size_t n, size_t from,
+                     size_t *at, size_t *len);
 
 #ifdef __cplusplus
 }

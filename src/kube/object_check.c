@@ -1,0 +1,176 @@
+/*
+ * What a document has to be before it becomes an object: of the right kind and place, known in
+ * its fields, valid. Each check that fails has answered the call.
+ */
+#include "kube/object_check.h"
+
+#include "kinds/conditions.h"
+#include "kinds/status_door.h"
+#include "kube/object_meta.h"
+#include "json/parse.h"
+
+/* The text of a top-level member, which is filled in where it is not said: typed clients
+ * leave apiVersion and kind out, since the URL has them. */
+static struct vd_slice text_or(struct vd_call *call, struct vd_json *object, struct vd_slice key,
+                               struct vd_slice text)
+{
+    if (object->type == VD_JSON_OBJECT && !vd_json_get(object, key))
+        vd_json_set(&call->arena, object, key, vd_json_string(&call->arena, text));
+    return vd_json_text(vd_json_get(object, key));
+}
+
+bool vd_call_check_kind(struct vd_call *call, const struct vd_kind *expected,
+                        struct vd_json *object)
+{
+    struct vd_slice api_version = text_or(call, object, VD_SLICE("apiVersion"),
+                                          expected->api_version);
+    struct vd_slice kind = text_or(call, object, VD_SLICE("kind"), expected->kind);
+    struct vd_status status;
+    struct vd_error error;
+    if (vd_meta_check(object, &error)) {
+        status = vd_status_bad_request(&call->arena, vd_slice_of(error.text));
+    } else if (!vd_slice_eq(api_version, expected->api_version)) {
+        status = vd_status_version_differs(&call->arena, api_version, expected->api_version);
+    } else if (!vd_slice_eq(kind, expected->kind)) {
+        vd_error_set(&error, VD_ERR_INVALID,
+                     "the kind in the data (%.*s) does not match the expected kind (%.*s)",
+                     VD_FMT(kind), VD_FMT(expected->kind));
+        status = vd_status_bad_request(&call->arena, vd_slice_of(error.text));
+    } else {
+        return true;
+    }
+    vd_call_reply_status(call, &status);
+    return false;
+}
+
+bool vd_call_check_space(struct vd_call *call, struct vd_json *object)
+{
+    struct vd_slice space = vd_meta_namespace(object);
+    if (!call->kind->namespaced) {
+        vd_meta_set_namespace(&call->arena, object, VD_SLICE(""));
+        return true;
+    }
+    if (space.n && !vd_slice_eq(space, call->target.space)) {
+        struct vd_status status = vd_status_namespace_differs(&call->arena);
+        vd_call_reply_status(call, &status);
+        return false;
+    }
+    vd_meta_set_namespace(&call->arena, object, call->target.space);
+    return true;
+}
+
+bool vd_call_check_fields(struct vd_call *call, const struct vd_kind *kind,
+                          const struct vd_pruned *pruned)
+{
+    for (size_t i = 0; call->validation != VD_FIELDS_IGNORE && i < pruned->paths.n; i++)
+        vd_call_warn(call, "unknown field \"%.*s\"", VD_FMT(pruned->paths.p[i]));
+    if (call->validation != VD_FIELDS_STRICT || call->warnings.n == 0)
+        return true;
+    struct vd_buf text = {0};
+    vd_buf_addf(&text,
+                "%.*s in version \"%.*s\" cannot be handled as a %.*s: strict decoding error: ",
+                VD_FMT(kind->kind), VD_FMT(kind->version), VD_FMT(kind->kind));
+    for (size_t i = 0; i < call->warnings.n; i++)
+        vd_buf_addf(&text, "%s%.*s", i ? ", " : "", VD_FMT(call->warnings.p[i]));
+    call->warnings.n = 0;
+    struct vd_status status = vd_status_bad_request(
+        &call->arena, vd_arena_copy(&call->arena, vd_buf_slice(&text)));
+    vd_buf_release(&text);
+    vd_call_reply_status(call, &status);
+    return false;
+}
+
+static void reply_invalid(struct vd_call *call, const struct vd_kind *kind,
+                          const struct vd_json *object, const struct vd_violations *violations)
+{
+    size_t n = violations->list.n;
+    struct vd_status_cause *causes = vd_arena_alloc(&call->arena, n * sizeof *causes);
+    for (size_t i = 0; i < n; i++) {
+        const struct vd_violation *v = &violations->list.p[i];
+        causes[i] = (struct vd_status_cause){
+            .reason = vd_slice_of(vd_violation_reason(v->type)),
+            .message = vd_arena_copy(&call->arena, v->message),
+            .field = vd_arena_copy(&call->arena, v->field),
+        };
+    }
+    struct vd_status_target about = vd_call_about(call);
+    about.plural = kind->kind;
+    about.name = vd_meta_name(object);
+    struct vd_status status = vd_status_invalid(&call->arena, &about, causes, n);
+    vd_call_reply_status(call, &status);
+}
+
+bool vd_call_is_at_status(const struct vd_call *call)
+{
+    return vd_slice_is(call->target.subresource, "status");
+}
+
+bool vd_call_check_valid(struct vd_call *call, const struct vd_kind *kind,
+                         const struct vd_json *object, const struct vd_json *old)
+{
+    struct vd_violations violations = {0};
+    bool ok = vd_object_validate(kind, object, old, &violations);
+    for (size_t i = 0; i < violations.passed.n; i++)
+        vd_call_warn(call, "%.*s: %.*s", VD_FMT(violations.passed.p[i].field),
+                     VD_FMT(violations.passed.p[i].message));
+    if (vd_call_is_at_status(call)) {
+        vd_conditions_check(kind, object, &violations);
+        ok = ok && !vd_violations_any(&violations);
+    }
+    if (!ok)
+        reply_invalid(call, kind, object, &violations);
+    vd_violations_release(&violations);
+    return ok;
+}
+
+bool vd_call_check_boundary(struct vd_call *call, const struct vd_json *object,
+                            const struct vd_json *old)
+{
+    struct vd_violations violations = {0};
+    bool ok = !vd_call_is_at_status(call) || !call->kind->status_boundary_strict ||
+              vd_status_door_check(object, old, &violations);
+    if (!ok)
+        reply_invalid(call, call->kind, object, &violations);
+    vd_violations_release(&violations);
+    return ok;
+}
+
+bool vd_call_check_question(struct vd_call *call, const struct vd_kind *kind,
+                            struct vd_json *object)
+{
+    struct vd_pruned pruned = {0};
+    if (!vd_call_check_kind(call, kind, object))
+        return false;
+    vd_object_prepare(kind, &call->arena, object, true, &pruned);
+    bool ok = vd_call_check_fields(call, kind, &pruned);
+    vd_pruned_release(&pruned);
+    return ok && vd_call_check_valid(call, kind, object, NULL);
+}
+
+bool vd_call_check_namespace(struct vd_call *call)
+{
+    struct vd_key key = {VD_SLICE("namespaces"), VD_SLICE(""), call->target.space};
+    struct vd_event *event = NULL;
+    struct vd_status status;
+    if (!call->kind->namespaced)
+        return true;
+    if (vd_store_get(call->kube->store, &key, 0, &event, NULL)) {
+        struct vd_status_target about = {.plural = VD_SLICE("namespaces"),
+                                         .name = call->target.space};
+        status = vd_status_not_found(&call->arena, &about);
+        vd_call_reply_status(call, &status);
+        return false;
+    }
+    struct vd_json *space = NULL;
+    int code = vd_json_parse_copy(&call->arena, vd_body_slice(event->body), NULL, &space, NULL);
+    bool dying = !code && vd_meta_is_deleting(space);
+    call->guard = (struct vd_wish){
+        .action = VD_CHECK, .when = VD_WHEN_REVISION, .revision = event->revision, .key = key};
+    vd_event_unref(event);
+    if (!dying)
+        return true;
+    struct vd_status_target about = vd_call_about(call);
+    status = vd_status_namespace_terminating(&call->arena, &about, call->target.space);
+    vd_call_reply_status(call, &status);
+    return false;
+}

@@ -1,0 +1,25 @@
+/* What is stored, and what is proposed to be: the verbs that change something share this. */
+#ifndef VD_KUBE_PROPOSAL_H
+#define VD_KUBE_PROPOSAL_H
+
+#include "kube/call.h"
+#include "json/document.h"
+
+/* The stored object, decoded; the wish is set to the condition that it is still
+ * that. False: the call has been answered. */
+bool vd_call_read_current(struct vd_call *call, struct vd_json **out) VD_MUST_USE;
+
+/* Makes the wish one that puts this object, with call->managed in it; its condition and
+ * key stay. The object is good for nothing else afterwards. */
+int vd_call_put(struct vd_call *call, struct vd_json *object, struct vd_error *error) VD_MUST_USE;
+
+/* Gives a proposal of the call's user to the store, or, in a dry run, only asks whether
+ * the user may. False: it was refused, and the call has been answered. */
+bool vd_call_admit(struct vd_call *call, struct vd_proposal *proposal) VD_MUST_USE;
+
+/* Proposes the call's wish and answers when the store has: with the object that was
+ * put, or, if call->deletes, with a Status. call->write is tried again when
+ * somebody else was faster. */
+void vd_call_propose(struct vd_call *call);
+
+#endif

@@ -1,0 +1,131 @@
+/* What http2.c, http2_request.c and http2_answer.c share. */
+#ifndef VD_NET_HTTP2_INTERNAL_H
+#define VD_NET_HTTP2_INTERNAL_H
+
+#include <nghttp2/nghttp2.h>
+
+#include "net/http2.h"
+
+enum vd_stream_state {
+    VD_STREAM_HEAD,   /* its headers are arriving */
+    VD_STREAM_BODY,   /* its body is arriving */
+    VD_STREAM_READY,  /* complete, or to be refused; waits for its turn */
+    VD_STREAM_ANSWER, /* the handler has the request; the answer is not complete */
+    VD_STREAM_SENT,   /* it is complete, or broken off; some of it may still have to leave */
+};
+
+/* One request and its answer. It lives as long as nghttp2's stream. */
+struct vd_stream {
+    struct vd_exchange exchange;
+    struct vd_http2 *http2;
+    int32_t id;
+    enum vd_stream_state state;
+    enum vd_http_refusal refusal; /* what is wrong with the request */
+    bool streaming;
+    bool head_only;
+    bool has_ended;   /* nothing will be added to the output */
+    bool await_drain; /* `drained` is to be called */
+    bool is_drained;  /* stands in the list of those to be told now */
+    bool is_ready;    /* stands in the list of requests to be handled */
+    bool progressed;  /* bytes have left since the deadline was set */
+    struct vd_intake *intake;
+    size_t body_len;  /* bytes of the request's body that are kept */
+    size_t ungranted; /* bytes of it that the client was not yet given room for again */
+    VD_VEC(struct vd_output) output;
+    size_t output_first;
+    size_t backlog;
+    struct vd_account *account; /* whose backlog it is: the request's; NULL: nobody's */
+    struct vd_timer deadline;
+    struct vd_stream *prev, *next;             /* all of the connection */
+    struct vd_stream *prev_ready, *next_ready; /* of one of the lists of struct vd_http2 */
+};
+
+struct vd_stream_list {
+    struct vd_stream *first, *last;
+};
+
+/* The headers of one request, as far as they have come. There is one at a time. */
+struct vd_http2_block {
+    struct vd_stream *stream; /* NULL: none is open */
+    nghttp2_rcbuf *method, *path, *authority;
+    bool has_line; /* the request line stands in the intake */
+    bool is_trailer;
+    size_t received; /* bytes that came while it was open, about */
+};
+
+struct vd_http2 {
+    struct vd_connection *connection;
+    nghttp2_session *session;
+    struct vd_stream *streams, *streams_last; /* oldest first */
+    size_t streams_n;
+    struct vd_stream_list ready;   /* requests that wait for their turn */
+    struct vd_stream_list drained; /* streams whose backlog has left, and who asked */
+    struct vd_http2_block block;
+    struct vd_stream *uploader; /* who may send a body although there are many */
+    size_t bodies_len;          /* of all streams */
+    size_t answers_len;         /* of complete answers that are not sent yet */
+    struct vd_bytes *chunk;     /* frames that are being written; while filling only */
+    size_t chunk_from, chunk_at;
+    bool greeted;    /* the client's settings have come */
+    bool terminated; /* it ends with a GOAWAY that is not a friendly one */
+    enum { VD_HTTP2_OPEN, VD_HTTP2_NOTICED, VD_HTTP2_LEAVING } drain;
+    uint64_t nuisance_ns; /* see vd_http2_nuisance */
+};
+
+/* ---- http2.c ---- */
+
+void vd_stream_list_add(struct vd_stream_list *list, struct vd_stream *s);
+void vd_stream_list_remove(struct vd_stream_list *list, struct vd_stream *s);
+
+/* Ends the connection, with a GOAWAY; nothing more is read. */
+void vd_http2_terminate(struct vd_http2 *h, uint32_t code);
+
+/* Counts something that costs the client less than the server. Too many, and the
+ * connection ends with GOAWAY. */
+void vd_http2_nuisance(struct vd_http2 *h);
+
+/* Ends the stream; the client is told why. */
+void vd_stream_reset(struct vd_stream *s, uint32_t code);
+
+void vd_stream_set_deadline(struct vd_stream *s, uint64_t ms);
+
+/* ---- http2_request.c ---- */
+
+/* nghttp2's callbacks; its documentation says when. */
+int vd_http2_on_begin_headers(nghttp2_session *session, const nghttp2_frame *frame, void *arg);
+int vd_http2_on_header(nghttp2_session *session, const nghttp2_frame *frame, nghttp2_rcbuf *name,
+                       nghttp2_rcbuf *value, uint8_t flags, void *arg);
+int vd_http2_on_invalid_header(nghttp2_session *session, const nghttp2_frame *frame,
+                               nghttp2_rcbuf *name, nghttp2_rcbuf *value, uint8_t flags, void *arg);
+int vd_http2_on_data(nghttp2_session *session, uint8_t flags, int32_t id, const uint8_t *data,
+                     size_t len, void *arg);
+
+/* The headers are complete. */
+void vd_http2_end_headers(struct vd_http2 *h, bool end_stream);
+/* The body is complete. */
+void vd_stream_end_body(struct vd_stream *s);
+
+/* The block that is open is of no more use. */
+void vd_http2_block_release(struct vd_http2 *h);
+
+/* Refuses the request in its turn. */
+void vd_stream_refuse(struct vd_stream *s, enum vd_http_refusal why);
+
+/* Hands requests that are complete to the service, as many as a turn may. */
+void vd_http2_process(struct vd_http2 *h);
+
+/* Frees the request's memory, which lets others upload. */
+void vd_stream_forget_request(struct vd_stream *s);
+
+/* ---- http2_answer.c ---- */
+
+void vd_stream_release_output(struct vd_stream *s);
+
+/* nghttp2's callback: a frame of data leaves. */
+int vd_http2_send_data(nghttp2_session *session, nghttp2_frame *frame, const uint8_t *head,
+                       size_t len, nghttp2_data_source *source, void *arg);
+
+/* Moves frames from nghttp2 to the connection's output. False: it cannot go on. */
+bool vd_http2_fill(struct vd_http2 *h);
+
+#endif

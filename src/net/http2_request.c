@@ -1,0 +1,374 @@
+/*
+ * See http2.h: how requests arrive.
+ *
+ * Headers are written down as the head that the same request has in HTTP/1.1, and then
+ * read by the same parser: what one protocol refuses, the other refuses too, with the
+ * same words, and handlers see no difference.
+ *
+ *   :method GET  :path /a  :authority h  accept x   ->   GET /a HTTP/1.1\r\n
+ *                                                        host: h\r\naccept: x\r\n\r\n
+ *
+ * nghttp2 has made sure before that a name or a value cannot break out of its line, that
+ * pseudo-headers come first and once, that there are no headers of connections (RFC 9113,
+ * 8.2.2), and that Content-Length is the body's length.
+ *
+ * Bodies are gathered whole. A stream is given a new window for what has arrived of it as
+ * long as all bodies of the connection together are small; above that only one stream
+ * is, the first to ask, until its request is answered. So each of them gets through, and
+ * the others hold no more than the window that every stream starts with.
+ */
+#include <assert.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "net/connection_internal.h"
+#include "net/http2_internal.h"
+#include "net/http_token.h"
+#include "net/output.h"
+
+/* ---- headers ---- */
+
+static struct vd_slice slice_of(nghttp2_rcbuf *text)
+{
+    if (!text)
+        return VD_SLICE("");
+    nghttp2_vec v = nghttp2_rcbuf_get_buf(text);
+    return vd_slice((const char *)v.base, v.len);
+}
+
+static void keep(nghttp2_rcbuf **at, nghttp2_rcbuf *text)
+{
+    if (*at)
+        nghttp2_rcbuf_decref(*at);
+    if (text)
+        nghttp2_rcbuf_incref(text);
+    *at = text;
+}
+
+void vd_http2_block_release(struct vd_http2 *h)
+{
+    keep(&h->block.method, NULL);
+    keep(&h->block.path, NULL);
+    keep(&h->block.authority, NULL);
+    h->block = (struct vd_http2_block){0};
+}
+
+static void on_stream_deadline(struct vd_timer *timer)
+{
+    struct vd_stream *s = VD_HEAP_OWNER(timer, struct vd_stream, deadline);
+    if (s->state == VD_STREAM_HEAD) { /* and nothing else can arrive before its end */
+        vd_http2_terminate(s->http2, NGHTTP2_ENHANCE_YOUR_CALM);
+    } else if (s->state == VD_STREAM_BODY && s->ungranted) { /* it waits for others */
+        vd_stream_set_deadline(s, s->http2->connection->service->deadlines.body_ms);
+    } else if (s->state == VD_STREAM_BODY) {
+        vd_stream_refuse(s, VD_HTTP_REFUSED_SLOW);
+        vd_http2_process(s->http2);
+    } else if (s->progressed) { /* slow, but it reads */
+        vd_stream_set_deadline(s, s->http2->connection->service->deadlines.send_ms);
+    } else {
+        vd_stream_reset(s, NGHTTP2_CANCEL);
+    }
+}
+
+static struct vd_stream *stream_new(struct vd_http2 *h, int32_t id)
+{
+    struct vd_connection *c = h->connection;
+    struct vd_stream *s = VD_NEW(struct vd_stream);
+    s->http2 = h;
+    s->id = id;
+    s->deadline.fire = on_stream_deadline;
+    s->exchange = (struct vd_exchange){
+        .connection = c, .stream = s, .loop = c->loop, .protocol = "HTTP/2.0"};
+    s->prev = h->streams_last;
+    *(h->streams_last ? &h->streams_last->next : &h->streams) = s;
+    h->streams_last = s;
+    h->streams_n++;
+    if (h->drain == VD_HTTP2_OPEN)
+        vd_timer_stop(c->loop, &c->deadline);
+    return s;
+}
+
+int vd_http2_on_begin_headers(nghttp2_session *session, const nghttp2_frame *frame, void *arg)
+{
+    struct vd_http2 *h = arg;
+    int32_t id = frame->hd.stream_id;
+    if (frame->hd.type != NGHTTP2_HEADERS)
+        return 0;
+    vd_http2_block_release(h);
+    if (frame->headers.cat != NGHTTP2_HCAT_REQUEST) {
+        h->block.stream = nghttp2_session_get_stream_user_data(session, id);
+        h->block.is_trailer = true;
+        return 0;
+    }
+    /* Streams take turns with what they send, whatever the client would like. */
+    static const nghttp2_extpri in_turns = {.urgency = NGHTTP2_EXTPRI_DEFAULT_URGENCY, .inc = 1};
+    struct vd_stream *s = stream_new(h, id);
+    h->block.stream = s;
+    s->intake = vd_intake_take(h->connection->service);
+    nghttp2_session_set_stream_user_data(session, id, s);
+    nghttp2_session_change_extpri_stream_priority(session, id, &in_turns, 1);
+    vd_stream_set_deadline(s, h->connection->service->deadlines.head_ms);
+    return 0;
+}
+
+/* The first line, and the header that HTTP/1.1 has for the authority. */
+static void write_line(struct vd_http2 *h, struct vd_buf *out)
+{
+    struct vd_http2_block *b = &h->block;
+    struct vd_slice method = slice_of(b->method), path = slice_of(b->path);
+    struct vd_slice authority = slice_of(b->authority);
+    if (vd_slice_eq(method, VD_SLICE("CONNECT")))
+        path = VD_SLICE("/"); /* it has none; it is refused for its name */
+    vd_buf_add_slice(out, method);
+    vd_buf_add_char(out, ' ');
+    vd_buf_add_slice(out, path);
+    vd_buf_add_text(out, " HTTP/1.1\r\n");
+    if (b->authority) {
+        vd_buf_add_text(out, "host: ");
+        vd_buf_add_slice(out, authority);
+        vd_buf_add_text(out, "\r\n");
+    }
+    b->has_line = true;
+}
+
+/* Whether a pseudo-header was taken. The scheme says nothing that the door does not. */
+static bool take_pseudo(struct vd_http2_block *b, struct vd_slice name, nghttp2_rcbuf *value)
+{
+    if (name.n == 0 || name.p[0] != ':')
+        return false;
+    if (vd_slice_eq(name, VD_SLICE(":method")))
+        keep(&b->method, value);
+    else if (vd_slice_eq(name, VD_SLICE(":path")))
+        keep(&b->path, value);
+    else if (vd_slice_eq(name, VD_SLICE(":authority")))
+        keep(&b->authority, value);
+    return true;
+}
+
+/* Limits that must hold before anything is kept; the parser has the others. */
+static enum vd_http_refusal size_refusal(const struct vd_intake *in, struct vd_slice name,
+                                         struct vd_slice value)
+{
+    if (vd_slice_eq(name, VD_SLICE(":path")) && value.n > VD_HTTP_TARGET_LEN_MAX)
+        return VD_HTTP_REFUSED_TARGET_LONG;
+    if (vd_slice_eq(name, VD_SLICE(":method")) && value.n > VD_HTTP_METHOD_LEN_MAX)
+        return VD_HTTP_REFUSED_METHOD_LONG;
+    if (name.n + value.n + 2 > VD_HTTP_HEADER_LEN_MAX)
+        return VD_HTTP_REFUSED_HEADER_LONG;
+    if (in->bytes.n + name.n + value.n + 6 > VD_HTTP_HEAD_LEN_MAX)
+        return VD_HTTP_REFUSED_HEAD_LONG;
+    return VD_HTTP_REFUSED_NOTHING;
+}
+
+int vd_http2_on_header(nghttp2_session *session, const nghttp2_frame *frame, nghttp2_rcbuf *name,
+                       nghttp2_rcbuf *value, uint8_t flags, void *arg)
+{
+    struct vd_http2 *h = arg;
+    struct vd_stream *s = h->block.stream;
+    struct vd_slice n = slice_of(name), v = slice_of(value);
+    (void)session;
+    (void)frame;
+    (void)flags;
+    if (!s || h->block.is_trailer || s->refusal) /* trailers are dropped, as in HTTP/1.1 */
+        return 0;
+    struct vd_buf *out = &s->intake->bytes;
+    s->refusal = size_refusal(s->intake, n, v);
+    if (s->refusal || take_pseudo(&h->block, n, value))
+        return 0;
+    if (!h->block.has_line)
+        write_line(h, out);
+    if (h->block.authority && vd_slice_eq(n, VD_SLICE("host"))) {
+        if (!vd_http_token_eq(v, slice_of(h->block.authority)))
+            s->refusal = VD_HTTP_REFUSED_HOST_DIFFERS;
+        return 0;
+    }
+    vd_buf_add_slice(out, n);
+    vd_buf_add_text(out, ": ");
+    vd_buf_add_slice(out, v);
+    vd_buf_add_text(out, "\r\n");
+    return 0;
+}
+
+int vd_http2_on_invalid_header(nghttp2_session *session, const nghttp2_frame *frame,
+                               nghttp2_rcbuf *name, nghttp2_rcbuf *value, uint8_t flags, void *arg)
+{
+    struct vd_http2 *h = arg;
+    (void)session;
+    (void)frame;
+    (void)value;
+    (void)flags;
+    if (h->block.stream && !h->block.is_trailer && !h->block.stream->refusal)
+        h->block.stream->refusal = vd_http_token_is(slice_of(name)) ? VD_HTTP_REFUSED_CONTROL
+                                                                    : VD_HTTP_REFUSED_NAME;
+    return 0;
+}
+
+/* Reads the head that was written down. */
+static enum vd_http_refusal read_head(struct vd_stream *s)
+{
+    struct vd_intake *in = s->intake;
+    vd_buf_add_text(&in->bytes, "\r\n");
+    enum vd_http_result result = vd_http_head_parse(&in->head, in->bytes.p, in->bytes.n);
+    if (result == VD_HTTP_REFUSED)
+        return in->head.refusal;
+    assert(result == VD_HTTP_DONE && in->head.used == in->bytes.n); /* nobody got out of a line */
+    in->body_end = in->next_at = in->head.used;
+    return in->head.length > s->http2->connection->service->body_len_max
+               ? VD_HTTP_REFUSED_BODY_LARGE
+               : VD_HTTP_REFUSED_NOTHING;
+}
+
+static void set_ready(struct vd_stream *s)
+{
+    s->state = VD_STREAM_READY;
+    s->is_ready = true;
+    vd_timer_stop(s->exchange.loop, &s->deadline);
+    vd_stream_list_add(&s->http2->ready, s);
+}
+
+void vd_stream_refuse(struct vd_stream *s, enum vd_http_refusal why)
+{
+    s->refusal = why;
+    set_ready(s);
+}
+
+static void say_continue(struct vd_stream *s)
+{
+    static const char name[] = ":status", value[] = "100";
+    const nghttp2_nv status = {.name = (uint8_t *)(uintptr_t)name,
+                               .value = (uint8_t *)(uintptr_t)value,
+                               .namelen = sizeof name - 1,
+                               .valuelen = sizeof value - 1};
+    nghttp2_submit_headers(s->http2->session, NGHTTP2_FLAG_NONE, s->id, NULL, &status, 1, NULL);
+}
+
+void vd_http2_end_headers(struct vd_http2 *h, bool end_stream)
+{
+    struct vd_stream *s = h->block.stream;
+    bool is_trailer = h->block.is_trailer;
+    if (s && !is_trailer && !s->refusal) {
+        if (!h->block.has_line)
+            write_line(h, &s->intake->bytes);
+        s->refusal = read_head(s);
+    }
+    vd_http2_block_release(h);
+    if (!s) {
+        return;
+    } else if (is_trailer) { /* nghttp2 sees to it that it ends the stream */
+        vd_stream_end_body(s);
+    } else if (end_stream || s->refusal) {
+        set_ready(s);
+    } else {
+        s->state = VD_STREAM_BODY;
+        vd_stream_set_deadline(s, h->connection->service->deadlines.body_ms);
+        if (s->intake->head.expect_continue)
+            say_continue(s);
+    }
+}
+
+/* ---- bodies ---- */
+
+/* Gives streams room to send, in the order in which they came. */
+static void grant(struct vd_http2 *h)
+{
+    bool few = h->bodies_len <= VD_HTTP2_UPLOAD_LEN_MAX;
+    for (struct vd_stream *s = h->streams; s && (few || !h->uploader); s = s->next) {
+        if (s->state != VD_STREAM_BODY || !s->ungranted)
+            continue;
+        if (!few)
+            h->uploader = s;
+        nghttp2_session_consume_stream(h->session, s->id, s->ungranted);
+        s->ungranted = 0;
+    }
+}
+
+int vd_http2_on_data(nghttp2_session *session, uint8_t flags, int32_t id, const uint8_t *data,
+                     size_t len, void *arg)
+{
+    struct vd_http2 *h = arg;
+    struct vd_stream *s = nghttp2_session_get_stream_user_data(session, id);
+    (void)flags;
+    nghttp2_session_consume_connection(session, len);
+    if (!s || s->state != VD_STREAM_BODY)
+        return 0; /* the answer did not wait for it */
+    if (s->body_len + len > h->connection->service->body_len_max) {
+        vd_stream_refuse(s, VD_HTTP_REFUSED_BODY_LARGE);
+        return 0;
+    }
+    vd_buf_add(&s->intake->bytes, data, len);
+    s->body_len += len;
+    h->bodies_len += len;
+    s->ungranted += len;
+    if (h->bodies_len <= VD_HTTP2_UPLOAD_LEN_MAX || !h->uploader || h->uploader == s) {
+        if (h->bodies_len > VD_HTTP2_UPLOAD_LEN_MAX)
+            h->uploader = s;
+        nghttp2_session_consume_stream(session, id, s->ungranted);
+        s->ungranted = 0;
+    }
+    return 0;
+}
+
+void vd_stream_end_body(struct vd_stream *s)
+{
+    if (s->state == VD_STREAM_BODY)
+        set_ready(s);
+}
+
+void vd_stream_forget_request(struct vd_stream *s)
+{
+    struct vd_http2 *h = s->http2;
+    vd_intake_give(h->connection->service, s->intake);
+    s->intake = NULL;
+    h->bodies_len -= s->body_len;
+    bool waiting = s->body_len || h->uploader == s;
+    s->body_len = 0;
+    if (h->uploader == s)
+        h->uploader = NULL;
+    if (waiting)
+        grant(h);
+}
+
+/* ---- handling ---- */
+
+static void refuse(struct vd_stream *s)
+{
+    struct vd_http_service *service = s->http2->connection->service;
+    unsigned status = vd_http_refusal_status(s->refusal);
+    const char *why = vd_http_refusal_text(s->refusal);
+    if (service->refused)
+        service->refused(service, &s->exchange, status, why);
+    else
+        vd_connection_refuse_plainly(&s->exchange, status, why);
+    assert(s->state == VD_STREAM_SENT);
+}
+
+static void dispatch(struct vd_stream *s)
+{
+    struct vd_intake *in = s->intake;
+    s->state = VD_STREAM_ANSWER;
+    s->exchange.start_ns = vd_clock_mono_ns(vd_clock_system());
+    if (s->refusal) {
+        refuse(s);
+        return;
+    }
+    vd_http_head_rebase(&in->head, in->bytes.p);
+    s->head_only = in->head.method == VD_HTTP_HEAD;
+    s->exchange.head = &in->head;
+    s->exchange.body = vd_slice(in->bytes.p + in->head.used, in->bytes.n - in->head.used);
+    s->http2->connection->service->handle(s->http2->connection->service, &s->exchange);
+}
+
+void vd_http2_process(struct vd_http2 *h)
+{
+    for (int taken = 0; h->ready.first && h->answers_len <= VD_HTTP2_ANSWERS_LEN_MAX; taken++) {
+        if (taken == VD_HTTP_TURN_REQUESTS_MAX) {
+            vd_output_mark(h->connection); /* the others are looked at in the next turn */
+            return;
+        }
+        struct vd_stream *s = h->ready.first;
+        vd_stream_list_remove(&h->ready, s);
+        s->is_ready = false;
+        dispatch(s);
+    }
+}

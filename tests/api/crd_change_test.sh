@@ -1,0 +1,88 @@
+#!/bin/sh
+# Definitions that change while there are objects of them: nobody who writes an object is to blame
+# for what its schema has ceased to know.
+set -u
+build=${1:?usage: crd_change_test.sh BUILD_DIR}
+# shellcheck source=tests/api/server.sh
+. "$(dirname "$0")/server.sh"
+crds=/apis/apiextensions.k8s.io/v1/customresourcedefinitions
+things=/apis/x.io/v1/namespaces/default/things
+
+# said STATUS TEXT PATH ARGUMENT...: the administrator's answer has this status, and its head or
+# body has the text.
+said() {
+    said_status=$1 said_text=$2
+    shift 2
+    admin "$@" -A test -D said.head -o said.body -w '%{http_code}' >said.code
+    [ "$(cat said.code)" = "$said_status" ] &&
+        cat said.head said.body | grep -qF -e "$said_text" && return 0
+    echo "wanted $said_status and: $said_text"
+    cat said.head said.body
+    return 1
+}
+
+# warned TEXT: the last answer had a warning with it.
+warned() { grep -i '^warning:' said.head | grep -qF -e "$1"; }
+unwarned() { ! warned "$1"; }
+
+# definition FIELDS: the fields of spec.
+definition() {
+    cat <<END
+{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition",
+"metadata":{"name":"things.x.io"},"spec":{"group":"x.io","scope":"Namespaced",
+"names":{"plural":"things","kind":"Thing"},"versions":[{"name":"v1","served":true,"storage":true,
+"subresources":{"status":{},"scale":{"specReplicasPath":".spec.size",
+"statusReplicasPath":".status.size"}},
+"schema":{"openAPIV3Schema":{"type":"object","properties":{
+"spec":{"type":"object","properties":{$1}},
+"status":{"type":"object","properties":{"size":{"type":"integer"}}}}}}}]}}
+END
+}
+
+# patch STATUS TEXT PATH TYPE BODY, strictly.
+patch() {
+    said "$1" "$2" "$3&fieldValidation=Strict" -X PATCH -H "Content-Type: application/$4" -d "$5"
+}
+
+tap "a server starts" start
+definition '"size":{"type":"integer"},"color":{"type":"string"}' >before.json
+definition '"size":{"type":"integer"}' >after.json
+thing='"apiVersion":"x.io/v1","kind":"Thing"'
+tap "a definition is created" said 201 '"generation":1' "$crds" -H 'Content-Type: application/json' \
+    -d @before.json
+for name in merge json apply scale status; do
+    tap "and an object, $name" said 201 '"color":"red"' "$things" \
+        -H 'Content-Type: application/json' \
+        -d "{$thing,\"metadata\":{\"name\":\"$name\"},\"spec\":{\"size\":1,\"color\":\"red\"}}"
+done
+admin "$crds/things.x.io" | jq -c --slurpfile new after.json '.spec = $new[0].spec' >replace.json
+tap "the definition loses a field" said 200 '"generation":2' "$crds/things.x.io" -X PUT \
+    -H 'Content-Type: application/json' -d @replace.json
+
+tap "a merge patch of something else is fine" patch 200 '"a":"b"' "$things/merge?x" \
+    merge-patch+json '{"metadata":{"labels":{"a":"b"}}}'
+tap "without a warning" unwarned color
+tap "a JSON patch too" patch 200 '"a":"b"' "$things/json?x" json-patch+json \
+    '[{"op":"add","path":"/metadata/labels","value":{"a":"b"}}]'
+tap "an apply too" patch 200 '"a":"b"' "$things/apply?fieldManager=m" apply-patch+yaml \
+    "{$thing,\"metadata\":{\"name\":\"apply\",\"labels\":{\"a\":\"b\"}},\"spec\":{\"size\":1}}"
+tap "and a new scale" patch 200 '"replicas":7' "$things/scale/scale?x" merge-patch+json \
+    '{"spec":{"replicas":7}}'
+tap "and a status" patch 200 '"status":{"size":7}' "$things/status/status?x" merge-patch+json \
+    '{"status":{"size":7}}'
+tap "what is unknown in the patch is refused" patch 400 'unknown field \"spec.color\"' \
+    "$things/merge?x" merge-patch+json '{"spec":{"color":"blue"}}'
+tap "an object that was written has lost the field" said 200 '"spec":{"size":1}' "$things/merge"
+
+tap "a number that no client could read is refused" patch 400 'beyond the range of doubles' \
+    "$things/merge?x" merge-patch+json '{"spec":{"size":1e999}}'
+tap "one in an apply too" patch 400 'beyond the range of doubles' \
+    "$things/apply?fieldManager=m" apply-patch+yaml \
+    "{$thing,\"metadata\":{\"name\":\"apply\"},\"spec\":{\"size\":-1e999}}"
+tap "a whole number is written as clients expect it" patch 200 '"spec":{"size":20}' \
+    "$things/json?x" json-patch+json '[{"op":"replace","path":"/spec/size","value":2.0e1}]'
+tap "in built-in kinds too" said 201 '"leaseDurationSeconds":15}' \
+    /apis/coordination.k8s.io/v1/namespaces/default/leases -H 'Content-Type: application/json' \
+    -d '{"metadata":{"name":"l"},"spec":{"leaseDurationSeconds":15.0}}'
+tap "the server ends well" stop
+tap_end

@@ -1,0 +1,77 @@
+/* src/kube/shown.c: stored bytes in the form of every version. */
+#include "kube/shown.h"
+
+#include "backtick.h"
+#include "check.h"
+#include "kinds/builtin.h"
+#include "widget_kinds.h"
+
+static void assert_shown(struct vd_arena *a, const struct vd_kind *kind, const char *body,
+                         const char *want)
+{
+    struct vd_buf room = {0};
+    struct vd_slice stored = vd_slice_of(backtick(a, body));
+    assert_slice(vd_shown_body(kind, stored, &room), backtick(a, want));
+    vd_buf_release(&room);
+}
+
+static void another_version_has_another_api_version(void **state)
+{
+    struct vd_arena a = {0};
+    struct vd_kinds *kinds = vd_kinds_new(NULL);
+    struct vd_error error;
+    struct vd_json *document = NULL;
+    (void)state;
+    assert_ok(vd_yaml_read(&a, vd_slice_of(WIDGET_YAML), &document, &error), &error);
+    assert_ok(vd_kinds_put(kinds, document, false, &error), &error);
+    struct vd_kind_set *set = vd_kinds_snapshot(kinds);
+    const struct vd_kind *v2 = vd_kind_set_resource(set, VD_SLICE("example.com"), VD_SLICE("v2"),
+                                                    VD_SLICE("widgets"));
+    static const struct {
+        const char *body, *want;
+    } rows[] = {
+        {"{`apiVersion`:`example.com/v2`,`kind`:`Widget`}",
+         "{`apiVersion`:`example.com/v2`,`kind`:`Widget`}"},
+        {"{`apiVersion`:`example.com/v1`,`kind`:`Widget`,`spec`:{`apiVersion`:`example.com/v1`}}",
+         "{`apiVersion`:`example.com/v2`,`kind`:`Widget`,`spec`:{`apiVersion`:`example.com/v1`}}"},
+        {"{`kind`:`Widget`,`a\\u0000`:[1,{}],`apiVersion`:`example.com/v1`}",
+         "{`kind`:`Widget`,`a\\u0000`:[1,{}],`apiVersion`:`example.com/v2`}"},
+        {"{`metadata`:{}}", "{`metadata`:{}}"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        assert_shown(&a, v2, rows[i].body, rows[i].want);
+    vd_kind_set_unref(set);
+    vd_kinds_free(kinds);
+    vd_arena_release(&a);
+}
+
+/* Both groups of events have one storage, in the words of the older. */
+static void events_are_shown_in_the_words_of_their_group(void **state)
+{
+    struct vd_arena a = {0};
+    struct vd_kinds *kinds = vd_kinds_new_builtin();
+    struct vd_kind_set *set = vd_kinds_snapshot(kinds);
+    static const char body[] = "{`apiVersion`:`v1`,`kind`:`Event`,`involvedObject`:{`name`:`a`},"
+                               "`message`:`m`}";
+    (void)state;
+    assert_shown(&a, vd_kind_set_resource(set, VD_SLICE(""), VD_SLICE("v1"), VD_SLICE("events")),
+                 body, body);
+    assert_shown(
+        &a,
+        vd_kind_set_resource(set, VD_SLICE("events.k8s.io"), VD_SLICE("v1"), VD_SLICE("events")),
+        body,
+        "{`apiVersion`:`events.k8s.io/v1`,`kind`:`Event`,`regarding`:{`name`:`a`},"
+        "`note`:`m`}");
+    vd_kind_set_unref(set);
+    vd_kinds_free(kinds);
+    vd_arena_release(&a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(another_version_has_another_api_version),
+        cmocka_unit_test(events_are_shown_in_the_words_of_their_group),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
