@@ -5,6 +5,7 @@ import fs from 'node:fs';
 import { ApiClient } from './api_client.mjs';
 
 const [folder, httpUrl, httpsUrl, pid] = process.argv.slice(2);
+export { folder };
 const file = (name) => fs.readFileSync(`${folder}/${name}`, 'utf8');
 export const door = { http: httpUrl, https: httpsUrl, ca: file('ca.crt') };
 export const tokens = JSON.parse(file('tokens.json'));
