@@ -40,6 +40,9 @@ static void settle(const struct vd_turnstile *t, struct vd_lane *lane)
 bool vd_turnstile_enter(struct vd_turnstile *t, struct vd_lane *lane)
 {
     uint64_t ns = now_ns(t);
+    t->before = t->recent;
+    t->before_ns = t->recent_ns;
+    t->before_other_ns = t->other_ns;
     if (lane != t->recent) {
         t->other_ns = t->recent_ns;
         t->recent = lane;
@@ -56,6 +59,15 @@ void vd_turnstile_leave(struct vd_turnstile *t, struct vd_lane *lane)
 {
     if (--t->depth == 0 && t->other_ns)
         lane->spent_ns += now_ns(t) - t->entered_ns;
+}
+
+void vd_turnstile_meet(struct vd_turnstile *t, const struct vd_lane *entered,
+                       const struct vd_lane *lane)
+{
+    if (t->recent != entered) /* somebody has come since */
+        return;
+    t->recent = lane;
+    t->other_ns = t->before == lane ? t->before_other_ns : t->before_ns;
 }
 
 /* ---- waiting ---- */

@@ -51,7 +51,9 @@ struct vd_turnstile {
     const struct vd_lane *recent; /* who came last ... */
     uint64_t recent_ns;           /* ... when, */
     uint64_t other_ns;            /* and when somebody else had */
-    unsigned depth;               /* of work inside work: the outermost is measured */
+    const struct vd_lane *before; /* the same three before the last one came */
+    uint64_t before_ns, before_other_ns;
+    unsigned depth; /* of work inside work: the outermost is measured */
     uint64_t entered_ns;
 };
 
@@ -62,6 +64,11 @@ void vd_turnstile_init(struct vd_turnstile *t, struct vd_loop *loop);
  * to wait. */
 bool vd_turnstile_enter(struct vd_turnstile *t, struct vd_lane *lane) VD_MUST_USE;
 void vd_turnstile_leave(struct vd_turnstile *t, struct vd_lane *lane);
+
+/* Whoever has just entered in one lane turns out to be of another: a stranger who says who he is
+ * may be the only user there is. */
+void vd_turnstile_meet(struct vd_turnstile *t, const struct vd_lane *entered,
+                       const struct vd_lane *lane);
 
 /* Has the chore run when it is its turn. */
 void vd_turnstile_wait(struct vd_turnstile *t, struct vd_lane *lane, struct vd_chore *chore);

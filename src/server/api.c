@@ -342,6 +342,8 @@ void vd_api_handle(struct vd_api *api, size_t i, struct vd_exchange *x)
     if (vd_turnstile_enter(turnstile, lane)) {
         admit(api, i, x, over ? account : NULL);
         vd_turnstile_leave(turnstile, lane);
+        if (c->account && c->account != account)
+            vd_turnstile_meet(turnstile, lane, vd_account_lane(c->account, i));
         return;
     }
     struct waiting *w = VD_NEW(struct waiting);

@@ -180,6 +180,27 @@ static void test_who_has_left_is_forgotten(void **state)
         assert_true(come(&ann, &works[i], 'a', MS));
 }
 
+static void test_a_stranger_may_be_the_only_user(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 3; i++) { /* cem is whom nobody knows */
+        assert_true(come(&cem, &works[0], 'c', US));
+        vd_turnstile_meet(&turnstile, &cem, &ann);
+        assert_true(come(&ann, &works[1], 'a', US));
+        assert_false(vd_turnstile_is_shared(&turnstile));
+    }
+    assert_true(come(&cem, &works[0], 'c', US)); /* and stays a stranger */
+    assert_true(come(&cem, &works[0], 'c', US));
+    vd_turnstile_meet(&turnstile, &cem, &ann);
+    assert_true(vd_turnstile_is_shared(&turnstile));
+    now_ns += 200 * (uint64_t)MS;
+    assert_false(vd_turnstile_is_shared(&turnstile));
+    assert_true(come(&cem, &works[0], 'c', US));
+    assert_true(come(&bob, &works[1], 'b', US));
+    vd_turnstile_meet(&turnstile, &cem, &ann); /* too late */
+    assert_true(vd_turnstile_is_shared(&turnstile));
+}
+
 static void test_cancelled_work_does_not_run(void **state)
 {
     (void)state;
@@ -209,6 +230,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_lanes_take_turns, setup, teardown),
         cmocka_unit_test_setup_teardown(test_dear_work_pays, setup, teardown),
         cmocka_unit_test_setup_teardown(test_who_has_left_is_forgotten, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_a_stranger_may_be_the_only_user, setup, teardown),
         cmocka_unit_test_setup_teardown(test_cancelled_work_does_not_run, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
