@@ -22,7 +22,7 @@ static uint64_t mono_ns(const struct vd_clock *clock)
     return now_ns;
 }
 
-static const struct vd_clock test_clock = {wall_ms, mono_ns};
+static const struct vd_clock test_clock = {.wall_ms = wall_ms, .mono_ns = mono_ns};
 
 static struct vd_loop loop;
 static struct vd_turnstile turnstile;
