@@ -42,7 +42,7 @@ static void open_slow_watch(struct link *l)
     vd_buf_addf(&path, "%s?watch=1&sendInitialEvents=false&resourceVersionMatch=NotOlderThan",
                 load.watch_path ? load.watch_path : load.path);
     link_request_text(&request, "GET", vd_buf_text(&path), NULL, VD_SLICE(""));
-    link_open(l);
+    link_open(l, false);
     if (!link_send(l, vd_buf_slice(&request)) || link_receive(l, room, sizeof room) <= 0)
         load_die("a watch was not opened");
     if (strncmp(room, "HTTP/1.1 200", 12) != 0)
@@ -59,7 +59,7 @@ static void busy_open(struct busy *b, unsigned i, int epoll)
     if (i % 2)
         vd_buf_addf(&path, "/load-%u", i % load.objects);
     link_request_text(&b->request, "GET", vd_buf_text(&path), NULL, VD_SLICE(""));
-    link_open(&b->link);
+    link_open(&b->link, false);
     if (epoll_ctl(epoll, EPOLL_CTL_ADD, b->link.fd, &event) ||
         !link_send(&b->link, vd_buf_slice(&b->request)))
         load_die("a connection could not be used: %s", strerror(errno));
@@ -142,8 +142,8 @@ void mode_pulse(void)
     struct vd_buf path = {0}, body = {0}, request = {0};
     struct link reader, writer;
     uint64_t failed = 0;
-    link_open(&reader);
-    link_open(&writer);
+    link_open(&reader, false);
+    link_open(&writer, false);
     uint64_t next_ns = load_now_ns(), end_ns = next_ns + (uint64_t)(load.seconds * 1e9);
     for (unsigned i = 0; next_ns < end_ns; i++, next_ns += PULSE_MS * UINT64_C(1000000)) {
         uint64_t now_ns = load_now_ns();
