@@ -101,8 +101,8 @@ double server_resident_kb(void)
     snprintf(path, sizeof path, "/proc/%d/status", load.pid);
     FILE *file = load.pid ? fopen(path, "r") : NULL;
     while (file && fgets(line, sizeof line, file))
-        if (sscanf(line, "VmRSS: %ld", &kb) == 1)
-            break;
+        if (strncmp(line, "VmRSS:", 6) == 0)
+            kb = strtol(line + 6, NULL, 10);
     if (file)
         fclose(file);
     return (double)kb;
@@ -116,8 +116,11 @@ double server_cpu_s(void)
     FILE *file = load.pid ? fopen(path, "r") : NULL;
     if (file && fgets(text, sizeof text, file)) {
         const char *rest = strrchr(text, ')'); /* the name may have spaces in it */
-        if (rest)
-            sscanf(rest, ") %*c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %lu %lu", &user, &system);
+        for (int i = 0; rest && i < 12; i++)   /* the 14th field, and the next */
+            rest = strchr(rest + 1, ' ');
+        char *end = NULL;
+        user = rest ? strtoul(rest, &end, 10) : 0;
+        system = end ? strtoul(end, NULL, 10) : 0;
     }
     if (file)
         fclose(file);
@@ -142,8 +145,13 @@ static void set_server(const char *url)
 {
     load.tls = strncmp(url, "https://", 8) == 0;
     const char *address = strstr(url, "://");
-    if (!address || sscanf(address + 3, "%63[^:/]:%hu", load.host, &load.port) != 2)
+    size_t n = address ? strcspn(address + 3, ":/") : 0;
+    unsigned long port = n && address[3 + n] == ':' ? strtoul(address + 4 + n, NULL, 10) : 0;
+    if (n >= sizeof load.host || port == 0 || port > UINT16_MAX)
         load_die("%s is not http[s]://ADDRESS:PORT", url);
+    memcpy(load.host, address + 3, n);
+    load.host[n] = 0;
+    load.port = (uint16_t)port;
 }
 
 static void set_option(int option, const char *value)

@@ -309,7 +309,7 @@ enum { ARGS_MAX = 8 };
 
 static struct estimate visit_call(struct estimator *e, const struct vd_cel_node *node)
 {
-    struct estimate a[ARGS_MAX], out = {.size = size_of_type(node->type)};
+    struct estimate a[ARGS_MAX] = {0}, out = {.size = size_of_type(node->type)};
     struct range sum = fixed(0);
     for (uint32_t i = 0; i < node->count && i < ARGS_MAX; i++) {
         a[i] = visit(e, node->args[i]);

@@ -435,8 +435,10 @@ static bool compare_numbers(const struct vd_cel_value *a, const struct vd_cel_va
     else if (a->kind == VD_CEL_UINT && b->kind == VD_CEL_DOUBLE)
         *order = order_uint_double(a->u, b->d);
     else {
-        compare_numbers(b, a, order);
-        *order = -*order;
+        int reverse = 0;
+        if (!compare_numbers(b, a, &reverse))
+            return false;
+        *order = -reverse;
     }
     return true;
 }

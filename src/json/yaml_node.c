@@ -186,6 +186,18 @@ static int check_tag(struct vd_yaml_reader *r, const yaml_char_t *tag, const cha
     return vd_yaml_fail(r, at);
 }
 
+/* Whether a list or map may begin here: its tag, the reader's budget and the depth. */
+static int check_begin(struct vd_yaml_reader *r, const yaml_char_t *tag, const char *plain,
+                       struct vd_yaml_position at, size_t depth)
+{
+    int code = check_tag(r, tag, plain, at);
+    if (!code)
+        code = vd_yaml_charge(r, at, 1, 0);
+    if (!code)
+        code = check_depth(r, at, depth + 1);
+    return code;
+}
+
 static int read_sequence(struct vd_yaml_reader *r, const yaml_event_t *event, size_t depth,
                          struct vd_json **out)
 {
@@ -193,11 +205,7 @@ static int read_sequence(struct vd_yaml_reader *r, const yaml_event_t *event, si
     struct vd_yaml_frame frame = {.up = r->frame};
     struct vd_json *array = vd_json_array(r->arena), *item;
     bool flow = event->data.sequence_start.style == YAML_FLOW_SEQUENCE_STYLE;
-    int code = check_tag(r, event->data.sequence_start.tag, YAML_SEQ_TAG, at);
-    if (!code)
-        code = vd_yaml_charge(r, at, 1, 0);
-    if (!code)
-        code = check_depth(r, at, depth + 1);
+    int code = check_begin(r, event->data.sequence_start.tag, YAML_SEQ_TAG, at, depth);
     if (code)
         return code;
     vd_yaml_anchors_set(&r->anchors, (const char *)event->data.sequence_start.anchor, array, true);
@@ -461,11 +469,7 @@ static int read_mapping(struct vd_yaml_reader *r, const yaml_event_t *event, siz
     struct vd_json *object = vd_json_object(r->arena);
     size_t base = r->members.n;
     bool more = true, flow = event->data.mapping_start.style == YAML_FLOW_MAPPING_STYLE;
-    int code = check_tag(r, event->data.mapping_start.tag, YAML_MAP_TAG, at);
-    if (!code)
-        code = vd_yaml_charge(r, at, 1, 0);
-    if (!code)
-        code = check_depth(r, at, depth + 1);
+    int code = check_begin(r, event->data.mapping_start.tag, YAML_MAP_TAG, at, depth);
     if (code)
         return code;
     vd_yaml_anchors_set(&r->anchors, (const char *)event->data.mapping_start.anchor, object, true);

@@ -159,16 +159,20 @@ struct vd_kind *const *vd_kind_set_all(const struct vd_kind_set *set, size_t *n)
     return set->all;
 }
 
-const struct vd_kind *vd_kind_set_resource(const struct vd_kind_set *set, struct vd_slice group,
-                                           struct vd_slice version, struct vd_slice plural)
+/* The kind of this name in one of the set's arrays, which is sorted by `order`. */
+static const struct vd_kind *locate(const struct vd_kind_set *set, struct vd_kind *const *kinds,
+                                    struct vd_slice group, struct vd_slice version,
+                                    struct vd_slice name,
+                                    int (*order)(struct vd_slice, struct vd_slice, struct vd_slice,
+                                                 const struct vd_kind *))
 {
     size_t low = 0, high = set->n;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        int order = resource_order(group, version, plural, set->all[middle]);
-        if (order == 0)
-            return set->all[middle]->subresource.n ? NULL : set->all[middle];
-        if (order < 0)
+        int side = order(group, version, name, kinds[middle]);
+        if (side == 0)
+            return kinds[middle];
+        if (side < 0)
             high = middle;
         else
             low = middle + 1;
@@ -176,21 +180,17 @@ const struct vd_kind *vd_kind_set_resource(const struct vd_kind_set *set, struct
     return NULL;
 }
 
+const struct vd_kind *vd_kind_set_resource(const struct vd_kind_set *set, struct vd_slice group,
+                                           struct vd_slice version, struct vd_slice plural)
+{
+    const struct vd_kind *kind = locate(set, set->all, group, version, plural, resource_order);
+    return kind && !kind->subresource.n ? kind : NULL;
+}
+
 const struct vd_kind *vd_kind_set_kind(const struct vd_kind_set *set, struct vd_slice group,
                                        struct vd_slice version, struct vd_slice kind)
 {
-    size_t low = 0, high = set->n;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        int order = kind_order(group, version, kind, set->by_kind[middle]);
-        if (order == 0)
-            return set->by_kind[middle];
-        if (order < 0)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return NULL;
+    return locate(set, set->by_kind, group, version, kind, kind_order);
 }
 
 const struct vd_kind *vd_kind_set_stored(const struct vd_kind_set *set, struct vd_slice storage_key)

@@ -44,11 +44,11 @@ static void check_forbidden(const struct vd_json *schema, const struct vd_field_
         struct vd_slice keyword = vd_slice_of(forbidden[i].keyword);
         const struct vd_json *value = vd_json_get(schema, keyword);
         bool there = value && !vd_json_is(value, VD_JSON_NULL);
-        if (forbidden[i].sort == TEXT)
+        if (there && forbidden[i].sort == TEXT)
             there = vd_json_text(value).n > 0;
-        else if (forbidden[i].sort == TRUTH)
+        else if (there && forbidden[i].sort == TRUTH)
             there = vd_json_truth(value);
-        else if (forbidden[i].sort == LIST)
+        else if (there && forbidden[i].sort == LIST)
             there = vd_json_count(value) > 0;
         if (there)
             vd_structural_forbid(out, path, keyword, forbidden[i].detail);

@@ -7,14 +7,17 @@
  */
 #include "kinds/object_apply.h"
 
+#include "kinds/object.h"
 #include "kinds/object_merge.h"
 #include "kube/decode.h"
 #include "kube/field_manager.h"
+#include "kube/object_check.h"
 #include "kube/object_meta.h"
 #include "kube/proposal.h"
 #include "kube/record.h"
 #include "kube/scale.h"
 #include "kube/write.h"
+#include "json/merge_patch.h"
 #include "json/write.h"
 
 static bool reply_bad(struct vd_call *call, const char *text)
@@ -102,6 +105,19 @@ static void leave_at_the_door(struct vd_call *call, struct vd_json *config)
     }
 }
 
+/* Where the boundary is strict, a configuration may say what is there already, and no more. */
+static bool check_rest(struct vd_call *call, const struct vd_json *config,
+                       const struct vd_json *live)
+{
+    if (!call->kind->status_boundary_strict || call->scales)
+        return true;
+    struct vd_json *object = vd_json_clone(&call->arena, live);
+    vd_json_merge_patch(&call->arena, object, config);
+    vd_object_prepare(call->kind, &call->arena, object, false, NULL);
+    vd_meta_drop_empty(object);
+    return vd_call_check_boundary(call, object, live);
+}
+
 /* Duplicate keys: refused, or warned of, as the request wants it. */
 static bool check_strict(struct vd_call *call)
 {
@@ -128,10 +144,7 @@ static bool read_config(struct vd_call *call, struct vd_json **out)
         return reply_bad(call, "metadata.managedFields must be nil");
     if (managed)
         vd_json_remove(vd_json_get(*out, VD_SLICE("metadata")), VD_SLICE("managedFields"));
-    if (!check_name(call, *out) || !check_schema(call, *out) || !check_strict(call))
-        return false;
-    leave_at_the_door(call, *out);
-    return true;
+    return check_name(call, *out) && check_schema(call, *out) && check_strict(call);
 }
 
 /* ---- the answer to conflicts ---- */
@@ -248,8 +261,12 @@ static bool means_none(struct vd_call *call, const struct vd_json *config)
 
 static void create(struct vd_call *call, struct vd_json *config)
 {
-    if (!may_create(call) || !means_none(call, config))
+    if (!means_none(call, config) || !may_create(call))
         return;
+    if (call->kind->terminating) {
+        vd_call_reply_terminating(call);
+        return;
+    }
     struct vd_json *object = applied(call, NULL, config);
     if (object)
         vd_call_create_object(call, object);
@@ -266,11 +283,13 @@ void vd_call_apply(struct vd_call *call)
     int code = vd_store_get(call->kube->store, &key, 0, &event, NULL);
     vd_event_unref(event);
     if (code == VD_ERR_NOT_FOUND) {
+        leave_at_the_door(call, config);
         create(call, config);
         return;
     }
-    if (!vd_call_read_current(call, &live))
+    if (!vd_call_read_current(call, &live) || !check_rest(call, config, live))
         return;
+    leave_at_the_door(call, config);
     struct vd_slice version = vd_meta_resource_version(config);
     struct vd_json *object = applied(call, vd_call_known(call, live), config);
     if (!object)

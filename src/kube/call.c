@@ -8,10 +8,12 @@
 #include "base/alloc.h"
 #include "base/utf8.h"
 #include "kube/audit.h"
+#include "kube/object_meta.h"
 #include "kube/record.h"
 #include "kube/scale.h"
 #include "kube/shown.h"
 #include "kube/zip.h"
+#include "json/parse.h"
 
 enum { WARNING_LEN_MAX = 256, WARNINGS_MAX = 32, SPARE_LEN_MAX = 65536 };
 
@@ -189,6 +191,30 @@ void vd_call_reply_error(struct vd_call *call, int code, const struct vd_error *
 {
     struct vd_status_target about = vd_call_about(call);
     struct vd_status status = vd_status_of_error(&call->arena, &about, code, error);
+    vd_call_reply_status(call, &status);
+}
+
+void vd_call_reply_terminating(struct vd_call *call)
+{
+    struct vd_status_target about = vd_call_about(call);
+    struct vd_status status = vd_status_method_not_allowed(&call->arena, &about,
+                                                           vd_call_verb(call));
+    status.message = VD_SLICE("create not allowed while custom resource definition is "
+                              "terminating");
+    vd_call_reply_status(call, &status);
+}
+
+void vd_call_reply_exists(struct vd_call *call)
+{
+    struct vd_status_target about = vd_call_about(call);
+    struct vd_event *event = NULL;
+    struct vd_json *object = NULL;
+    struct vd_key key = vd_call_key(call);
+    bool found = !vd_store_get(call->kube->store, &key, 0, &event, NULL) &&
+                 !vd_json_parse_copy(&call->arena, vd_body_slice(event->body), NULL, &object, NULL);
+    vd_event_unref(event);
+    struct vd_status status = vd_status_already_exists(&call->arena, &about,
+                                                       found && vd_meta_is_deleting(object));
     vd_call_reply_status(call, &status);
 }
 

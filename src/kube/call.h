@@ -93,6 +93,12 @@ void vd_call_reply_error(struct vd_call *call, int code, const struct vd_error *
 /* 429, in the words of Kubernetes' fairness. */
 void vd_call_reply_too_many(struct vd_call *call);
 
+/* The kind will be gone soon: it takes no new objects. */
+void vd_call_reply_terminating(struct vd_call *call);
+
+/* The name is taken, maybe by an object that waits for its finalizers. */
+void vd_call_reply_exists(struct vd_call *call);
+
 /* The error of vd_list_options_parse(). */
 void vd_call_reply_options(struct vd_call *call, int code, const struct vd_error *error);
 /* 422 of an option of a write. */

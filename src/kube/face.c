@@ -224,17 +224,6 @@ static void reply_not_found(struct vd_call *call)
     vd_call_reply_status(call, &status);
 }
 
-/* The kind will be gone soon: it takes no new objects. */
-static void reply_terminating(struct vd_call *call)
-{
-    struct vd_status_target about = vd_call_about(call);
-    struct vd_status status = vd_status_method_not_allowed(&call->arena, &about,
-                                                           vd_call_verb(call));
-    status.message = VD_SLICE("create not allowed while custom resource definition is "
-                              "terminating");
-    vd_call_reply_status(call, &status);
-}
-
 /* A Scale has no columns of its own. */
 static void serve_scale(struct vd_call *call)
 {
@@ -268,7 +257,7 @@ static void serve(struct vd_call *call)
     } else if (sub.n && !vd_slice_is(sub, "status") && !vd_slice_is(sub, "finalize")) {
         reply_no_such_path(call);
     } else if (verb == VD_VERB_CREATE && call->kind->terminating) {
-        reply_terminating(call);
+        vd_call_reply_terminating(call);
     } else if (verb == VD_VERB_GET) {
         vd_call_get(call);
     } else if (verb == VD_VERB_LIST) {

@@ -44,9 +44,9 @@ struct vd_slice vd_human_duration(int64_t ms, char out[VD_HUMAN_DURATION_MAX])
         return one_unit(out, hours, 'h');
     if (days < 8)
         return two_units(out, days, 'd', hours % 24, 'h');
-    if (days < 2 * 365)
+    if (days < INT64_C(2) * 365)
         return one_unit(out, days, 'd');
-    if (days < 8 * 365)
+    if (days < INT64_C(8) * 365)
         return two_units(out, days / 365, 'y', days % 365, 'd');
     return one_unit(out, days / 365, 'y');
 }

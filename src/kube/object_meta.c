@@ -175,6 +175,18 @@ int vd_meta_check(const struct vd_json *object, struct vd_error *error)
                         error);
 }
 
+void vd_meta_drop_empty(struct vd_json *object)
+{
+    static const char *const containers[] = {"labels", "annotations", "ownerReferences",
+                                             "finalizers"};
+    struct vd_json *metadata = vd_json_get(object, VD_SLICE("metadata"));
+    for (size_t i = 0; i < sizeof containers / sizeof *containers; i++) {
+        const struct vd_json *v = vd_json_get(metadata, vd_slice_of(containers[i]));
+        if (v && vd_json_count(v) == 0)
+            vd_json_remove(metadata, vd_slice_of(containers[i]));
+    }
+}
+
 /* --- reading --- */
 
 static struct vd_json *field_of(const struct vd_json *object, struct vd_slice field)

@@ -28,6 +28,10 @@
  * "not there" everywhere but inside labels, annotations and lists. */
 int vd_meta_check(const struct vd_json *object, struct vd_error *error) VD_MUST_USE;
 
+/* Takes out maps and lists of the metadata that have nothing in them, as Kubernetes does: who
+ * removes the last label writes what was there before the first. */
+void vd_meta_drop_empty(struct vd_json *object);
+
 /* --- reading --- */
 
 /* The text of metadata.<field>. */

@@ -104,6 +104,8 @@ static void on_answered(struct vd_task *task)
         struct vd_status status = vd_status_modified(&call->arena, &about,
                                                      its_own ? o->revision : 0);
         vd_call_reply_status(call, &status);
+    } else if (o->code == VD_ERR_EXISTS) {
+        vd_call_reply_exists(call);
     } else if (o->code) {
         vd_call_reply_error(call, (int)o->code, &o->error);
     } else if (call->deletes) {

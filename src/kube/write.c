@@ -76,6 +76,7 @@ void vd_call_create_object(struct vd_call *call, struct vd_json *object)
     if (call->kind->has_status) /* a new object has none but the server's */
         vd_json_remove(object, VD_SLICE("status"));
     vd_object_prepare(call->kind, &call->arena, object, true, &pruned);
+    vd_meta_drop_empty(object);
     bool ok = vd_call_check_fields(call, call->kind, &pruned);
     vd_pruned_release(&pruned);
     if (!ok)
@@ -217,6 +218,7 @@ void vd_call_write_new(struct vd_call *call, const struct vd_json *old, struct v
     if (is_put && vd_call_is_at_status(call))
         vd_status_door_fill(&call->arena, object, old);
     vd_object_prepare(call->kind, &call->arena, object, false, &pruned);
+    vd_meta_drop_empty(object);
     bool ok = vd_call_check_fields(call, call->kind, &pruned);
     vd_pruned_release(&pruned);
     if (!ok || !check_preconditions(call, object, is_put) ||

@@ -35,7 +35,7 @@ static void split_version(struct vd_slice api_version, struct vd_slice *group,
 {
     *version = api_version;
     *group = VD_SLICE("");
-    if (memchr(api_version.p, '/', api_version.n))
+    if (api_version.n && memchr(api_version.p, '/', api_version.n))
         vd_slice_cut(version, '/', group);
 }
 

@@ -103,7 +103,7 @@ tap "and the watch" until_true ended
 
 # Two requests on one connection are the same user's.
 twice() {
-    curl -sS -m 20 --cacert data/pki/ca.crt --cert data/pki/admin.crt --key data/pki/admin.key \
+    curl -sS -m 60 --cacert data/pki/ca.crt --cert data/pki/admin.crt --key data/pki/admin.key \
         -H 'Content-Type: application/json' -d \
         '{"apiVersion":"authentication.k8s.io/v1","kind":"SelfSubjectReview"}' \
         "$https$me" "$https$me" >twice.out
@@ -116,10 +116,10 @@ tap "a certificate is who it is for the whole connection" twice
 # A bearer token on the connection of a certificate is asked about itself.
 mixed() {
     fresh=$("$vedette" token create --data data --user mixed)
-    curl -sS -m 20 --cacert data/pki/ca.crt --cert data/pki/admin.crt --key data/pki/admin.key \
+    curl -sS -m 60 --cacert data/pki/ca.crt --cert data/pki/admin.crt --key data/pki/admin.key \
         -H 'Content-Type: application/json' -d \
         '{"apiVersion":"authentication.k8s.io/v1","kind":"SelfSubjectReview"}' \
-        "$https$me" --next -sS -m 20 --cacert data/pki/ca.crt --cert data/pki/admin.crt \
+        "$https$me" --next -sS -m 60 --cacert data/pki/ca.crt --cert data/pki/admin.crt \
         --key data/pki/admin.key -H "Authorization: Bearer $fresh" \
         -H 'Content-Type: application/json' -d \
         '{"apiVersion":"authentication.k8s.io/v1","kind":"SelfSubjectReview"}' \

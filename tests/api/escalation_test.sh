@@ -16,7 +16,7 @@ rbac=$https/apis/rbac.authorization.k8s.io/v1
 
 # post TOKEN PLURAL JSON STATUS TEXT: the answer has this status and says this.
 post() {
-    answer=$(curl -sS -m 20 --cacert data/pki/ca.crt -H "Authorization: Bearer $1" \
+    answer=$(curl -sS -m 60 --cacert data/pki/ca.crt -H "Authorization: Bearer $1" \
         -H 'Content-Type: application/json' \
         -w '\n%{http_code}' -d "$3" "$rbac/$2" 2>&1)
     case $answer in
@@ -48,7 +48,7 @@ tap "but can pass on what he has" post "$binder" clusterrolebindings \
 \"subjects\":[{$group,\"kind\":\"User\",\"name\":\"other\"}],\
 \"roleRef\":{$group,\"kind\":\"ClusterRole\",\"name\":\"binders\"}}" 201 theirs
 speaks_for_another() {
-    answer=$(curl -sS -m 20 --cacert data/pki/ca.crt -H "Authorization: Bearer $admin" \
+    answer=$(curl -sS -m 60 --cacert data/pki/ca.crt -H "Authorization: Bearer $admin" \
         -H 'Impersonate-User: binder' -H 'Content-Type: application/json' -d \
         "{$head,\"kind\":\"ClusterRole\",\"metadata\":{\"name\":\"lent\"},\
 \"rules\":[{\"apiGroups\":[\"\"],\"resources\":[\"secrets\"],\"verbs\":[\"get\"]}]}" \

@@ -26,7 +26,7 @@ tap "a server starts" start_both
 speaks() {
     speaks_want=$1
     shift
-    speaks_got=$(curl -sS -m 20 -o /dev/null -w '%{http_version} %{http_code}' \
+    speaks_got=$(curl -sS -m 60 -o /dev/null -w '%{http_version} %{http_code}' \
         --cacert data/pki/ca.crt "$@") && [ "$speaks_got" = "$speaks_want 200" ] && return 0
     echo "got $speaks_got"
     return 1
@@ -86,7 +86,7 @@ flood() {
             console.log(`no GOAWAY with ENHANCE_YOUR_CALM in ${got.length} bytes`);
             process.exit(1);
         });
-        setTimeout(() => process.exit(1), 20000);
+        setTimeout(() => process.exit(1), 60000);
     ' "${http##*:}" "$1" 5000
 }
 tap "a flood of pings is told to calm down" flood 0000080600000000003132333435363738

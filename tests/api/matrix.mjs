@@ -9,7 +9,15 @@
 //   node matrix.mjs FOLDER HTTP HTTPS     FOLDER has ca.crt, tokens.json, cora.crt, cora.key
 import fs from 'node:fs';
 import { ApiClient } from './api_client.mjs';
-import { away, defaults, home, identities, made, resourceVerbs } from './matrix_policy.mjs';
+import {
+    away,
+    defaults,
+    definitions,
+    home,
+    identities,
+    made,
+    resourceVerbs,
+} from './matrix_policy.mjs';
 import { allows, refusalOf, ruleAllows } from './rbac_model.mjs';
 import { tap, tapEnd, untilTrue } from './tap.mjs';
 
@@ -260,6 +268,36 @@ async function askPaths(client, user) {
 const rbacPath = '/apis/rbac.authorization.k8s.io/v1';
 const evil = { metadata: { name: 'evil' } };
 const byName = 'fieldSelector=metadata.name%3Da';
+// A door that is open is no way through another: an apply that would create, at the main door or
+// at a subresource; a write through another subresource, or of another object.
+const gears = `/apis/matrix.example.com/v1/namespaces/${home}/gears`;
+const gearOf = (name) => ({
+    apiVersion: 'matrix.example.com/v1',
+    kind: 'Gear',
+    metadata: { name },
+});
+const gear = gearOf('a');
+const scale = { apiVersion: 'autoscaling/v1', kind: 'Scale', metadata: { name: 'a' } };
+const applied = { 'content-type': 'application/apply-patch+yaml' };
+const merged = { 'content-type': 'application/merge-patch+json' };
+const asManager = 'fieldManager=m&force=true';
+const gearWays = [
+    ['only-patch', 'PATCH', `${gears}/new?${asManager}`, 403, gearOf('new'), applied],
+    ['only-update', 'PUT', `${gears}/new`, 404, gearOf('new')],
+    ['gear-status', 'PATCH', `${gears}/new/status?${asManager}`, 404, gearOf('new'), applied],
+    ['gear-status', 'PATCH', `${gears}/a?${asManager}`, 403, gear, applied],
+    ['gear-status', 'PATCH', `${gears}/a/status`, 200, { status: { size: 2 } }, merged],
+    ['gear-status', 'PATCH', `${gears}/a/scale`, 403, { spec: { replicas: 2 } }, merged],
+    ['gear-scale', 'PATCH', `${gears}/a/scale`, 200, { spec: { replicas: 2 } }, merged],
+    ['gear-scale', 'PATCH', `${gears}/b/scale`, 403, { spec: { replicas: 2 } }, merged],
+    ['gear-scale', 'PATCH', `${gears}/a/scale?${asManager}`, 200, scale, applied],
+    ['gear-scale', 'PATCH', `${gears}/a/status`, 403, { status: {} }, merged],
+    ['gear-owner', 'PATCH', `${gears}/a/status`, 403, { status: {} }, merged],
+    ['gear-owner', 'PATCH', `${gears}/a/scale`, 403, { spec: { replicas: 3 } }, merged],
+    ['gear-owner', 'PATCH', `${gears}/a`, 200, { spec: { color: 'red' } }, merged],
+    ['gear-owner', 'GET', '/apis/matrix.example.com/v1/gears', 403],
+    ['no-gears', 'GET', `${gears}/a`, 403],
+];
 // Who, what, the status: rights in a namespace, or to a name, that must not reach further.
 const ways = [
     ['star', 'GET', `${rbacPath}/namespaces/${home}/clusterroles`, 404],
@@ -321,13 +359,14 @@ const ways = [
     ['named', 'GET', `/api/v1/namespaces/${home}/configmaps?fieldSelector=&${byName}`, 403],
     ['named', 'GET', `/api/v1/namespaces/${home}/configmaps?fieldSelector=metadata.name!%3Da`, 403],
     ['named', 'GET', `/api/v1/namespaces/${home}/configmaps?${byName}%2Cmetadata.name%3Db`, 200],
+    ...gearWays,
     ['below', 'DELETE', '/api/v1/namespaces/default/services/kubernetes/status', 405],
     ['below', 'POST', '/api/v1/namespaces/default/services/kubernetes/status', 405, evil],
 ];
 
-async function goAround([who, method, path, status, body]) {
+async function goAround([who, method, path, status, body, fields]) {
     const client = new ApiClient(door, { token: tokens[who] });
-    const answer = await client.ask(method, path, body);
+    const answer = await client.ask(method, path, body, fields);
     client.close();
     const items = answer.json?.items?.filter(({ metadata }) => metadata.name !== 'a') ?? [];
     if (items.length) return [`it shows ${items.map(({ metadata }) => metadata.name)}`];
@@ -346,6 +385,8 @@ async function prepare() {
     };
     for (const name of [home, away]) await post('/api/v1/namespaces', { metadata: { name } });
     await post(`/api/v1/namespaces/${home}/serviceaccounts`, { metadata: { name: 'robot' } });
+    for (const object of definitions)
+        await post('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', object);
     for (const object of made) {
         const space = object.metadata.namespace ? `/namespaces/${object.metadata.namespace}` : '';
         await post(`/apis/rbac.authorization.k8s.io/v1${space}/${plural(object.kind)}`, object);
@@ -379,7 +420,12 @@ tap('roles and bindings', await prepare());
 const kinds = await discover();
 tap(
     'discovery lists kinds and subresources',
-    kinds.length > 15 && kinds.some((k) => k.subresource) ? [] : ['too few'],
+    kinds.length > 15 &&
+        ['gears', 'gears/status', 'gears/scale', 'axles'].every((name) =>
+            kinds.some((k) => [k.resource, k.subresource].filter(Boolean).join('/') === name),
+        )
+        ? []
+        : ['too few'],
 );
 for (const user of identities) {
     const { client, problems } = await clientOf(user);
@@ -401,5 +447,7 @@ for (const user of identities) {
 }
 await root.ask('POST', `/api/v1/namespaces/${home}/configmaps`, { metadata: { name: 'a' } });
 await root.ask('POST', `/api/v1/namespaces/${home}/configmaps`, { metadata: { name: 'b' } });
+await root.ask('POST', gears, gear);
+await root.ask('POST', gears, gearOf('b'));
 for (const way of ways) tap(`around: ${way.slice(0, 3).join(' ')}`, await goAround(way));
 tapEnd();

@@ -100,6 +100,39 @@ export const defaults = [
 export const home = 'team-a'; // where the bindings are
 export const away = 'team-b';
 
+// Kinds of the test's own: one in namespaces with both subresources, one without either.
+const customGroup = 'matrix.example.com';
+const anything = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
+const definition = (kind, plural, scope, subresources) => ({
+    metadata: { name: `${plural}.${customGroup}` },
+    spec: {
+        group: customGroup,
+        scope,
+        names: { kind, plural },
+        versions: [
+            {
+                name: 'v1',
+                served: true,
+                storage: true,
+                subresources,
+                schema: {
+                    openAPIV3Schema: {
+                        type: 'object',
+                        properties: { spec: anything, status: anything },
+                    },
+                },
+            },
+        ],
+    },
+});
+export const definitions = [
+    definition('Gear', 'gears', 'Namespaced', {
+        status: {},
+        scale: { specReplicasPath: '.spec.size', statusReplicasPath: '.status.size' },
+    }),
+    definition('Axle', 'axles', 'Cluster'),
+];
+
 export const resourceVerbs = [...letters.W];
 const all = (verbs) => [rule(verbs, '*', '*')];
 const named = { resourceNames: ['a'] };
@@ -123,6 +156,17 @@ export const made = [
         rule(['update'], '', 'namespaces/finalize', { resourceNames: [home] }),
     ]),
     binding('below', subjectOf('User', 'below'), 'below'),
+    // Rights to custom kinds, each to one door of them.
+    role('gear-status', [rule(letters.S, customGroup, 'gears/status')], home),
+    binding('gear-status', subjectOf('User', 'gear-status'), 'gear-status', home, 'Role'),
+    role('gear-scale', [rule(letters.S, customGroup, 'gears/scale', named)], home),
+    binding('gear-scale', subjectOf('User', 'gear-scale'), 'gear-scale', home, 'Role'),
+    role('gear-owner', [rule(letters.W, customGroup, 'gears')], home),
+    binding('gear-owner', subjectOf('User', 'gear-owner'), 'gear-owner', home, 'Role'),
+    role('gear-below', [rule(['*'], customGroup, '*/scale'), rule(read, customGroup, 'axles')]),
+    binding('gear-below', subjectOf('User', 'gear-below'), 'gear-below'),
+    role('no-gears', [rule(['*'], 'example.com', '*'), rule(['*'], '', 'gears')]),
+    binding('no-gears', subjectOf('User', 'no-gears'), 'no-gears'),
     role(
         'robot',
         [rule(read, '', 'configmaps'), rule(['get'], 'coordination.k8s.io', 'leases')],
@@ -153,6 +197,9 @@ export const identities = [
     ...resourceVerbs.map((verb) => token(`only-${verb}`)),
     token('star'),
     token('below'),
+    ...['gear-status', 'gear-scale', 'gear-owner', 'gear-below', 'no-gears'].map((name) =>
+        token(name),
+    ),
     token('paths'),
     token('conny', 'system:controllers'),
     token('mona', 'system:monitoring'),

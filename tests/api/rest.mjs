@@ -4,7 +4,7 @@ import https from 'node:https';
 import tls from 'node:tls';
 import { AnswerReader } from './watch_stream.mjs';
 
-const DEADLINE_MS = 30000;
+const DEADLINE_MS = 60000;
 
 export function fail(what) {
     throw new Error(what);

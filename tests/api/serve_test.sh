@@ -8,15 +8,6 @@ cd "$scratch" || exit 1
 server=
 trap 'if [ -n "$server" ]; then kill -9 "$server"; fi 2>/dev/null; rm -rf "$scratch"' EXIT
 
-# until_true COMMAND...: tries for 30 s.
-until_true() {
-    until_deadline=$(($(date +%s) + 30))
-    until "$@"; do
-        [ "$(date +%s)" -lt "$until_deadline" ] || return 1
-        sleep 0.05
-    done
-}
-
 is_up() { grep -q '^ready ' out || is_gone; }
 is_gone() { ! kill -0 "$server" 2>/dev/null; }
 
@@ -72,7 +63,7 @@ unauthorized=$unauthorized'"message":"Unauthorized","reason":"Unauthorized","cod
 fetches() {
     fetches_want="$1 $2"
     shift 2
-    fetches_got=$(curl -sS -m 20 --cacert data/pki/ca.crt -w '\n%{http_code}' "$@" 2>&1)
+    fetches_got=$(curl -sS -m 60 --cacert data/pki/ca.crt -w '\n%{http_code}' "$@" 2>&1)
     fetches_got="$(echo "$fetches_got" | tail -n 1) $(echo "$fetches_got" | sed '$d')"
     [ "$fetches_got" = "$fetches_want" ] && return 0
     echo "$fetches_got"
@@ -122,7 +113,7 @@ tap "a port that is taken" says 1 "could not listen on 127.0.0.1:$port: Address 
 # ---- SIGHUP ----
 
 serial() {
-    curl -sS -m 20 --cacert data/pki/ca.crt -w '%{certs}' -o /dev/null "$https/livez" |
+    curl -sS -m 60 --cacert data/pki/ca.crt -w '%{certs}' -o /dev/null "$https/livez" |
         sed -n 's/^Serial Number://p' | head -n 1
 }
 before=$(serial)

@@ -9,15 +9,6 @@ streams=
 # shellcheck disable=SC2086 # a list of processes
 trap 'kill -9 $server $streams 2>/dev/null; rm -rf "$scratch"' EXIT
 
-# until_true COMMAND...: tries for 20 s; what the last try printed is shown.
-until_true() {
-    until_deadline=$(($(date +%s) + 20))
-    until "$@" >until.out 2>&1; do
-        [ "$(date +%s)" -lt "$until_deadline" ] || { cat until.out; return 1; }
-        sleep 0.05
-    done
-}
-
 is_up() { grep -q '^ready ' out || ! kill -0 "$server" 2>/dev/null; }
 
 # start OPTION...: a server on a free port, its URL in $https; plain HTTP, if $listen says so, in
@@ -49,7 +40,7 @@ stop() {
 ask() {
     ask_path=$1
     shift
-    curl -sS -m 20 --cacert data/pki/ca.crt "$@" "$https$ask_path"
+    curl -sS -m 60 --cacert data/pki/ca.crt "$@" "$https$ask_path"
 }
 
 # admin PATH ARGUMENT...: as the administrator.

@@ -19,7 +19,7 @@ export function tapEnd() {
 }
 
 // Asks until the answer is true, for some seconds; says whether it became so.
-export async function untilTrue(ask, seconds = 20) {
+export async function untilTrue(ask, seconds = 60) {
     const deadline = Date.now() + seconds * 1000;
     while (!(await ask())) {
         if (Date.now() > deadline) return false;

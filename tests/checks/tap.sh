@@ -1,5 +1,6 @@
 # shellcheck shell=sh
-# Sourced by every check of this folder: TAP lines, and a scratch folder that goes away by itself.
+# Sourced by every check of this folder and by other tests: TAP lines, waiting with an end, and a
+# scratch folder that goes away by itself.
 #
 # The build folder is the script's first argument; `make test` gives it.
 top=$(cd "$(dirname "$0")/../.." && pwd)
@@ -40,6 +41,18 @@ complains() {
     echo "no line says: $complains_text"
     cat "$scratch/complains.out"
     return 1
+}
+
+# until_true COMMAND...: tries for 60 s; what the last try printed is shown when none succeeds.
+until_true() {
+    until_deadline=$(($(date +%s) + 60))
+    until "$@" >"$scratch/until.out" 2>&1; do
+        if [ "$(date +%s)" -ge "$until_deadline" ]; then
+            cat "$scratch/until.out"
+            return 1
+        fi
+        sleep 0.05
+    done
 }
 
 # tap_end: the plan, and the script's exit status.

@@ -23,15 +23,6 @@ skip_all() {
     exit 0
 }
 
-# until_true COMMAND...: tries for 30 s.
-until_true() {
-    until_deadline=$(($(date +%s) + 30))
-    until "$@"; do
-        [ "$(date +%s)" -lt "$until_deadline" ] || return 1
-        sleep 0.05
-    done
-}
-
 is_gone() { ! kill -0 "$pid" 2>/dev/null; }
 is_up() { grep -q '^ready ' out || is_gone; }
 

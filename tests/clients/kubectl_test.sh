@@ -136,7 +136,7 @@ watches() {
     timeout 60 "$kubectl" -n "$space" get configmaps -w --output-watch-events >watch.out 2>&1 &
     watches_pid=$!
     until_true watch_shows '^ADDED +b ' || return 1
-    curl -sS -m 20 --cacert data/pki/ca.crt --cert data/pki/admin.crt --key data/pki/admin.key \
+    curl -sS -m 60 --cacert data/pki/ca.crt --cert data/pki/admin.crt --key data/pki/admin.key \
         -H 'Content-Type: application/merge-patch+json' -X PATCH -o /dev/null \
         -d '{"data":{"w":"1","w2":"2"}}' "$https/api/v1/namespaces/$space/configmaps/a" || return 1
     until_true watch_shows '^MODIFIED +a +3 ' || return 1

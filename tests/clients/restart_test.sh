@@ -13,7 +13,7 @@ configmaps=/api/v1/namespaces/default/configmaps
 
 # call METHOD PATH [BODY]: the answer's body; fails when the server refuses.
 call() {
-    curl -sS -f -m 20 -H "Authorization: Bearer $token" -H 'Content-Type: application/json' \
+    curl -sS -f -m 60 -H "Authorization: Bearer $token" -H 'Content-Type: application/json' \
         -X "$1" ${3:+-d "$3"} "$http$2"
 }
 
@@ -139,7 +139,7 @@ list_again() {
     until_true has fresh '"value":"99"' && saw fresh 'MODIFIED/a=99'
 }
 invalid() {
-    curl -sS -m 20 -o body -w '%{http_code}' -H "Authorization: Bearer $token" \
+    curl -sS -m 60 -o body -w '%{http_code}' -H "Authorization: Bearer $token" \
         "$http$configmaps?watch=1&resourceVersion=abc" >code
     grep -q -x 400 code && grep -q '"status":"Failure"' body && return 0
     cat code body

@@ -63,10 +63,10 @@ static void check_admitted(struct vd_arena *arena, const struct vd_json *documen
         struct vd_slice name = vd_json_text(vd_json_get(version, VD_SLICE("name")));
         struct vd_kind *kind = NULL;
         struct vd_error error = {0};
-        if (vd_kind_new(&kind, source, name, &options, &error)) {
+        int code = vd_kind_new(&kind, source, name, &options, &error);
+        if (code)
             fprintf(stderr, "%s\n", error.text);
-            FUZZ_CHECK(!"an admitted definition can be served");
-        }
+        FUZZ_CHECK(code == VD_OK); /* what was admitted can be served */
         check_object(kind, arena, vd_json_copy(arena, object));
         vd_kind_unref(kind);
     }

@@ -13,27 +13,12 @@
 
 #include "base/buf.h"
 #include "base/utf8.h"
-#include "kube/strategic_merge.h"
+#include "merge_letters.h"
 #include "json/compare.h"
 #include "json/parse.h"
 #include "json/write.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static struct vd_merge_field letter_field(const void *node, struct vd_slice name)
-{
-    struct vd_merge_field field = {.node = node};
-    char letter = name.n ? name.p[0] : 0;
-    if (letter == 'a')
-        field.strategy = VD_MERGE_REPLACE;
-    if (letter == 'l' || letter == 's')
-        field.strategy = VD_MERGE_LIST;
-    if (letter == 'l')
-        field.key = VD_SLICE("k");
-    return field;
-}
-
-static const struct vd_merge_rules rules = {letter_field};
 
 static size_t count_directives(const struct vd_json *v)
 {
@@ -94,7 +79,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct vd_json *doc, *patch;
     if (vd_json_parse(&arena, first, NULL, &doc, NULL) == VD_OK &&
         vd_json_parse(&arena, second, NULL, &patch, NULL) == VD_OK) {
-        check_merge(&arena, doc, patch, &rules);
+        check_merge(&arena, doc, patch, &letter_rules);
         check_merge(&arena, doc, patch, NULL);
     }
     vd_arena_release(&arena);

@@ -51,6 +51,22 @@ static const char WIDGET_YAML[] = "spec:\n"
                                   "  - {name: v2, served: true, storage: false}\n"
                                   "  - {name: v3alpha1, served: false, storage: false}\n";
 
+/* A definition of example.com with one version that has a status, up to where the properties of
+ * its schema begin. */
+#define CLUSTER_KIND_YAML(kind, plural)                                                            \
+    "spec:\n"                                                                                      \
+    "  group: example.com\n"                                                                       \
+    "  scope: Cluster\n"                                                                           \
+    "  names: {kind: " kind ", plural: " plural "}\n"                                              \
+    "  versions:\n"                                                                                \
+    "  - name: v1\n"                                                                               \
+    "    served: true\n"                                                                           \
+    "    storage: true\n"                                                                          \
+    "    subresources: {status: {}}\n"                                                             \
+    "    schema:\n"                                                                                \
+    "      openAPIV3Schema:\n"                                                                     \
+    "        type: object\n"
+
 /* Namespace, as a built-in kind of the core group. */
 static const char ROOM_YAML[] = "spec:\n"
                                 "  group: \"\"\n"

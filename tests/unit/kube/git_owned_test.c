@@ -5,20 +5,12 @@
 #include "json_check.h"
 #include "widget_kinds.h"
 
-static const char OWNED[] = "metadata: {annotations: {vedette.dev/spec-owner: git}}\n"
-                            "spec:\n"
-                            "  group: example.com\n"
-                            "  scope: Cluster\n"
-                            "  names: {kind: Owned, plural: owneds}\n"
-                            "  versions:\n"
-                            "  - name: v1\n"
-                            "    served: true\n"
-                            "    storage: true\n"
-                            "    subresources: {status: {}}\n"
-                            "    schema:\n"
-                            "      openAPIV3Schema:\n"
-                            "        type: object\n"
-                            "        x-kubernetes-preserve-unknown-fields: true\n";
+/* clang-format off */
+static const char OWNED[] =
+    "metadata: {annotations: {vedette.dev/spec-owner: git}}\n"
+    CLUSTER_KIND_YAML("Owned", "owneds")
+    "        x-kubernetes-preserve-unknown-fields: true\n";
+/* clang-format on */
 
 #define OWNEDS "/apis/example.com/v1/owneds"
 #define MAPS   "/api/v1/namespaces/room/configmaps"

@@ -133,6 +133,19 @@ static void wrong_types_are_named(void **state)
     assert_says(&error, "an object of the API must be a JSON object");
 }
 
+static void empty_containers_go(void **state)
+{
+    struct vd_json *object = json_of(
+        *state, "{\"metadata\":{\"name\":\"a\",\"labels\":{},\"annotations\":{\"a\":\"\"},"
+                "\"finalizers\":[],\"ownerReferences\":[]},\"spec\":{\"labels\":{}}}");
+    vd_meta_drop_empty(object);
+    assert_json(object, "{\"metadata\":{\"name\":\"a\",\"annotations\":{\"a\":\"\"}},"
+                        "\"spec\":{\"labels\":{}}}");
+    object = json_of(*state, "{\"spec\":1}");
+    vd_meta_drop_empty(object);
+    assert_json(object, "{\"spec\":1}");
+}
+
 static void fields_are_written(void **state)
 {
     struct vd_json *v = vd_json_object(*state);
@@ -194,11 +207,9 @@ static void labels_finalizers_and_owners_are_written(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        arena_test(fields_are_read),
-        arena_test(what_is_missing_or_strange_reads_as_nothing),
-        arena_test(wrong_types_are_named),
-        arena_test(fields_are_written),
-        arena_test(labels_finalizers_and_owners_are_written),
+        arena_test(fields_are_read),       arena_test(what_is_missing_or_strange_reads_as_nothing),
+        arena_test(wrong_types_are_named), arena_test(empty_containers_go),
+        arena_test(fields_are_written),    arena_test(labels_finalizers_and_owners_are_written),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

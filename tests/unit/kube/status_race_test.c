@@ -25,31 +25,23 @@ enum { WRITERS = 16, OBJECTS = 100, LOOPS = 2, WRITES = 4000 };
 
 #define PATH "/apis/example.com/v1/counters"
 
-static const char COUNTER[] = "metadata:\n"
-                              "  annotations:\n"
-                              "    vedette.dev/status-precondition: required\n"
-                              "    vedette.dev/status-boundary: strict\n"
-                              "spec:\n"
-                              "  group: example.com\n"
-                              "  scope: Cluster\n"
-                              "  names: {kind: Counter, plural: counters}\n"
-                              "  versions:\n"
-                              "  - name: v1\n"
-                              "    served: true\n"
-                              "    storage: true\n"
-                              "    subresources: {status: {}}\n"
-                              "    schema:\n"
-                              "      openAPIV3Schema:\n"
-                              "        type: object\n"
-                              "        properties:\n"
-                              "          spec:\n"
-                              "            type: object\n"
-                              "            properties: {size: {type: integer}}\n"
-                              "          status:\n"
-                              "            type: object\n"
-                              "            properties:\n"
-                              "              count: {type: integer}\n"
-                              "              writer: {type: integer}\n";
+/* clang-format off */
+static const char COUNTER[] =
+    "metadata:\n"
+    "  annotations:\n"
+    "    vedette.dev/status-precondition: required\n"
+    "    vedette.dev/status-boundary: strict\n"
+    CLUSTER_KIND_YAML("Counter", "counters")
+    "        properties:\n"
+    "          spec:\n"
+    "            type: object\n"
+    "            properties: {size: {type: integer}}\n"
+    "          status:\n"
+    "            type: object\n"
+    "            properties:\n"
+    "              count: {type: integer}\n"
+    "              writer: {type: integer}\n";
+/* clang-format on */
 
 /* What a writer was told: of a win, the version that it made. */
 struct told {

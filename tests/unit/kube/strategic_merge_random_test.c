@@ -14,26 +14,11 @@
 #include <stdio.h>
 
 #include "json_check.h"
-#include "kube/strategic_merge.h"
+#include "merge_letters.h"
 #include "seed.h"
 #include "json/compare.h"
 
 enum { ROUNDS = 20000, DEPTH = 3, ITEMS = 5 };
-
-static struct vd_merge_field letter_field(const void *node, struct vd_slice name)
-{
-    struct vd_merge_field field = {.node = node};
-    char letter = name.n ? name.p[0] : 0;
-    if (letter == 'a')
-        field.strategy = VD_MERGE_REPLACE;
-    if (letter == 'l' || letter == 's')
-        field.strategy = VD_MERGE_LIST;
-    if (letter == 'l')
-        field.key = VD_SLICE("k");
-    return field;
-}
-
-static const struct vd_merge_rules rules = {letter_field};
 
 /* --- the model --- */
 
@@ -526,7 +511,7 @@ static void it_agrees_with_the_model(void **state)
         struct vd_json *want = model_map(&model, vd_json_copy(&arena, before),
                                          vd_json_copy(&arena, patch));
         struct vd_error error = {0};
-        int code = vd_strategic_merge(&arena, doc, patch, &rules, "any", &error);
+        int code = vd_strategic_merge(&arena, doc, patch, &letter_rules, "any", &error);
         failures += code != VD_OK;
         if ((code != VD_OK) != model.failed)
             disagree(seed, code ? error.text : "only the model fails", before, patch, doc, want);

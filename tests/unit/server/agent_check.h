@@ -18,7 +18,7 @@
 #include "json/revision_hole.h"
 #include "json/write.h"
 
-enum { DEADLINE_S = 30 };
+enum { DEADLINE_S = 60 };
 
 struct bench {
     struct vd_store *store;

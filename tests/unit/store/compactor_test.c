@@ -12,7 +12,7 @@
 #include "setting.h"
 #include "store/store.h"
 
-enum { AGE_MS = 1000000, DEADLINE_S = 20 };
+enum { AGE_MS = 1000000, DEADLINE_S = 60 };
 
 static const struct vd_store_options by_hand = {.manual_compaction = true};
 

@@ -55,7 +55,7 @@ static inline int setting_free(void **state)
     return 0;
 }
 
-/* The value of an object at a revision, 0 for now, or the name of the code. */
+/* The value of an object at a revision (0: the newest), or the name of the code. */
 static inline const char *value_at(struct setting *t, const char *name, uint64_t revision,
                                    char room[64])
 {
