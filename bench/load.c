@@ -6,6 +6,8 @@
  *   load replay   watchers resume from an old version: events/s
  *   load list     clients list the collection: lists/s, MB/s
  *   load write    writers patch: writes/s; with --watchers and --watch-path, bystanders
+ *   load greedy   watches that nobody reads, and busy connections
+ *   load pulse    one user's reads and writes, beside that
  *
  * Plain Kubernetes REST over HTTP/1.1, so it drives kube-apiserver as well. With
  * --http2-connections N, watchers share N connections of HTTP/2.
@@ -38,8 +40,10 @@ static const struct {
     const char *name;
     void (*run)(void);
 } modes[] = {
-    {"fanout", mode_fanout}, {"idle", mode_idle},   {"replay", mode_replay},
-    {"list", mode_list},     {"write", mode_write}, {"definitions", mode_definitions},
+    {"fanout", mode_fanout}, {"idle", mode_idle},
+    {"replay", mode_replay}, {"list", mode_list},
+    {"write", mode_write},   {"greedy", mode_greedy},
+    {"pulse", mode_pulse},   {"definitions", mode_definitions},
 };
 
 /* Options by what they set. */
@@ -125,7 +129,8 @@ double server_cpu_s(void)
 
 static _Noreturn void usage(void)
 {
-    fputs("usage: load fanout|idle|replay|list|write|definitions --server http[s]://ADDRESS:PORT "
+    fputs("usage: load fanout|idle|replay|list|write|definitions|greedy|pulse "
+          "--server http[s]://ADDRESS:PORT "
           "[OPTION "
           "VALUE]...\n"
           "  --pid N --seconds S",

@@ -161,6 +161,8 @@ void mode_replay(void);
 void mode_list(void);
 void mode_write(void);
 void mode_definitions(void);
+void mode_greedy(void);
+void mode_pulse(void);
 
 double server_cpu_s(void);
 double server_resident_kb(void);

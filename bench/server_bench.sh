@@ -337,6 +337,78 @@ empty() {
     verdict "binary, MB" "$(ratio "$size" 1048576)" '<=' 5 "stripped"
 }
 
+# user NAME: a token of a user who may edit everything and is nobody special.
+user() {
+    "$server" token create --data "$work/data" --user "$1" --groups crowd
+}
+
+# bind_crowd: the users of that group may edit.
+bind_crowd() {
+    curl -sS -f -o /dev/null -H "Authorization: Bearer $token" -H 'Content-Type: application/json' \
+        -d '{"apiVersion":"rbac.authorization.k8s.io/v1","kind":"ClusterRoleBinding",
+            "metadata":{"name":"crowd"},
+            "roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole","name":"edit"},
+            "subjects":[{"apiGroup":"rbac.authorization.k8s.io","kind":"Group","name":"crowd"}]}' \
+        "$plain/apis/rbac.authorization.k8s.io/v1/clusterrolebindings"
+}
+
+# pulse: what the other user feels: the best p99 of three goes in $read_p99 and $write_p99, since
+# whatever else the machine does can only make one worse.
+pulse() {
+    read_p99=''
+    write_p99=''
+    for _ in 1 2 3; do
+        run server pulse --server "$plain" --token "$other" --objects 100
+        read_p99=$(least "$read_p99" "$(field "$line" read_ms.p99)")
+        write_p99=$(least "$write_p99" "$(field "$line" write_ms.p99)")
+    done
+}
+
+# least A B: the smaller; A may be empty.
+least() {
+    awk -v a="$1" -v b="$2" 'BEGIN { print (a == "" || b + 0 < a + 0) ? b : a }'
+}
+
+# parked N: whether so many watches wait for their clients.
+parked() {
+    curl -sS -H "Authorization: Bearer $token" "$plain/metrics" |
+        awk -v n="$1" '/^watch_watchers.*parked/ { sum += $NF } END { exit sum < n }'
+}
+
+# Another user's reads and writes, alone and beside one with 5,000 watches that nobody reads and
+# 200 busy connections. Its program gets what the others leave of this machine's CPUs: on a machine
+# of its own it would take nothing from them.
+fair() {
+    wanted fair || return 0
+    start_server
+    bind_crowd
+    greedy=$(user greedy)
+    other=$(user other)
+    "$load" write --server "$plain" --token "$token" --seconds 0.1 >/dev/null
+    pulse
+    alone_read=$read_p99
+    alone_write=$write_p99
+    : >"$work/greedy"
+    nice -n 19 "$load" greedy --server "$plain" --token "$greedy" --watchers 5000 --clients 200 \
+        --seconds $((seconds * 4 + 120)) >"$work/greedy" 2>"$work/greedy.err" &
+    crowd=$!
+    await "$work/greedy" "$crowd"
+    until parked 4500; do # what their kernels take without being asked is full
+        "$load" write --server "$plain" --token "$token" --seconds 0.5 >/dev/null
+    done
+    pulse
+    verdict "p99 of another's reads, beside a greedy user" "$(ratio "$read_p99" "$alone_read")" \
+        '<=' 1.25 "of $alone_read ms"
+    verdict "p99 of another's writes, beside a greedy user" "$(ratio "$write_p99" "$alone_write")" \
+        '<=' 1.25 "of $alone_write ms"
+    say "  resident with 5,000 such watches, MB" "$(resident_mb "$pid")"
+    kill "$crowd" 2>/dev/null || true
+    wait "$crowd" 2>/dev/null || true
+    say "  answers that the greedy user got, a second" \
+        "$(field "$(tail -n 1 "$work/greedy")" answers_per_s)"
+    stop_all
+}
+
 start_server
 cp "$work/data/pki/server.crt" "$work/ceiling.crt"
 cp "$work/data/pki/server.key" "$work/ceiling.key"
@@ -360,6 +432,7 @@ http2 1000 10 64
 bystanders
 idle plain 1
 idle tls 16
+fair
 replay plain 1000
 replay tls $((peer_replay * 10 / 1000))
 definitions 1

@@ -87,6 +87,7 @@ extern const struct vd_command vd_command_token;
 extern const struct vd_command vd_command_token_create;
 extern const struct vd_command vd_command_token_list;
 extern const struct vd_command vd_command_token_revoke;
+extern const struct vd_command vd_command_top;
 extern const struct vd_command vd_command_version;
 
 #endif

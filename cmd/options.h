@@ -6,7 +6,7 @@
 #include "command.h"
 
 enum {
-    VD_OPTIONS_MAX = 32, /* of one command */
+    VD_OPTIONS_MAX = 64, /* of one command */
     VD_COMMAND_DEPTH_MAX = 4,
 };
 

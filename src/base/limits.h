@@ -76,6 +76,17 @@
     X(VD_HTTP2_NUISANCES_MAX,    500,         "resets, pings, settings and the like that an HTTP/2 client may send at once; then GOAWAY") \
     X(VD_HTTP2_NUISANCES_PER_S,  100,         "and how many per second in the long run") \
     X(VD_HTTP2_NOTICE_MS,        1000,        "milliseconds between the two GOAWAYs of a connection that ends, when the client does not answer") \
+    X(VD_HTTP_TURN_HANDSHAKES_MAX, 2,         "steps of TLS handshakes that one turn of a loop takes; a step costs as much as many requests") \
+    X(VD_HTTP_STRANGERS_MAX,     4096,        "connections of which nobody has shown yet who he is; one more ends the oldest") \
+    X(VD_TCP_UNSENT_LEN_MAX,     131072,      "bytes that the kernel keeps for a connection before it has sent them") \
+    X(VD_ACCOUNTS_MAX,           10000,       "users whose use is counted one by one; more share one account") \
+    X(VD_ACCOUNT_METRICS_MAX,    100,         "users with metrics of their own; more are counted as 'other'") \
+    X(VD_USER_REQUESTS_DEFAULT,  400,         "requests of one user in flight; one more is 429") \
+    X(VD_USER_WATCHES_DEFAULT,   10000,       "open watches of one user; one more is 429") \
+    X(VD_USER_QUEUED_BYTES_DEFAULT, 67108864, "bytes waiting for one user; then his watches that do not read are parked, and a list is 429") \
+    X(VD_REQUESTS_DEFAULT,       4000,        "requests in flight of all users; a quarter is reserved for the system and administrators") \
+    X(VD_WATCHES_DEFAULT,        100000,      "open watches of all users; a quarter is reserved likewise") \
+    X(VD_QUEUED_BYTES_DEFAULT,   536870912,   "bytes waiting for all users; then those with more than a sixteenth of it are treated as over their own") \
     X(VD_GZIP_BODY_LEN_MIN,      131072,      "bytes from which on an answer is compressed, where the client allows it (as in Kubernetes)") \
     X(VD_VERSION_WAIT_MS,        3000,        "milliseconds that a read waits for a resourceVersion that is to come; then 504 (as in Kubernetes)") \
     X(VD_TCP_KEEPALIVE_S,        60,          "seconds of silence before a connection is probed, 4 times in 15 s steps") \
@@ -98,6 +109,7 @@
     X(VD_LIST_KEYS_MAX,          64,          "names in x-kubernetes-list-map-keys of a definition's schema") \
     X(VD_LOG_LINE_MAX,           8192,        "bytes of a log line; a longer one is cut") \
     X(VD_LOG_QUEUE_MAX,          4096,        "log lines waiting to be written; more are dropped and counted") \
+    X(VD_LOG_REFUSALS_PER_S,     10,          "requests answered with 401 or 429 that each loop logs in a second; more are counted") \
     X(VD_METRIC_LABELS_MAX,      6,           "labels of a metric") \
     X(VD_METRIC_LABEL_LEN_MAX,   128,         "bytes of a label value; a longer one is cut") \
     X(VD_METRIC_CHILDREN_MAX,    1000,        "label combinations of a metric; more are counted as 'other'") \

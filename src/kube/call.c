@@ -181,6 +181,12 @@ void vd_call_reply_status(struct vd_call *call, const struct vd_status *status)
     vd_buf_release(&body);
 }
 
+void vd_call_reply_too_many(struct vd_call *call)
+{
+    struct vd_status status = vd_status_over_limit(&call->arena);
+    vd_call_reply_status(call, &status);
+}
+
 void vd_call_reply_error(struct vd_call *call, int code, const struct vd_error *error)
 {
     struct vd_status_target about = vd_call_about(call);

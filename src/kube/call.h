@@ -90,6 +90,9 @@ void vd_call_reply_object(struct vd_call *call, unsigned status, struct vd_slice
 void vd_call_reply_status(struct vd_call *call, const struct vd_status *status);
 void vd_call_reply_error(struct vd_call *call, int code, const struct vd_error *error);
 
+/* 429, in the words of Kubernetes' fairness. */
+void vd_call_reply_too_many(struct vd_call *call);
+
 /* The kind will be gone soon: it takes no new objects. */
 void vd_call_reply_terminating(struct vd_call *call);
 

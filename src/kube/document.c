@@ -1,6 +1,6 @@
 /*
  * Requests for documents: discovery, OpenAPI and /version, which are made once for a
- * set of kinds and then only sent, and /metrics, which are made anew.
+ * set of kinds and then only sent, and /metrics and /debug/usage, which are made anew.
  */
 #include "kube/call.h"
 #include "kube/documents.h"
@@ -60,6 +60,14 @@ static void reply_metrics(struct vd_call *call)
     vd_buf_release(&text);
 }
 
+static void reply_usage(struct vd_call *call)
+{
+    struct vd_buf json = {0};
+    call->kube->usage(call->kube->metrics_arg, &json);
+    vd_call_reply(call, 200, VD_SLICE("application/json"), vd_buf_slice(&json));
+    vd_buf_release(&json);
+}
+
 bool vd_call_document(struct vd_call *call)
 {
     struct vd_accept accept;
@@ -72,6 +80,10 @@ bool vd_call_document(struct vd_call *call)
     }
     if (vd_slice_is(path, "/metrics") && call->kube->metrics) {
         reply_metrics(call);
+        return true;
+    }
+    if (vd_slice_is(path, "/debug/usage") && call->kube->usage) {
+        reply_usage(call);
         return true;
     }
     if (!vd_document_is_path(path))

@@ -17,6 +17,7 @@
 #include "kube/meter.h"
 #include "kube/tables.h"
 #include "net/exchange.h"
+#include "net/turnstile.h"
 #include "store/store.h"
 #include "watch/registry.h"
 
@@ -54,6 +55,8 @@ struct vd_kube {
     void (*await_definition)(void *definitions, struct vd_slice name, uint64_t revision,
                              struct vd_loop *loop, struct vd_task *task);
     void *definitions;
+    /* Adds who uses what, as JSON; NULL: nobody counts. With the argument of metrics. */
+    void (*usage)(void *arg, struct vd_buf *out);
     /* Adds what /metrics shows, with its own argument; NULL: there is none. */
     void (*metrics)(void *arg, struct vd_buf *out);
     void *metrics_arg;
@@ -68,6 +71,8 @@ struct vd_kube_loop {
     struct vd_kube *kube;
     struct vd_loop *loop;
     struct vd_registry *registry;
+    struct vd_turnstile turnstile; /* users take turns */
+    struct vd_lane lane;           /* of those without an account */
     struct vd_turn_hook hook;
     struct vd_proposal *proposals; /* of this turn, for its end */
     struct vd_proposal **proposals_end;

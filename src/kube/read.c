@@ -13,10 +13,12 @@
 #include "kube/continue_token.h"
 #include "kube/list_writer.h"
 #include "kube/zip.h"
+#include "net/account.h"
 #include "store/snapshot.h"
 
 enum {
-    PIECE_LEN = 131072,   /* bytes of a list that are made at a time */
+    PIECE_LEN = 131072,   /* bytes of a list that are made at a time ... */
+    SHARED_LEN = 32768,   /* ... when several users take turns */
     PIECE_OBJECTS = 4096, /* that are looked at for them: a filter may pass few */
     STEP_OBJECTS = 64,
 };
@@ -58,8 +60,7 @@ struct listing {
     struct vd_attributes attributes;
     uint64_t left; /* of the limit; UINT64_MAX: no limit */
     struct vd_list_writer writer;
-    struct vd_task again; /* goes on in another turn */
-    bool posted;
+    struct vd_chore again; /* goes on when it is the user's turn */
     /* Of a stream: */
     bool begun;
     bool takes_gzip, zipped;
@@ -84,8 +85,7 @@ static void gone(struct vd_exchange *x)
 {
     struct listing *l = x->arg;
     l->call->x = NULL;
-    if (l->posted)
-        return; /* the task finds out */
+    vd_chore_cancel(&l->again);
     vd_call_free(l->call);
     listing_free(l);
 }
@@ -102,23 +102,21 @@ static void reply_error(struct listing *l, int code, const struct vd_error *erro
 
 static void go_on(struct listing *l);
 
-static void on_again(struct vd_task *task)
+static void on_again(struct vd_chore *chore)
 {
-    struct listing *l = VD_HEAP_OWNER(task, struct listing, again);
-    l->posted = false;
-    if (l->call->x) {
-        go_on(l);
-        return;
-    }
-    vd_call_free(l->call);
-    listing_free(l);
+    go_on(VD_HEAP_OWNER(chore, struct listing, again));
+}
+
+static struct vd_lane *lane_of(struct listing *l)
+{
+    struct vd_account *account = l->call->x->account;
+    return account ? vd_account_lane(account, l->call->l->loop->index) : &l->call->l->lane;
 }
 
 static void let_others(struct listing *l)
 {
-    l->posted = true;
     l->again.run = on_again;
-    vd_loop_post(l->call->l->loop, &l->again);
+    vd_turnstile_wait(&l->call->l->turnstile, lane_of(l), &l->again);
 }
 
 /* ---- items ---- */
@@ -224,7 +222,8 @@ static void send_piece(struct listing *l)
     size_t from = out->n;
     if (!l->begun)
         add_head(l, out, VD_SLICE(""), 0, false);
-    int code = add_items(l, out, from + PIECE_LEN, &error);
+    size_t len = vd_turnstile_is_shared(&loop->turnstile) ? SHARED_LEN : PIECE_LEN;
+    int code = add_items(l, out, from + len, &error);
     if (code) {
         vd_buf_reset(out);
         break_off(l, code, &error);
@@ -302,7 +301,15 @@ static void go_on(struct listing *l)
 
 static void drained(struct vd_exchange *x)
 {
-    go_on(x->arg);
+    struct listing *l = x->arg;
+    struct vd_turnstile *turnstile = &l->call->l->turnstile;
+    struct vd_lane *lane = lane_of(l);
+    if (!vd_turnstile_enter(turnstile, lane)) {
+        let_others(l);
+        return;
+    }
+    go_on(l);
+    vd_turnstile_leave(turnstile, lane);
 }
 
 static const struct vd_exchange_ops list_ops = {drained, gone};
@@ -387,6 +394,11 @@ void vd_call_list(struct vd_call *call)
 {
     struct vd_list_options o;
     struct vd_error error;
+    if (vd_exchange_is_over(call->x)) { /* a list would add to what the user does not read */
+        vd_account_refuse(call->x->account, VD_LIMIT_USER_QUEUED);
+        vd_call_reply_too_many(call);
+        return;
+    }
     int code = vd_list_options_parse(&o, &call->query, false, &error);
     if (code) {
         vd_call_reply_options(call, code, &error);

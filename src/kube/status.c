@@ -598,6 +598,12 @@ struct vd_status vd_status_too_many_requests(struct vd_arena *a, struct vd_slice
     return retry(plain(a, 429, "TooManyRequests", "", message), retry_after_s);
 }
 
+struct vd_status vd_status_over_limit(struct vd_arena *a)
+{
+    return vd_status_too_many_requests(a, VD_SLICE("Too many requests, please try again later."),
+                                       1);
+}
+
 /* --- versions --- */
 
 struct vd_status vd_status_expired(struct vd_arena *a, struct vd_slice message)

@@ -180,6 +180,9 @@ struct vd_status vd_status_precondition_required(struct vd_arena *a,
 struct vd_status vd_status_too_many_requests(struct vd_arena *a, struct vd_slice message,
                                              int retry_after_s);
 
+/* The same in the words of Kubernetes' fairness: try again after a second. */
+struct vd_status vd_status_over_limit(struct vd_arena *a);
+
 /* --- versions --- */
 
 /* 410 with reason Expired, 410 with the older reason Gone. */

@@ -26,10 +26,13 @@
 #include "kube/record.h"
 #include "kube/shown.h"
 #include "kube/zip.h"
+#include "net/account.h"
 
 enum {
     BACKLOG_MAX = 262144,    /* bytes that a watch may have waiting */
-    TURN_DELIVERIES = 4096,  /* what a turn gives to watchers that are behind */
+    TURN_DELIVERIES = 4096,  /* what a turn gives to watchers that are behind ... */
+    SHARED_DELIVERIES = 256, /* ... when several users take turns, */
+    SHARED_WATCHES = 64,     /* and to how many watches, then, an event goes in one turn */
     RECHECK_MS = 1000,       /* between two looks at a watch's rights */
     RECHECK_STEP = 512,      /* watches that are looked at in one turn */
     HOLD_MS = 1,             /* how long events may wait for those of writes in flight */
@@ -319,12 +322,19 @@ static void on_recheck(struct vd_timer *timer)
 
 /* ---- delivering ---- */
 
+/* Whether more would have to wait. When much waits for the user as a whole, a watch that
+ * has something waiting takes no more; one that has nothing is read, and goes on. */
+static bool is_full(const struct vd_watch *w)
+{
+    size_t backlog = vd_exchange_backlog(w->x);
+    return backlog >= BACKLOG_MAX || (backlog && vd_exchange_is_over(w->x));
+}
+
 static enum vd_take deliver(struct vd_watcher *watcher, const struct vd_deliveries *d,
                             struct vd_shared **shared)
 {
     struct vd_watch *w = (struct vd_watch *)watcher;
-    bool full = vd_exchange_backlog(w->x) >= BACKLOG_MAX;
-    if (shared && full) {
+    if (shared && is_full(w)) {
         vd_exchange_await_drain(w->x);
         return VD_TAKE_NOT;
     }
@@ -339,7 +349,7 @@ static enum vd_take deliver(struct vd_watcher *watcher, const struct vd_deliveri
         w->tell_initial_end = false;
         send_bookmark(w, d->upto, true);
     }
-    if (vd_exchange_backlog(w->x) < BACKLOG_MAX)
+    if (!is_full(w))
         return VD_TAKE_MORE;
     vd_exchange_await_drain(w->x);
     return VD_TAKE_LAST;
@@ -486,6 +496,13 @@ void vd_call_watch(struct vd_call *call)
         vd_call_reply_error(call, code, &error);
         return;
     }
+    enum vd_account_limit limit = vd_exchange_charge_watch(call->x);
+    if (limit) {
+        vd_filter_unref(filter);
+        vd_list_options_release(&o);
+        vd_call_reply_too_many(call);
+        return;
+    }
     struct vd_watch *w = watch_new(call, &o);
     code = open_cursor(w, call->kube->store, filter, &o, &error);
     vd_filter_unref(filter);
@@ -540,7 +557,9 @@ static bool turn(struct vd_turn_hook *hook)
     vd_kube_loop_let_go_on(l);
     propose(l);
     vd_registry_hold(l->registry, should_hold(l));
-    return vd_registry_turn(l->registry, TURN_DELIVERIES);
+    bool shared = vd_turnstile_is_shared(&l->turnstile);
+    vd_registry_slice(l->registry, shared ? SHARED_WATCHES : 0);
+    return vd_registry_turn(l->registry, shared ? SHARED_DELIVERIES : TURN_DELIVERIES);
 }
 
 static bool after_turn(struct vd_turn_hook *hook)
@@ -566,6 +585,7 @@ void vd_kube_loop_init(struct vd_kube_loop *l, struct vd_kube *kube, struct vd_l
     l->recheck.fire = on_recheck;
     l->meters = vd_meters_new(loop->index);
     l->registry = vd_registry_new(kube->store, wake, loop);
+    vd_turnstile_init(&l->turnstile, loop); /* what it lets pass may propose in the same turn */
     vd_loop_hook(loop, &l->hook);
 }
 

@@ -23,6 +23,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "net/account.h"
 #include "net/connection_internal.h"
 #include "net/http2.h"
 #include "net/output.h"
@@ -44,6 +45,7 @@ static void free_connection(uv_handle_t *handle)
 {
     struct vd_connection *c = handle->data;
     vd_output_release(c);
+    vd_account_unref(c->account);
     free(c);
 }
 
@@ -79,13 +81,72 @@ static void intake_free(struct vd_connection *c)
     c->intake = NULL;
 }
 
+static void link_in(struct vd_connection *c)
+{
+    struct vd_http_service *s = c->service;
+    struct vd_connection **first = c->is_known ? &s->connections : &s->strangers;
+    c->prev = NULL;
+    c->next = *first;
+    if (c->next)
+        c->next->prev = c;
+    else if (!c->is_known)
+        s->strangers_last = c;
+    *first = c;
+    s->strangers_n += !c->is_known;
+}
+
+static void link_out(struct vd_connection *c)
+{
+    struct vd_http_service *s = c->service;
+    *(c->prev ? &c->prev->next : c->is_known ? &s->connections : &s->strangers) = c->next;
+    if (c->next)
+        c->next->prev = c->prev;
+    else if (!c->is_known)
+        s->strangers_last = c->prev;
+    s->strangers_n -= !c->is_known;
+}
+
+void vd_connection_set_known(struct vd_connection *c)
+{
+    if (c->is_known || c->state == VD_CONNECTION_CLOSED)
+        return;
+    link_out(c);
+    c->is_known = true;
+    link_in(c);
+}
+
+static bool is_answering(const struct vd_connection *c)
+{
+    return c->http2 ? vd_http2_is_answering(c) : c->state == VD_CONNECTION_ANSWER;
+}
+
+/* The oldest stranger goes: who means well has shown himself long before that. One that is
+ * being answered stays. */
+static void make_room(struct vd_http_service *s)
+{
+    struct vd_connection *c = s->strangers_last;
+    while (c && is_answering(c))
+        c = c->prev;
+    if (c)
+        vd_connection_close(c);
+}
+
+static void shaking_remove(struct vd_connection *c)
+{
+    struct vd_http_service *s = c->service;
+    if (!c->shaking)
+        return;
+    c->shaking = false;
+    *(c->prev_dirty ? &c->prev_dirty->next_dirty : &s->shaking) = c->next_dirty;
+    *(c->next_dirty ? &c->next_dirty->prev_dirty : &s->shaking_last) = c->prev_dirty;
+}
+
 static void unlink_connection(struct vd_connection *c)
 {
     struct vd_http_service *s = c->service;
-    *(c->prev ? &c->prev->next : &s->connections) = c->next;
-    if (c->next)
-        c->next->prev = c->prev;
+    link_out(c);
     s->count--;
+    shaking_remove(c);
     vd_output_unmark(c);
     if (s->count == 0 && s->spare) {
         vd_buf_release(&s->spare->bytes);
@@ -174,7 +235,7 @@ static bool may_read(const struct vd_connection *c)
  * when it is flushed, and then nearly always waits for the same as before. */
 static void set_events(struct vd_connection *c)
 {
-    if (c->state == VD_CONNECTION_CLOSED || c->is_dirty)
+    if (c->state == VD_CONNECTION_CLOSED || c->is_dirty || c->shaking)
         return;
     bool reads = may_read(c);
     int events = reads ? UV_READABLE : 0;
@@ -235,12 +296,26 @@ static void flush(struct vd_connection *c, bool late)
     set_events(c);
 }
 
+static void shake_hands(struct vd_connection *c);
+
+/* Handshakes that had to wait; they count for the turn to come. */
+static void shake_some(struct vd_http_service *s)
+{
+    for (s->handshakes = 0; s->shaking && s->handshakes < VD_HTTP_TURN_HANDSHAKES_MAX;) {
+        struct vd_connection *c = s->shaking;
+        shaking_remove(c);
+        s->handshakes++;
+        shake_hands(c);
+    }
+}
+
 /* What was queued in this turn leaves now. What that brings about may queue more;
  * that is for the next round. */
 static bool flush_dirty(struct vd_turn_hook *hook)
 {
     struct vd_http_service *s =
         (struct vd_http_service *)((char *)hook - offsetof(struct vd_http_service, flush_hook));
+    shake_some(s);
     for (int round = 0; s->dirty && round < FLUSH_ROUNDS; round++) {
         for (size_t n = s->dirty_n; s->dirty && n > 0; n--) {
             struct vd_connection *c = s->dirty;
@@ -248,7 +323,7 @@ static bool flush_dirty(struct vd_turn_hook *hook)
             flush(c, false);
         }
     }
-    return s->dirty != NULL;
+    return s->dirty != NULL || s->shaking != NULL;
 }
 
 /* ---- requests ---- */
@@ -504,6 +579,23 @@ static void read_some(struct vd_connection *c)
     set_events(c);
 }
 
+/* A step of a handshake costs as much as many requests: when a turn has taken its share,
+ * the others wait, unheard, for later ones. */
+static bool must_wait_to_shake(struct vd_connection *c)
+{
+    struct vd_http_service *s = c->service;
+    if (s->handshakes++ < VD_HTTP_TURN_HANDSHAKES_MAX)
+        return false;
+    uv_poll_stop(&c->poll);
+    c->events = 0;
+    c->shaking = true;
+    c->next_dirty = NULL;
+    c->prev_dirty = s->shaking_last;
+    *(s->shaking_last ? &s->shaking_last->next_dirty : &s->shaking) = c;
+    s->shaking_last = c;
+    return true;
+}
+
 static void shake_hands(struct vd_connection *c)
 {
     int rc = vd_transport_handshake(&c->transport);
@@ -524,7 +616,8 @@ static void on_poll(uv_poll_t *poll, int status, int events)
         return;
     }
     if (c->state == VD_CONNECTION_HANDSHAKE) {
-        shake_hands(c);
+        if (!must_wait_to_shake(c))
+            shake_hands(c);
         return;
     }
     bool reads = events & UV_READABLE || c->transport.wants_write;
@@ -547,12 +640,14 @@ static void set_socket_options(int fd)
 {
     int on = 1, idle = VD_TCP_KEEPALIVE_S, interval = KEEPALIVE_INTERVAL_S;
     int probes = KEEPALIVE_PROBES, timeout = VD_TCP_USER_TIMEOUT_MS;
+    int unsent = VD_TCP_UNSENT_LEN_MAX; /* what a slow reader makes wait, waits with us */
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
     setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof idle);
     setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &interval, sizeof interval);
     setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof probes);
     setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &timeout, sizeof timeout);
+    setsockopt(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &unsent, sizeof unsent);
 }
 
 void vd_connection_accept(struct vd_http_service *service, int fd, SSL_CTX *tls)
@@ -568,10 +663,10 @@ void vd_connection_accept(struct vd_http_service *service, int fd, SSL_CTX *tls)
         return;
     }
     c->poll.data = c;
-    c->next = service->connections;
-    if (c->next)
-        c->next->prev = c;
-    service->connections = c;
+    c->is_known = !service->strangers_max; /* nobody asks */
+    if (service->strangers_max && service->strangers_n >= service->strangers_max)
+        make_room(service);
+    link_in(c);
     service->count++;
     if (tls) {
         c->state = VD_CONNECTION_HANDSHAKE;
@@ -610,10 +705,9 @@ void vd_http_service_init(struct vd_http_service *service, struct vd_loop *loop)
     vd_loop_hook(loop, &service->flush_hook);
 }
 
-void vd_http_service_drain(struct vd_http_service *service)
+static void drain_list(struct vd_connection *first)
 {
-    service->draining = true;
-    for (struct vd_connection *c = service->connections, *next; c; c = next) {
+    for (struct vd_connection *c = first, *next; c; c = next) {
         next = c->next;
         c->keep_alive = false;
         if (c->http2)
@@ -626,8 +720,17 @@ void vd_http_service_drain(struct vd_http_service *service)
     }
 }
 
+void vd_http_service_drain(struct vd_http_service *service)
+{
+    service->draining = true;
+    drain_list(service->strangers);
+    drain_list(service->connections);
+}
+
 void vd_http_service_close_all(struct vd_http_service *service)
 {
     while (service->connections)
         vd_connection_close(service->connections);
+    while (service->strangers)
+        vd_connection_close(service->strangers);
 }

@@ -69,16 +69,20 @@ struct vd_connection {
     bool peer_done;  /* the client has sent its last byte, and it was read */
     bool deaf;       /* the same, with bytes before it that are still unread */
     bool progressed; /* bytes have left since the deadline was set */
+    bool is_known;   /* a request of it was charged to somebody: it is no stranger */
+    bool shaking;    /* a step of its handshake waits for its turn */
     struct vd_intake *intake;
     struct vd_exchange exchange;
-    struct vd_memo memo;    /* the handler's */
-    struct vd_http2 *http2; /* while STREAMS; else NULL */
+    struct vd_memo memo;        /* the handler's */
+    struct vd_http2 *http2;     /* while STREAMS; else NULL */
+    struct vd_account *account; /* whose bytes are queued: the last request's; NULL: nobody's */
+    unsigned char rank;         /* enum vd_rank, of the same */
     struct vd_timer deadline;
     VD_VEC(struct vd_output) output;
     size_t output_first;
     size_t backlog;
-    struct vd_connection *prev_dirty, *next_dirty;
-    struct vd_connection *prev, *next; /* all connections of the service */
+    struct vd_connection *prev_dirty, *next_dirty; /* or, while `shaking`, in that list */
+    struct vd_connection *prev, *next;             /* of those known, or of strangers */
 };
 
 /* How long a client may take, in milliseconds; see limits.h. */
@@ -108,14 +112,18 @@ struct vd_http_service {
     uint64_t body_len_max;
     uint32_t streams_max; /* of one HTTP/2 connection; 0: HTTP/1.1 only */
     struct vd_http_deadlines deadlines;
-    bool draining; /* answers close their connections */
+    bool draining;        /* answers close their connections */
+    size_t strangers_max; /* of which nobody knows who they are, before the oldest ends; 0: any */
     /* Private: */
     struct vd_http_date date;
     struct vd_turn_hook flush_hook;
     struct vd_connection *dirty, *dirty_last;
     size_t dirty_n;
-    struct vd_connection *connections;
-    size_t count;
+    struct vd_connection *connections;                /* those known */
+    struct vd_connection *strangers, *strangers_last; /* the others, the newest first */
+    size_t count, strangers_n;
+    struct vd_connection *shaking, *shaking_last;
+    unsigned handshakes;     /* steps of this turn */
     struct vd_intake *spare; /* for the next request; none when there are no connections */
 };
 

@@ -7,6 +7,9 @@
 /* Ends the connection at once. Its memory stays until the turn's end. */
 void vd_connection_close(struct vd_connection *c);
 
+/* It is no stranger any more. */
+void vd_connection_set_known(struct vd_connection *c);
+
 /* Lets the backlog out, and no more comes after it. */
 void vd_connection_begin_close(struct vd_connection *c);
 

@@ -21,6 +21,7 @@
 #include "net/http_write.h"
 #include "net/loop.h"
 
+struct vd_account;
 struct vd_connection;
 struct vd_exchange;
 struct vd_stream;
@@ -44,6 +45,10 @@ struct vd_exchange {
     /* One more header of the answer, whoever gives it; borrowed until then. No name: none. */
     struct vd_http_field stamp;
     uint64_t start_ns; /* when the request was complete */
+    /* See account.h: */
+    struct vd_account *account; /* that it is charged to; NULL: to none */
+    unsigned char rank;         /* enum vd_rank */
+    bool is_watch;              /* and as what */
     /* For logs and metrics: */
     const char *protocol; /* "HTTP/1.1", say; constant */
     unsigned status;

@@ -22,6 +22,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "net/account.h"
 #include "net/connection_internal.h"
 #include "net/http2_internal.h"
 #include "net/output.h"
@@ -114,6 +115,7 @@ static void stream_free(struct vd_stream *s)
     h->streams_n--;
     vd_stream_forget_request(s);
     vd_stream_release_output(s);
+    vd_account_unref(s->account);
     free(s);
 }
 
@@ -323,6 +325,14 @@ bool vd_http2_may_read(const struct vd_connection *c)
     return (nghttp2_session_want_read(h->session) || h->drain == VD_HTTP2_NOTICED) &&
            nghttp2_session_get_outbound_queue_size(h->session) <
                VD_HTTP2_QUEUE_FRAMES_MAX + 4 * (size_t)c->service->streams_max;
+}
+
+bool vd_http2_is_answering(const struct vd_connection *c)
+{
+    const struct vd_stream *s = c->http2->streams;
+    while (s && s->state != VD_STREAM_ANSWER)
+        s = s->next;
+    return s != NULL;
 }
 
 bool vd_http2_flush(struct vd_connection *c)

@@ -35,6 +35,9 @@ void vd_http2_start(struct vd_connection *c);
 void vd_http2_receive(struct vd_connection *c, const char *p, size_t n);
 bool vd_http2_may_read(const struct vd_connection *c);
 
+/* Whether the handler has a request of it. */
+bool vd_http2_is_answering(const struct vd_connection *c);
+
 /* Sends what the socket takes, and no more than a turn's share. False: it is broken. */
 bool vd_http2_flush(struct vd_connection *c);
 /* What had to wait for that. */

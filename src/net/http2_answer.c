@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "net/account.h"
 #include "net/connection_internal.h"
 #include "net/http2_internal.h"
 #include "net/http_token.h"
@@ -80,6 +81,7 @@ void vd_stream_release_output(struct vd_stream *s)
     VD_VEC_RELEASE(&s->output);
     if (s->has_ended)
         s->http2->answers_len -= s->backlog;
+    vd_account_queue(s->account, -(int64_t)s->backlog);
     s->output_first = s->backlog = 0;
 }
 
@@ -91,6 +93,16 @@ static void note_drained(struct vd_stream *s)
     vd_stream_list_add(&s->http2->drained, s);
 }
 
+/* The request is discharged before its answer has left, and others of the connection may be
+ * another user's. */
+static void find_payer(struct vd_stream *s)
+{
+    struct vd_account *account = s->exchange.account ? s->exchange.account
+                                                     : s->http2->connection->account;
+    if (!s->account && account)
+        s->account = vd_account_ref(account);
+}
+
 static void add_output(struct vd_stream *s, struct vd_bytes *bytes, size_t from, size_t end)
 {
     if (from == end || s->head_only) {
@@ -100,6 +112,8 @@ static void add_output(struct vd_stream *s, struct vd_bytes *bytes, size_t from,
     *VD_VEC_PUSH(&s->output) = (struct vd_output){bytes, from, end};
     s->backlog += end - from;
     s->exchange.sent_len += end - from;
+    find_payer(s);
+    vd_account_queue(s->account, (int64_t)(end - from));
 }
 
 /* There is something to send again. It may be that nghttp2 has not asked yet. */
@@ -130,6 +144,7 @@ static void move_output(struct vd_stream *s, size_t len)
 {
     struct vd_http2 *h = s->http2;
     s->backlog -= len;
+    vd_account_queue(s->account, -(int64_t)len); /* the connection's output counts it now */
     if (s->has_ended)
         h->answers_len -= len;
     while (len) {

@@ -34,6 +34,7 @@ struct vd_stream {
     VD_VEC(struct vd_output) output;
     size_t output_first;
     size_t backlog;
+    struct vd_account *account; /* whose backlog it is: the request's; NULL: nobody's */
     struct vd_timer deadline;
     struct vd_stream *prev, *next;             /* all of the connection */
     struct vd_stream *prev_ready, *next_ready; /* of one of the lists of struct vd_http2 */

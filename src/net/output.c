@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/limits.h"
+#include "net/account.h"
 
 enum { PIECES_MAX = 64, CAP_KEPT = 8 };
 
@@ -40,6 +41,7 @@ void vd_output_add(struct vd_connection *c, struct vd_bytes *bytes, size_t from,
     *VD_VEC_PUSH(&c->output) = (struct vd_output){bytes, from, end};
     c->backlog += end - from;
     c->exchange.sent_len += end - from;
+    vd_account_queue(c->account, (int64_t)(end - from));
     vd_output_mark(c);
 }
 
@@ -47,6 +49,7 @@ static void forget_sent(struct vd_connection *c, size_t sent)
 {
     c->backlog -= sent;
     c->progressed = true;
+    vd_account_queue(c->account, -(int64_t)sent);
     while (sent) {
         struct vd_output *o = &c->output.p[c->output_first];
         size_t part = o->end - o->from < sent ? o->end - o->from : sent;
@@ -90,5 +93,6 @@ void vd_output_release(struct vd_connection *c)
     for (size_t i = c->output_first; i < c->output.n; i++)
         vd_bytes_unref(c->output.p[i].bytes);
     VD_VEC_RELEASE(&c->output);
+    vd_account_queue(c->account, -(int64_t)c->backlog);
     c->output_first = c->backlog = 0;
 }

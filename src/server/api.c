@@ -8,8 +8,10 @@
 #include "base/alloc.h"
 #include "base/limits.h"
 #include "base/log.h"
+#include "base/metrics.h"
 #include "kinds/builtin.h"
 #include "kube/audit.h"
+#include "net/connection.h"
 #include "server/bootstrap.h"
 #include "server/definition_kind.h"
 
@@ -49,10 +51,21 @@ int vd_api_open(struct vd_api *api, struct vd_store *store, const struct vd_conf
         .loops = vd_calloc(loops_n, sizeof *api->loops),
         .n = loops_n,
     };
+    vd_accounts_init(
+        &api->accounts,
+        &(struct vd_account_limits){.user_requests = config->limits_user_requests,
+                                    .user_watches = config->limits_user_watches,
+                                    .user_queued_bytes = config->limits_user_queued_bytes,
+                                    .requests = config->limits_requests,
+                                    .watches = config->limits_watches,
+                                    .queued_bytes = config->limits_queued_bytes},
+        loops_n);
     vd_metrics_desk_init(&api->metrics);
     api->metrics.store = store;
     api->metrics.folder = config->store == VD_CONFIG_STORE_MEMORY ? NULL : config->data;
     api->metrics.loops_n = loops_n;
+    api->metrics.accounts = &api->accounts;
+    api->kube.usage = vd_metrics_desk_usage;
     api->kube.metrics = vd_metrics_desk_write;
     api->kube.metrics_arg = &api->metrics;
     int code = vd_bootstrap(store, kinds, clock, error);
@@ -113,19 +126,22 @@ void vd_api_follow(struct vd_api *api, size_t i)
 void vd_api_finished(struct vd_api *api, size_t i, struct vd_exchange *x, bool log)
 {
     vd_kube_finished(&api->loops[i], x, log);
+    vd_exchange_discharge(x);
 }
 
 static void reply_status(struct vd_exchange *x, const struct vd_status *status)
 {
     static const struct vd_http_field challenge = {{"WWW-Authenticate", 16}, {"Bearer", 6}};
+    static const struct vd_http_field later = {{"Retry-After", 11}, {"1", 1}};
     struct vd_buf body = {0};
     vd_status_write(&body, status);
     vd_buf_add_char(&body, '\n');
-    vd_exchange_respond(x, &(struct vd_response){.status = (unsigned)status->code,
-                                                 .content_type = VD_SLICE("application/json"),
-                                                 .fields = &challenge,
-                                                 .fields_n = status->code == 401,
-                                                 .body = vd_buf_slice(&body)});
+    vd_exchange_respond(
+        x, &(struct vd_response){.status = (unsigned)status->code,
+                                 .content_type = VD_SLICE("application/json"),
+                                 .fields = status->code == 429 ? &later : &challenge,
+                                 .fields_n = status->code == 401 || status->code == 429,
+                                 .body = vd_buf_slice(&body)});
     vd_buf_release(&body);
 }
 
@@ -208,16 +224,76 @@ static bool impersonates(const struct vd_exchange *x)
     return false;
 }
 
+/* ---- turns and limits ---- */
+
+/* What holds a server together comes out of what is reserved: its administrators, its
+ * nodes and controllers, those who look after it, ... */
+static enum vd_rank rank_of_user(const struct vd_user *user)
+{
+    static const struct vd_slice groups[] = {VD_SLICE("system:nodes"),
+                                             VD_SLICE("system:monitoring"),
+                                             VD_SLICE("system:serviceaccounts:kube-system")};
+    if (vd_user_is_master(user))
+        return VD_RANK_ADMIN;
+    for (size_t i = 0; i < sizeof groups / sizeof *groups; i++)
+        if (vd_user_in_group(user, groups[i]))
+            return VD_RANK_SYSTEM;
+    return VD_RANK_ORDINARY;
+}
+
+/* ... and the leases by which replicas agree who leads. */
+static enum vd_rank rank_of(enum vd_rank user, const struct vd_exchange *x)
+{
+    struct vd_slice target = vd_http_head_target(x->head);
+    bool lease = vd_slice_starts_with(target, VD_SLICE("/apis/coordination.k8s.io/"));
+    return lease && user == VD_RANK_ORDINARY ? VD_RANK_SYSTEM : user;
+}
+
+static void reply_too_many(struct vd_api *api, struct vd_exchange *x, struct vd_user *user)
+{
+    struct vd_arena arena = {0};
+    struct vd_status status = vd_status_over_limit(&arena);
+    refuse_user(api, x, user, &status);
+    vd_arena_release(&arena);
+}
+
+/* The request is the account's of whoever sent it, in whose name it may be made. `over`: that
+ * of which it was one too many already, or NULL. False: it is too many, and has been answered. */
+static bool charge(struct vd_api *api, struct vd_exchange *x, struct vd_user *user,
+                   const struct vd_account *over)
+{
+    enum vd_rank rank = rank_of_user(user);
+    struct vd_connection *c = x->connection;
+    struct vd_account *account = c->account && vd_slice_eq(c->account->name, user->is.name)
+                                     ? vd_account_ref(c->account)
+                                     : vd_accounts_get(&api->accounts, user->is.name);
+    vd_connection_belongs_to(c, account, rank);
+    bool good = account != over && !vd_exchange_charge(x, account, rank_of(rank, x));
+    vd_account_unref(account);
+    if (!good)
+        reply_too_many(api, x, user);
+    return good;
+}
+
 /* Why a credential is no good is for the log, not for whoever tries some. */
-void vd_api_handle(struct vd_api *api, size_t i, struct vd_exchange *x)
+static void admit(struct vd_api *api, size_t i, struct vd_exchange *x,
+                  const struct vd_account *over)
 {
     struct vd_user *user = NULL;
     struct vd_error error;
-    if (vd_gatekeeper_identify(api->gatekeeper, x, &user, &error)) {
+    int code = vd_gatekeeper_identify(api->gatekeeper, x, &user, &error);
+    vd_counter_add(code ? api->metrics.failed_logins : api->metrics.logins, 1);
+    if (code) {
         struct vd_arena arena = {0};
         struct vd_status status = vd_status_unauthorized(&arena, VD_SLICE(""));
+        vd_exchange_discharge(x);
+        vd_connection_belongs_to(x->connection, NULL, VD_RANK_ORDINARY);
         refuse_user(api, x, NULL, &status);
         vd_arena_release(&arena);
+        return;
+    }
+    if (!charge(api, x, user, over)) {
+        vd_user_unref(user);
         return;
     }
     if (impersonates(x))
@@ -225,6 +301,57 @@ void vd_api_handle(struct vd_api *api, size_t i, struct vd_exchange *x)
     if (user)
         vd_kube_handle(&api->loops[i], x, user);
     vd_user_unref(user);
+}
+
+/* A request whose turn has not come. */
+struct waiting {
+    struct vd_chore chore;
+    struct vd_api *api;
+    struct vd_exchange *x;
+    struct vd_account *account; /* whose lane it is in; others of the connection may change that */
+    bool over; /* it is one too many of it, and will be told so when its turn comes */
+};
+
+static void on_turn(struct vd_chore *chore)
+{
+    struct waiting w = *(struct waiting *)chore;
+    free(chore);
+    w.x->ops = NULL;
+    admit(w.api, w.x->loop->index, w.x, w.over ? w.account : NULL);
+    vd_account_unref(w.account);
+}
+
+static void left_waiting(struct vd_exchange *x)
+{
+    struct waiting *w = x->arg;
+    vd_chore_cancel(&w->chore);
+    vd_account_unref(w->account);
+    free(w);
+}
+
+/* Whose turn it is goes by the user of the connection's last request; strangers share a
+ * lane, so that trying out credentials costs others nothing. */
+void vd_api_handle(struct vd_api *api, size_t i, struct vd_exchange *x)
+{
+    static const struct vd_exchange_ops waiting_ops = {.gone = left_waiting};
+    struct vd_connection *c = x->connection;
+    struct vd_turnstile *turnstile = &api->loops[i].turnstile;
+    struct vd_account *account = c->account ? c->account : api->accounts.strangers;
+    struct vd_lane *lane = vd_account_lane(account, i);
+    bool over = c->account && vd_exchange_charge(x, account, rank_of((enum vd_rank)c->rank, x));
+    if (vd_turnstile_enter(turnstile, lane)) {
+        admit(api, i, x, over ? account : NULL);
+        vd_turnstile_leave(turnstile, lane);
+        if (c->account && c->account != account)
+            vd_turnstile_meet(turnstile, lane, vd_account_lane(c->account, i));
+        return;
+    }
+    struct waiting *w = VD_NEW(struct waiting);
+    *w = (struct waiting){
+        .chore.run = on_turn, .api = api, .x = x, .account = vd_account_ref(account), .over = over};
+    x->ops = &waiting_ops;
+    x->arg = w;
+    vd_turnstile_wait(turnstile, lane, &w->chore);
 }
 
 void vd_api_drain(struct vd_api *api, size_t i, uint64_t spread_ms)
@@ -257,5 +384,6 @@ void vd_api_close(struct vd_api *api)
     vd_tables_free(api->kube.tables);
     vd_documents_free(api->kube.documents);
     vd_kinds_free(api->kube.kinds);
+    vd_accounts_release(&api->accounts);
     *api = (struct vd_api){0};
 }

@@ -6,6 +6,7 @@
 #define VD_SERVER_API_H
 
 #include "kube/kube.h"
+#include "net/account.h"
 #include "server/config.h"
 #include "server/definitions.h"
 #include "server/gatekeeper.h"
@@ -13,6 +14,7 @@
 
 struct vd_api {
     struct vd_kube kube;
+    struct vd_accounts accounts;
     struct vd_gatekeeper *gatekeeper;
     struct vd_metrics_desk metrics;
     struct vd_kube_loop *loops;
@@ -41,7 +43,7 @@ void vd_api_finished(struct vd_api *api, size_t i, struct vd_exchange *x, bool l
 /* Whether the request comes with a credential that is good. */
 bool vd_api_knows(struct vd_api *api, struct vd_exchange *x);
 
-/* Answers a request of loop i. */
+/* Answers a request of loop i, when it is its user's turn. */
 void vd_api_handle(struct vd_api *api, size_t i, struct vd_exchange *x);
 
 /* Answers one that could not be read, with a Status. */

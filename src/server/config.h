@@ -45,6 +45,12 @@ struct vd_config {
     uint64_t watch_bookmark_period_ms;
     uint64_t watch_timeout_min_ms;
     uint64_t watch_timeout_max_ms;
+    uint64_t limits_user_requests;
+    uint64_t limits_user_watches;
+    uint64_t limits_user_queued_bytes;
+    uint64_t limits_requests;
+    uint64_t limits_watches;
+    uint64_t limits_queued_bytes;
     const char *kubernetes_version;
     int log_level;  /* enum vd_log_level */
     int log_format; /* enum vd_log_format */

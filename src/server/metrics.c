@@ -84,6 +84,9 @@ enum { NUMBERS = sizeof numbers / sizeof *numbers };
 static struct vd_metric_family build_info = VD_GAUGE_FAMILY(
     "vedette_build_info", "Always 1; the labels say what runs.", "version", "compiler");
 
+static struct vd_metric_family attempts = VD_COUNTER_FAMILY(
+    "authentication_attempts_total", "Requests, by whether their credential was good.", "result");
+
 static uint64_t file_bytes(const char *folder)
 {
     static const char *const names[] = {"log.db", "log.db-wal"};
@@ -128,6 +131,9 @@ void vd_metrics_desk_init(struct vd_metrics_desk *desk)
     *desk = (struct vd_metrics_desk){0};
     pthread_mutex_init(&desk->lock, NULL);
     vd_meters_register();
+    vd_accounts_register();
+    desk->logins = VD_METRIC(&attempts, "success");
+    desk->failed_logins = VD_METRIC(&attempts, "failure");
     for (size_t i = 0; i < NUMBERS; i++)
         vd_metric_register(&numbers[i].family);
     vd_gauge_set(VD_METRIC(&build_info, VD_RELEASE, __VERSION__), 1);
@@ -153,6 +159,13 @@ void vd_metrics_desk_write(void *arg, struct vd_buf *out)
             vd_counter_add(metric, value - (uint64_t)vd_metric_value(metric));
     }
     vd_meters_set_lag(desk->loops_n, look.stats.revision);
+    vd_accounts_measure(desk->accounts);
     vd_metrics_write(out);
     pthread_mutex_unlock(&desk->lock);
+}
+
+void vd_metrics_desk_usage(void *arg, struct vd_buf *out)
+{
+    const struct vd_metrics_desk *desk = arg;
+    vd_accounts_write(desk->accounts, out);
 }

@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/ration.h"
 #include "kube/audit.h"
 #include "net/door.h"
 #include "server/api.h"
@@ -48,7 +49,8 @@ struct worker {
     struct vd_loop loop;
     struct vd_task task;
     struct vd_turn_hook drain_hook;
-    bool draining; /* its connections have been told; cleared when all are gone */
+    struct vd_ration refusals; /* that are logged */
+    bool draining;             /* its connections have been told; cleared when all are gone */
 };
 
 struct server {
@@ -87,10 +89,29 @@ static void refused(struct vd_http_service *service, struct vd_exchange *x, unsi
     vd_api_refuse(x, status, why);
 }
 
+/* Whether the request is logged. Refusals can be had as often as one likes, and must not
+ * push everybody else out of the log: beyond a ration they are only counted. */
+static bool is_logged(struct server *server, size_t i, const struct vd_exchange *x)
+{
+    struct vd_ration *ration = &server->workers[i].refusals;
+    if (!server->config->access_log)
+        return false;
+    if (x->status != 401 && x->status != 429)
+        return true;
+    if (!vd_ration_take(ration, vd_clock_mono_ns(vd_clock_system()), VD_LOG_REFUSALS_PER_S))
+        return false;
+    uint64_t unlogged = vd_ration_told(ration);
+    if (unlogged)
+        vd_log_warn("requests were refused with 401 or 429 and not logged",
+                    VD_F_U64("requests", unlogged));
+    return true;
+}
+
 static void finished(struct vd_http_service *service, struct vd_exchange *x)
 {
     struct server *server = service->arg;
-    vd_api_finished(&server->api, service->loop->index, x, server->config->access_log);
+    size_t i = service->loop->index;
+    vd_api_finished(&server->api, i, x, is_logged(server, i, x));
 }
 
 /* ---- loops ---- */
@@ -145,6 +166,7 @@ static int make_loops(struct server *s, struct vd_error *error)
         service->arg = s;
         service->body_len_max = VD_BODY_LEN_MAX;
         service->streams_max = (uint32_t)s->config->http2_streams;
+        service->strangers_max = (VD_HTTP_STRANGERS_MAX + s->n - 1) / s->n;
     }
     return code;
 }

@@ -8,6 +8,10 @@
  * watchers get them at once, coalesced over all commits of the turn. Afterwards
  * `revision` stands at the last commit. A watcher that does not take its
  * deliveries is left standing at the revision before, and reads the log later.
+ *
+ * Serving thousands takes its time. In slices, a turn stops in the middle of it and the
+ * next one goes on; `passed` is above `revision` then. Nobody joins the synced ones
+ * meanwhile, and of the group that is being served those before `serving_at` have been.
  */
 #include "watch/registry.h"
 
@@ -93,12 +97,31 @@ static void join_synced(struct vd_watcher *w)
 static void leave_synced(struct vd_watcher *w, uint64_t revision)
 {
     struct vd_watch_group *g = w->group;
+    struct vd_registry *r = w->registry;
+    size_t hole = w->at;
+    if (r->serving == g && hole < r->serving_at) { /* who was served stays before the others */
+        struct vd_watcher *edge = g->synced.p[--r->serving_at];
+        g->synced.p[hole] = edge;
+        edge->at = hole;
+        hole = r->serving_at;
+    }
     struct vd_watcher *last = g->synced.p[--g->synced.n];
-    g->synced.p[w->at] = last;
-    last->at = w->at;
+    if (hole != g->synced.n) {
+        g->synced.p[hole] = last;
+        last->at = hole;
+    }
     w->cursor.revision = revision;
     w->cursor.whole = true;
     w->registry->synced--;
+}
+
+/* The revision up to which a synced watcher has everything. */
+static uint64_t reached(const struct vd_watcher *w)
+{
+    const struct vd_registry *r = w->registry;
+    bool served = w->group->served == r->passed ||
+                  (r->serving == w->group && w->at < r->serving_at);
+    return served ? r->passed : r->revision;
 }
 
 static void park(struct vd_watcher *w)
@@ -129,7 +152,7 @@ static void displace(struct vd_watcher *w)
     struct vd_registry *r = w->registry;
     switch (w->state) {
     case VD_WATCHER_SYNCED:
-        leave_synced(w, r->revision);
+        leave_synced(w, reached(w));
         break;
     case VD_WATCHER_UNSYNCED:
         queue_remove(r, w);
@@ -180,33 +203,50 @@ static void serve_watcher(struct vd_watcher *w, struct vd_shared **shared)
     }
 }
 
-static void serve_group(struct vd_registry *r, struct vd_watch_group *g)
+/* Serves those of the group who have not been. False: the slice, of which *left are left,
+ * is used up. */
+static bool serve_group(struct vd_registry *r, size_t *left)
 {
-    struct vd_shared *shared = NULL;
-    g->members++; /* it must outlive its last watcher's leave */
-    g->pending.upto = r->passed;
-    g->pending.whole = true;
-    for (size_t i = 0; i < g->synced.n;) {
-        struct vd_watcher *w = g->synced.p[i];
-        serve_watcher(w, &shared);
-        i += i < g->synced.n && g->synced.p[i] == w;
+    struct vd_watch_group *g = r->serving;
+    while (r->serving_at < g->synced.n && *left) {
+        struct vd_watcher *w = g->synced.p[r->serving_at];
+        serve_watcher(w, &r->shared);
+        r->serving_at += r->serving_at < g->synced.n && g->synced.p[r->serving_at] == w;
+        --*left;
     }
-    vd_shared_unref(shared);
+    if (r->serving_at < g->synced.n)
+        return false;
+    vd_shared_unref(r->shared);
+    r->shared = NULL;
+    r->serving = NULL;
+    g->served = r->passed;
     vd_deliveries_reset(&g->pending);
     vd_watch_group_leave(g);
+    return true;
 }
 
-/* All groups that have deliveries; then everyone synced has passed `passed`. */
-static void serve(struct vd_registry *r)
+static void begin_group(struct vd_registry *r)
 {
-    struct vd_watch_group *touched = r->touched;
-    r->touched = NULL;
+    struct vd_watch_group *g = r->touched;
+    r->touched = g->next_touched;
+    g->next_touched = NULL;
+    g->is_touched = false;
+    g->pending.upto = r->passed;
+    g->pending.whole = true;
+    r->serving = g;
+    r->serving_at = 0;
+}
+
+/* All groups that have deliveries; then everyone synced has passed `passed`. False: the
+ * slice is used up before. */
+static bool serve(struct vd_registry *r, size_t *left)
+{
     r->piled_up = 0;
-    for (struct vd_watch_group *next; touched; touched = next) {
-        next = touched->next_touched;
-        touched->next_touched = NULL;
-        touched->is_touched = false;
-        serve_group(r, touched);
+    while (r->serving || r->touched) {
+        if (!r->serving)
+            begin_group(r);
+        if (!serve_group(r, left))
+            return false;
     }
     r->revision = r->passed;
     struct vd_heap_node *node;
@@ -214,6 +254,7 @@ static void serve(struct vd_registry *r)
         vd_heap_pop(&r->ahead);
         place(VD_HEAP_OWNER(node, struct vd_watcher, wait));
     }
+    return true;
 }
 
 /* The inbox was dropped up to `revision`: whoever was synced is now behind. */
@@ -230,25 +271,37 @@ static void overrun(struct vd_registry *r, uint64_t revision)
     r->revision = r->passed = revision;
 }
 
-static void serve_inbox(struct vd_registry *r)
+/* What was taken from the inbox, from where the last turn stopped. */
+static void serve_taken(struct vd_registry *r, size_t slice)
 {
-    uint64_t dropped = inbox_take(r);
-    if (dropped > r->revision)
-        overrun(r, dropped);
-    r->commit_ns = r->taken.n ? r->taken.p[0]->mono_ns : 0;
-    for (size_t i = 0; i < r->taken.n; i++) {
-        struct vd_commit *commit = r->taken.p[i];
-        for (size_t k = 0; k < commit->n && commit->revision > r->passed; k++)
-            r->piled_up += vd_route(r, &commit->changes[k]);
-        if (commit->revision > r->passed)
-            r->passed = commit->revision;
-        if (r->piled_up >= SERVE_DELIVERIES)
-            serve(r);
+    size_t left = slice ? slice : SIZE_MAX;
+    bool goes_on = r->passed == r->revision || serve(r, &left);
+    while (goes_on && r->taken_at < r->taken.n) {
+        while (r->taken_at < r->taken.n && r->piled_up < SERVE_DELIVERIES) {
+            struct vd_commit *commit = r->taken.p[r->taken_at++];
+            for (size_t k = 0; k < commit->n && commit->revision > r->passed; k++)
+                r->piled_up += vd_route(r, &commit->changes[k]);
+            if (commit->revision > r->passed)
+                r->passed = commit->revision;
+        }
+        goes_on = serve(r, &left);
     }
-    serve(r);
+    if (!goes_on)
+        return;
     for (size_t i = 0; i < r->taken.n; i++)
         vd_commit_unref(r->taken.p[i]);
-    r->taken.n = 0;
+    r->taken.n = r->taken_at = 0;
+}
+
+static void serve_inbox(struct vd_registry *r)
+{
+    if (r->taken.n == 0) {
+        uint64_t dropped = inbox_take(r);
+        if (dropped > r->revision)
+            overrun(r, dropped);
+    }
+    r->commit_ns = r->taken.n ? r->taken.p[0]->mono_ns : 0;
+    serve_taken(r, r->slice);
 }
 
 /* One piece for a watcher that is behind, which is in no list now. */
@@ -276,7 +329,7 @@ static size_t advance(struct vd_registry *r, struct vd_watcher *w)
 
 bool vd_registry_turn(struct vd_registry *r, size_t budget)
 {
-    if (r->held)
+    if (r->held && r->taken.n == 0)
         r->commit_ns = 0;
     else
         serve_inbox(r);
@@ -285,7 +338,7 @@ bool vd_registry_turn(struct vd_registry *r, size_t budget)
         queue_remove(r, w);
         done += advance(r, w);
     }
-    return r->unsynced_first || (!r->held && vd_registry_waiting_ns(r));
+    return r->unsynced_first || r->taken.n || (!r->held && vd_registry_waiting_ns(r));
 }
 
 uint64_t vd_registry_waiting_ns(struct vd_registry *r)
@@ -299,6 +352,11 @@ uint64_t vd_registry_waiting_ns(struct vd_registry *r)
 void vd_registry_hold(struct vd_registry *r, bool held)
 {
     r->held = held;
+}
+
+void vd_registry_slice(struct vd_registry *r, size_t watchers)
+{
+    r->slice = watchers;
 }
 
 /* ---- life cycle ---- */
@@ -322,6 +380,7 @@ void vd_registry_free(struct vd_registry *r)
         return;
     assert(r->watchers == 0);
     vd_store_unlisten(r->store, &r->listener);
+    serve_taken(r, 0); /* to nobody: what a slice has left */
     for (size_t i = 0; i < r->inbox.n; i++)
         vd_commit_unref(r->inbox.p[i]);
     free(r->inbox.p);
@@ -373,7 +432,7 @@ void vd_watcher_resume(struct vd_watcher *w)
 uint64_t vd_watcher_bookmark(const struct vd_watcher *w)
 {
     if (w->state == VD_WATCHER_SYNCED)
-        return w->registry->revision;
+        return reached(w);
     /* A cursor in the future has passed nothing it could vouch for. */
     bool may = w->cursor.whole && !w->cursor.snapshot;
     return may ? w->cursor.revision : 0;

@@ -124,6 +124,10 @@ uint64_t vd_registry_waiting_ns(struct vd_registry *registry);
 /* While held, turns leave new commits waiting; watchers that are behind are served. */
 void vd_registry_hold(struct vd_registry *registry, bool held);
 
+/* How many watchers a turn serves of what has been committed before it lets others go first;
+ * the next turn goes on. 0, as at first: all of them. */
+void vd_registry_slice(struct vd_registry *registry, size_t watchers);
+
 /*
  * One turn: serves what has been committed, then gives up to `budget` deliveries
  * or so to watchers that are behind. Returns whether there is more to do at once.

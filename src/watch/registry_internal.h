@@ -10,11 +10,12 @@ struct vd_bucket;
 struct vd_watch_group {
     struct vd_registry *registry;
     struct vd_filter *filter;
-    size_t members; /* watchers in any state, and whoever serves the group just now */
+    size_t members; /* watchers in any state, and one more while it is touched or served */
     VD_VEC(struct vd_watcher *) synced;
     struct vd_deliveries pending; /* judged in this turn, not yet served */
     bool is_touched;              /* has pending deliveries and stands in the list of such */
     struct vd_watch_group *next_touched;
+    uint64_t served;          /* all its synced watchers have been given what comes up to here */
     struct vd_bucket *bucket; /* the route that leads here */
     size_t at;                /* its place in the bucket */
 };
@@ -39,8 +40,13 @@ struct vd_registry {
 
     /* The loop's own: */
     struct vd_commit_list taken;
+    size_t taken_at;   /* those before it are judged */
+    size_t slice;      /* watchers that a turn serves; 0: all */
     uint64_t revision; /* synced watchers have passed it */
-    uint64_t passed;   /* changes up to here are judged; >= revision only inside a turn */
+    uint64_t passed;   /* changes up to here are judged; > revision while they are served */
+    struct vd_watch_group *serving; /* the group that is just now, if any, ... */
+    size_t serving_at;              /* ... those of its synced ones that have been, ... */
+    struct vd_shared *shared;       /* ... and what these share */
     size_t watchers, synced, unsynced, parked;
     uint64_t overruns;
     bool held;          /* new commits stay in the inbox */

@@ -167,6 +167,7 @@ static size_t judge_bucket(struct vd_registry *r, const struct vd_bucket *bucket
             g->is_touched = true;
             g->next_touched = r->touched;
             r->touched = g;
+            g->members++; /* its last watcher may leave before it is served */
         }
     }
     return added;

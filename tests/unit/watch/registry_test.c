@@ -639,6 +639,69 @@ static void a_bookmark_says_up_to_where_everything_was_given(void **state)
     record_free(snapshot);
 }
 
+/* A turn serves a slice of a large group; the next ones go on, and new commits wait for
+ * them. Nobody is left out or served twice, whoever leaves in between. */
+static void a_group_is_served_in_slices(void **state)
+{
+    struct setting *t = *state;
+    enum { N = 10 };
+    struct record *w[N];
+    size_t first = 0, second = 0;
+    for (size_t i = 0; i < N; i++)
+        w[i] = watch(t, (struct filter_texts){"things", "", "", "", ""}, FROM_NOW);
+    turn();
+    vd_registry_slice(registry, 3);
+    put(t->store, "things", "ns", "x", "1");
+    assert_true(vd_registry_turn(registry, BUDGET));
+    for (size_t i = 0; i < N; i++) {
+        first += w[i]->calls == 1;
+        /* Who has the event may be told so, and nobody else. */
+        assert_int_equal(vd_watcher_bookmark(&w[i]->watcher), w[i]->calls ? 2 : 1);
+    }
+    assert_int_equal(first, 3);
+    put(t->store, "things", "ns", "x", "2");
+    struct record *late = watch(t, (struct filter_texts){"things", "", "", "", ""}, FROM_NOW);
+    for (size_t i = 0, served = 0, others = 0; i < N; i++) { /* two of either sort leave */
+        size_t *n = w[i]->calls ? &served : &others;
+        if ((*n)++ < 2) {
+            record_free(w[i]);
+            w[i] = NULL;
+        }
+    }
+    assert_true(vd_registry_turn(registry, BUDGET));
+    for (size_t i = 0; i < N; i++)
+        second += w[i] && w[i]->calls == 1;
+    assert_int_equal(second, 1 + 3);
+    turn();
+    for (size_t i = 0; i < N; i++)
+        if (w[i])
+            assert_text(w[i], "+2 ns/x=1 ~3 ns/x=2 ");
+    assert_text(late, "");
+    assert_int_equal(stats().synced, N - 4 + 1);
+    vd_registry_slice(registry, 0);
+    put(t->store, "things", "ns", "x", "3");
+    assert_false(vd_registry_turn(registry, BUDGET));
+    assert_text(late, "~4 ns/x=3 ");
+}
+
+/* The group may go, and the registry, before it is served. */
+static void a_slice_that_nobody_waits_for(void **state)
+{
+    struct setting *t = *state;
+    struct record *w[3];
+    for (size_t i = 0; i < 3; i++)
+        w[i] = watch(t, (struct filter_texts){"things", "", "", "", ""}, FROM_NOW);
+    struct record *other = watch(t, (struct filter_texts){"things", "ns", "", "", ""}, FROM_NOW);
+    turn();
+    vd_registry_slice(registry, 1);
+    put(t->store, "things", "ns", "x", "1");
+    assert_true(vd_registry_turn(registry, BUDGET));
+    for (size_t i = 0; i < 3; i++)
+        record_free(w[i]);
+    record_free(other);
+    put(t->store, "things", "ns", "x", "2"); /* stays in the inbox */
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown_all)
 
 static void held_events_wait_while_others_catch_up(void **state)
@@ -670,6 +733,8 @@ int main(void)
         TEST(watchers_with_one_filter_share_what_is_made),
         TEST(watchers_of_other_formats_are_never_grouped),
         TEST(each_member_of_a_group_answers_for_itself),
+        TEST(a_group_is_served_in_slices),
+        TEST(a_slice_that_nobody_waits_for),
         TEST(the_last_member_may_leave_while_its_group_is_served),
         TEST(one_may_leave_while_it_catches_up),
         TEST(a_watcher_catches_up_and_is_then_fed),

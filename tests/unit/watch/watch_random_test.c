@@ -321,6 +321,7 @@ static void *loop_run(void *arg)
     bool more = true;
     while (!l->calm || !all_synced(l)) {
         l->calm = loop_wait(l, more || l->calm);
+        vd_registry_slice(l->registry, below(&l->random, 2) ? 0 : 1 + below(&l->random, 6));
         more = vd_registry_turn(l->registry, below(&l->random, 300));
         for (size_t i = 0; i < WATCHERS; i++)
             act(&l->members[i]);

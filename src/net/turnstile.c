@@ -1,0 +1,168 @@
+/*
+ * See turnstile.h. The ring has the lanes with work, in the order of their turns, and no
+ * others: an empty lane may go away with its user.
+ */
+#include "net/turnstile.h"
+
+#include <stddef.h>
+
+enum {
+    SHARED_NS = 100000000, /* how long a user is remembered as one who is there */
+    SHARE_NS = 40000,      /* of a lane in a turn, when there are others */
+    ALONE_NS = 1000000,    /* when there are none */
+    ROUND_NS = 80000,      /* of all lanes in a turn, when there are several */
+};
+
+static uint64_t now_ns(const struct vd_turnstile *t)
+{
+    return vd_clock_mono_ns(t->clock);
+}
+
+static bool shared_at(const struct vd_turnstile *t, uint64_t ns)
+{
+    return t->other_ns && ns - t->other_ns < SHARED_NS;
+}
+
+bool vd_turnstile_is_shared(const struct vd_turnstile *t)
+{
+    return t->other_ns && shared_at(t, now_ns(t));
+}
+
+/* Each turn pays off a share of what the lane has spent. */
+static void settle(const struct vd_turnstile *t, struct vd_lane *lane)
+{
+    uint64_t turns = t->turn - lane->turn;
+    uint64_t paid_ns = turns > SHARED_NS / SHARE_NS ? SHARED_NS : turns * SHARE_NS;
+    lane->spent_ns = lane->spent_ns > paid_ns ? lane->spent_ns - paid_ns : 0;
+    lane->turn = t->turn;
+}
+
+bool vd_turnstile_enter(struct vd_turnstile *t, struct vd_lane *lane)
+{
+    uint64_t ns = now_ns(t);
+    t->before = t->recent;
+    t->before_ns = t->recent_ns;
+    t->before_other_ns = t->other_ns;
+    if (lane != t->recent) {
+        t->other_ns = t->recent_ns;
+        t->recent = lane;
+    }
+    t->recent_ns = ns;
+    settle(t, lane);
+    bool goes = !lane->first && (lane->spent_ns < SHARE_NS || !shared_at(t, ns));
+    if (goes && t->depth++ == 0)
+        t->entered_ns = ns;
+    return goes;
+}
+
+void vd_turnstile_leave(struct vd_turnstile *t, struct vd_lane *lane)
+{
+    if (--t->depth == 0 && t->other_ns)
+        lane->spent_ns += now_ns(t) - t->entered_ns;
+}
+
+void vd_turnstile_meet(struct vd_turnstile *t, const struct vd_lane *entered,
+                       const struct vd_lane *lane)
+{
+    if (t->recent != entered) /* somebody has come since */
+        return;
+    t->recent = lane;
+    t->other_ns = t->before == lane ? t->before_other_ns : t->before_ns;
+}
+
+/* ---- waiting ---- */
+
+static void ring_push(struct vd_turnstile *t, struct vd_lane *lane)
+{
+    lane->in_ring = true;
+    lane->next = NULL;
+    lane->prev = t->last;
+    *(t->last ? &t->last->next : &t->first) = lane;
+    t->last = lane;
+}
+
+static void ring_remove(struct vd_turnstile *t, struct vd_lane *lane)
+{
+    lane->in_ring = false;
+    *(lane->prev ? &lane->prev->next : &t->first) = lane->next;
+    *(lane->next ? &lane->next->prev : &t->last) = lane->prev;
+}
+
+void vd_turnstile_wait(struct vd_turnstile *t, struct vd_lane *lane, struct vd_chore *chore)
+{
+    if (!t->first)
+        vd_loop_wake(t->loop); /* the hook of this turn may have run already */
+    if (!lane->in_ring)
+        ring_push(t, lane);
+    chore->turnstile = t;
+    chore->lane = lane;
+    chore->next = NULL;
+    chore->prev = lane->last;
+    *(lane->last ? &lane->last->next : &lane->first) = chore;
+    lane->last = chore;
+}
+
+void vd_chore_cancel(struct vd_chore *chore)
+{
+    struct vd_lane *lane = chore->lane;
+    if (!lane)
+        return;
+    chore->lane = NULL;
+    *(chore->prev ? &chore->prev->next : &lane->first) = chore->next;
+    *(chore->next ? &chore->next->prev : &lane->last) = chore->prev;
+    if (!lane->first)
+        ring_remove(chore->turnstile, lane);
+}
+
+/* ---- the turn ---- */
+
+/* Runs chores of the first lane until its share is spent, and puts it last if it has more. */
+static uint64_t serve_first(struct vd_turnstile *t, uint64_t share_ns, uint64_t ns)
+{
+    struct vd_lane *lane = t->first;
+    settle(t, lane);
+    t->depth++;
+    while (lane->first && lane->spent_ns < share_ns) {
+        struct vd_chore *chore = lane->first;
+        vd_chore_cancel(chore);
+        chore->run(chore);
+        uint64_t after_ns = now_ns(t);
+        lane->spent_ns += after_ns - ns;
+        ns = after_ns;
+    }
+    t->depth--;
+    if (lane->in_ring) {
+        ring_remove(t, lane);
+        ring_push(t, lane);
+    }
+    return ns;
+}
+
+static size_t ring_count(const struct vd_turnstile *t)
+{
+    size_t n = 0;
+    for (const struct vd_lane *lane = t->first; lane; lane = lane->next)
+        n++;
+    return n;
+}
+
+static bool take_turn(struct vd_turn_hook *hook)
+{
+    struct vd_turnstile *t = (struct vd_turnstile *)((char *)hook -
+                                                     offsetof(struct vd_turnstile, hook));
+    t->turn++;
+    if (!t->first)
+        return false;
+    uint64_t start_ns = now_ns(t), ns = start_ns;
+    uint64_t share_ns = shared_at(t, ns) ? SHARE_NS : ALONE_NS;
+    for (size_t lanes = ring_count(t); lanes && t->first && ns - start_ns < ROUND_NS; lanes--)
+        ns = serve_first(t, share_ns, ns);
+    return t->first != NULL;
+}
+
+void vd_turnstile_init(struct vd_turnstile *t, struct vd_loop *loop)
+{
+    *t = (struct vd_turnstile){
+        .loop = loop, .clock = vd_clock_system(), .hook = {.run = take_turn}};
+    vd_loop_hook(loop, &t->hook);
+}

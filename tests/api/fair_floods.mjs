@@ -1,0 +1,205 @@
+// Floods: whatever one user does, /readyz answers and another user reads and writes while it goes
+// on. Nothing here measures time; it is the order that counts. A flood has begun before the others
+// ask for anything, and goes on until they have been served - or comes to its end, which is much
+// later, and then they were not served meanwhile.
+import fs from 'node:fs';
+import tls from 'node:tls';
+import {
+    bindCrew, clientOf, configMap, door, folder, maps, metric, must, port, residentMb, root,
+    tlsPort, tokens, usageOf, wrong,
+} from './fair_setting.mjs';
+import { RawConnection } from './raw_client.mjs';
+import { tap, tapEnd, untilTrue } from './tap.mjs';
+
+const rounds = 10;
+const resident_mb_max = 700;
+const watches_n = 2000;
+
+await bindCrew();
+await must(root, 201, 'POST', maps, configMap('shared'));
+const [bob, anybody] = [clientOf('bob'), clientOf(null)];
+
+// Rounds of another user's life, one after the other; problems if one fails, or if something of
+// the flood is gone afterwards.
+async function live(isOver = () => false) {
+    const problems = [];
+    for (let i = 0; i < rounds; i++) {
+        const ready = await anybody.ask('GET', '/readyz');
+        if (ready.status !== 200) problems.push(`/readyz: ${ready.status} ${ready.text}`);
+        const read = await bob.ask('GET', `${maps}/shared`);
+        if (read.status !== 200) problems.push(`a read: ${read.status} ${read.text}`);
+        const headers = { 'content-type': 'application/merge-patch+json' };
+        const write = await bob.ask('PATCH', `${maps}/shared`, { data: { i: `${i}` } }, headers);
+        if (write.status !== 200) problems.push(`a write: ${write.status} ${write.text}`);
+    }
+    if (isOver()) problems.push('the flood was cut');
+    return problems;
+}
+
+const request = (path, token = tokens.ann) =>
+    `GET ${path} HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer ${token}\r\n\r\n`;
+
+// Sends the request on one connection, a batch ahead of its answers, and counts these by status:
+// until it is told that it may end, or has sent as many as it ever will.
+class Stream {
+    constructor(text, most, batch) {
+        this.most = most;
+        this.batch = batch;
+        this.mayEnd = false;
+        this.counts = {};
+        this.answered = 0;
+        this.sent = 0;
+        this.rest = '';
+        this.text = text;
+        this.raw = new RawConnection({ port });
+        this.raw.socket.removeAllListeners('data');
+        this.done = new Promise((resolve, reject) => {
+            this.raw.socket.on('data', (data) => this.take(data.toString('latin1'), resolve));
+            const cut = () => reject(new Error('a connection of the flood was cut'));
+            this.raw.socket.on('close', cut);
+        });
+        this.done.catch(() => {}); // who waits for it is told
+        this.push();
+    }
+
+    push() {
+        this.raw.send(this.text.repeat(this.batch));
+        this.sent += this.batch;
+    }
+
+    take(data, resolve) {
+        const text = this.rest + data;
+        for (const [, status] of text.matchAll(/HTTP\/1\.1 ([0-9]{3}) [^\r]*\r\n/g)) {
+            this.counts[status] = (this.counts[status] ?? 0) + 1;
+            this.answered++;
+        }
+        const end = text.lastIndexOf('\n');
+        this.rest = text.slice(end + 1).slice(-64); // half a status line, at most
+        if (this.answered < this.sent) return;
+        if (!this.mayEnd && this.answered < this.most) {
+            this.push();
+        } else {
+            this.close();
+            resolve();
+        }
+    }
+
+    close() {
+        this.raw.socket.removeAllListeners('close');
+        this.raw.close();
+    }
+}
+
+// Others live while the streams flow; how that went, and the answers of the streams by status.
+async function liveBeside(streams) {
+    const total = () => streams.reduce((sum, { answered }) => sum + answered, 0);
+    if (!(await untilTrue(() => streams.every(({ answered }) => answered > 0), 60)))
+        return { problems: ['the flood did not begin'], counts: {} };
+    const atFirst = total();
+    const isOver = () => streams.every(({ answered, most }) => answered >= most);
+    const problems = await live(isOver);
+    const atLast = total();
+    for (const one of streams) one.mayEnd = true;
+    await Promise.all(streams.map(({ done }) => done));
+    if (!(atFirst < atLast && atLast < total()))
+        problems.push(`no flood: ${atFirst} answers before, ${atLast} then, ${total()} at last`);
+    const counts = {};
+    for (const one of streams)
+        for (const [status, n] of Object.entries(one.counts))
+            counts[status] = (counts[status] ?? 0) + n;
+    return { problems, counts };
+}
+
+const flood = (connections, each, text) =>
+    liveBeside(Array.from({ length: connections }, () => new Stream(text, each, 5)));
+
+// ---- requests ----
+
+const asking = await flood(50, 2000, request(`${maps}/shared`));
+tap('requests of one user on 50 connections: others are served meanwhile', asking.problems);
+const { 200: good = 0, 429: refused = 0, ...others } = asking.counts;
+const inOrder = good > 0 && good + refused >= 250 && Object.keys(others).length === 0;
+tap('and each of them is answered', wrong(inOrder, asking.counts));
+
+// ---- bad tokens ----
+
+const failures = 'authentication_attempts_total{result="failure"}';
+const before = await metric(failures);
+const guessed = `vdt_${'A'.repeat(43)}`;
+const bad = await flood(50, 2000, request(maps, guessed));
+tap('bad tokens on 50 connections: others are served meanwhile', bad.problems);
+const all401 = Object.keys(bad.counts).join() === '401' && bad.counts[401] >= 250;
+tap('and all are 401', wrong(all401, bad.counts));
+const counted = (await metric(failures)) - before;
+tap('and are counted', wrong(counted === bad.counts[401], counted));
+fs.writeFileSync(`${folder}/refused`, `${bad.counts[401]}\n`);
+
+// ---- handshakes ----
+
+let stopped = false;
+let shaken = 0;
+const shakers = Array.from({ length: 64 }, async () => {
+    while (!stopped)
+        await new Promise((resolve) => {
+            const socket = tls.connect({ port: tlsPort, host: '127.0.0.1', ca: door.ca });
+            const finish = () => (socket.destroy(), resolve());
+            socket.on('secureConnect', () => (shaken++, finish()));
+            socket.on('error', finish);
+        });
+});
+const begun = await untilTrue(() => shaken > 64);
+const shakenBefore = shaken;
+const shaking = await live();
+const shakenMeanwhile = shaken - shakenBefore;
+stopped = true;
+await Promise.all(shakers);
+tap('a flood of handshakes: others are served meanwhile', shaking);
+tap('and it was one', wrong(begun && shakenMeanwhile > 0, { shakenBefore, shakenMeanwhile }));
+
+// ---- slow watches ----
+
+const slow = [];
+for (let i = 0; i < watches_n; i += 250) {
+    const open = () => new RawConnection({ port }).send(request(`${maps}?watch=1`));
+    const some = Array.from({ length: 250 }, open);
+    for (const one of some) {
+        await one.until(() => one.received.includes('HTTP/1.1 200'));
+        one.socket.pause();
+    }
+    slow.push(...some);
+}
+const { watches } = await usageOf('ann');
+tap(`${watches_n} watches of one user are open`, wrong(watches === watches_n, watches));
+const isCut = () => slow.some(({ ended }) => ended);
+tap('that nobody reads: others are served meanwhile', await live(isCut));
+for (let i = 0; i < 20; i++)
+    await must(bob, 201, 'POST', maps, configMap(`fat-${i}`, 'x'.repeat(2000)));
+tap('and fatter writes, too', await live(isCut));
+const mb = residentMb();
+tap(`memory stays below ${resident_mb_max} MB`, mb < resident_mb_max ? [] : [`${mb} MB`]);
+for (const one of slow) one.close();
+const left = await untilTrue(async () => (await usageOf('ann')).watches === 0, 60);
+tap('they leave nothing behind', wrong(left, await usageOf('ann')));
+
+// ---- lists ----
+
+for (let i = 0; i < 20; i++)
+    await must(root, 201, 'POST', maps, configMap(`large-${i}`, 'x'.repeat(100000)));
+const idlers = Array.from({ length: 150 }, () => new Stream(request(maps), 1, 1));
+for (const { raw } of idlers) raw.socket.pause(); // these never read
+const listers = Array.from({ length: 10 }, () => new Stream(request(maps), 100, 1));
+const listing = await liveBeside(listers);
+tap('large lists on 160 connections: others are served meanwhile', listing.problems);
+const odd = Object.keys(listing.counts).filter((status) => status !== '200' && status !== '429');
+tap('lists are answered, or refused in good order', odd);
+const { queuedBytes } = await usageOf('ann');
+tap('what waits for those who do not read is bounded', wrong(queuedBytes < 128 << 20, queuedBytes));
+const listMb = residentMb();
+tap(`memory stays below ${resident_mb_max} MB`, listMb < resident_mb_max ? [] : [`${listMb} MB`]);
+for (const one of idlers) one.close();
+const free = await untilTrue(async () => {
+    const { requests, queuedBytes: bytes } = await usageOf('ann');
+    return requests === 0 && bytes === 0;
+}, 60);
+tap('and nothing is left of it', free ? [] : [JSON.stringify(await usageOf('ann'))]);
+tapEnd();
