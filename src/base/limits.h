@@ -77,7 +77,7 @@
     X(VD_HTTP2_NUISANCES_PER_S,  100,         "and how many per second in the long run") \
     X(VD_HTTP2_NOTICE_MS,        1000,        "milliseconds between the two GOAWAYs of a connection that ends, when the client does not answer") \
     X(VD_HTTP_TURN_HANDSHAKES_MAX, 2,         "steps of TLS handshakes that one turn of a loop takes; a step costs as much as many requests") \
-    X(VD_HTTP_STRANGERS_MAX,     4096,        "connections of which nobody has shown yet who he is; one more ends the oldest") \
+    X(VD_HTTP_STRANGERS_MAX,     16384,       "connections of which nobody has shown yet who he is; one more ends the oldest") \
     X(VD_TCP_UNSENT_LEN_MAX,     131072,      "bytes that the kernel keeps for a connection before it has sent them") \
     X(VD_ACCOUNTS_MAX,           10000,       "users whose use is counted one by one; more share one account") \
     X(VD_ACCOUNT_METRICS_MAX,    100,         "users with metrics of their own; more are counted as 'other'") \
