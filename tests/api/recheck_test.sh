@@ -1,5 +1,5 @@
 #!/bin/sh
-# A watch ends within 5 s when its right or its credential does.
+# A watch ends when its right or its credential does (tests/api/stream_rights.mjs has the 5 s).
 set -u
 # shellcheck source=tests/api/server.sh
 . "$(dirname "$0")/server.sh"
