@@ -224,7 +224,7 @@ static struct vd_json *applied(struct vd_call *call, const struct vd_json *live,
 /* To create by an apply one must be allowed to create. */
 static bool may_create(struct vd_call *call)
 {
-    struct vd_access access = vd_record_of(call->x)->access;
+    struct vd_access access = vd_record_access(vd_record_of(call->x));
     struct vd_buf reason = {0};
     access.verb = VD_SLICE("create");
     bool allowed = call->kube->allowed(call->kube->arg, &access, &reason);

@@ -31,7 +31,9 @@ struct vd_audit {
 struct vd_audit_entry {
     struct vd_audit *audit;
     struct vd_audit_verdict verdict;
-    struct vd_audit_event event; /* its texts are in the arena; the access is the record's */
+    struct vd_audit_event event; /* its texts are in the arena, or the record's */
+    struct vd_access access;
+    struct vd_http_field stamp;
     struct vd_arena arena;
 };
 
@@ -183,7 +185,6 @@ static void describe(struct vd_audit *audit, struct vd_audit_event *event, struc
     if (vd_http_head_find(x->head, VD_SLICE("user-agent"), &agent))
         event->agent = vd_arena_copy(arena, agent);
     event->received_us = vd_clock_wall_us(audit->options.clock);
-    x->stamp = (struct vd_http_field){VD_SLICE("Audit-Id"), event->id};
 }
 
 /* ---- objects ---- */
@@ -250,20 +251,24 @@ void vd_audit_received(struct vd_call *call, struct vd_record *record)
     struct vd_audit *audit = call->kube->audit;
     if (!audit)
         return;
-    struct vd_audit_verdict verdict = judge(audit, &record->access);
+    struct vd_access access = vd_record_access(record);
+    struct vd_audit_verdict verdict = judge(audit, &access);
     if (verdict.level == VD_AUDIT_NONE)
         return;
     struct vd_audit_entry *e = VD_NEW(struct vd_audit_entry);
     e->audit = audit;
     e->verdict = verdict;
     e->event.level = verdict.level;
-    e->event.access = &record->access;
+    e->access = access;
+    e->event.access = &e->access;
     e->event.api_version = vd_arena_copy(&e->arena, call->target.version);
     describe(audit, &e->event, &e->arena, call->x);
+    e->stamp = (struct vd_http_field){VD_SLICE("Audit-Id"), e->event.id};
+    call->x->stamp = &e->stamp;
     record->audit = e;
     if (!(verdict.omit_stages & VD_AUDIT_RECEIVED))
         emit(audit, &e->event, VD_AUDIT_RECEIVED);
-    if (verdict.level >= VD_AUDIT_REQUEST && record->access.resource.n)
+    if (verdict.level >= VD_AUDIT_REQUEST && access.resource.n)
         take_request(e, call->x);
 }
 
@@ -335,7 +340,7 @@ static struct vd_access access_of(struct vd_exchange *x, const struct vd_target 
 }
 
 void vd_audit_refused(struct vd_audit *audit, struct vd_exchange *x, struct vd_user *user,
-                      const struct vd_status *status, char id[VD_AUDIT_ID_ROOM])
+                      const struct vd_status *status, struct vd_audit_stamp *stamp)
 {
     struct vd_arena arena = {0};
     struct vd_target target = {0};
@@ -359,8 +364,10 @@ void vd_audit_refused(struct vd_audit *audit, struct vd_exchange *x, struct vd_u
     if (verdict.level != VD_AUDIT_NONE && !(verdict.omit_stages & stage)) {
         describe(audit, &event, &arena, x);
         emit(audit, &event, stage);
-        memcpy(id, event.id.p, event.id.n);
-        x->stamp.value = vd_slice(id, event.id.n);
+        memcpy(stamp->id, event.id.p, event.id.n);
+        stamp->field = (struct vd_http_field){VD_SLICE("Audit-Id"),
+                                              vd_slice(stamp->id, event.id.n)};
+        x->stamp = &stamp->field;
     }
     vd_arena_release(&arena);
 }

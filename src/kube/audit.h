@@ -60,10 +60,15 @@ void vd_audit_started(struct vd_audit_entry *entry, const struct vd_exchange *x)
 /* The answer is complete or broken off; frees the entry. */
 void vd_audit_complete(struct vd_audit_entry *entry, const struct vd_exchange *x);
 
+/* The header that tells a client how the audit log calls its request. */
+struct vd_audit_stamp {
+    struct vd_http_field field;
+    char id[VD_AUDIT_ID_LEN_MAX + 1];
+};
+
 /* A request that never becomes a call is about to be refused: with whom it came, if that is known.
- * The exchange's stamp lies in `id` until vd_kube_finished(). */
-enum { VD_AUDIT_ID_ROOM = VD_AUDIT_ID_LEN_MAX + 1 };
+ * The exchange's stamp lies in `stamp` until vd_kube_finished(). */
 void vd_audit_refused(struct vd_audit *audit, struct vd_exchange *x, struct vd_user *user,
-                      const struct vd_status *status, char id[VD_AUDIT_ID_ROOM]);
+                      const struct vd_status *status, struct vd_audit_stamp *stamp);
 
 #endif

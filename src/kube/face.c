@@ -300,7 +300,8 @@ void vd_kube_handle(struct vd_kube_loop *l, struct vd_exchange *x, struct vd_use
         vd_call_reply_status(call, &status);
         return;
     }
-    if ((call->kind && !negotiate(call)) || !is_allowed(call, &record->access))
+    struct vd_access access = vd_record_access(record);
+    if ((call->kind && !negotiate(call)) || !is_allowed(call, &access))
         return;
     if (call->kind)
         serve(call);

@@ -55,13 +55,33 @@ static struct vd_meter *meter_of(struct vd_call *call)
     return vd_meters_find(call->l->meters, &sort);
 }
 
+static void texts_of(struct vd_access *a, struct vd_slice *parts[VD_RECORD_PARTS])
+{
+    struct vd_slice *const texts[VD_RECORD_PARTS] = {
+        &a->verb, &a->group, &a->resource, &a->subresource, &a->space, &a->name, &a->path};
+    memcpy(parts, texts, sizeof texts);
+}
+
+struct vd_access vd_record_access(const struct vd_record *r)
+{
+    struct vd_access access = {.user = r->user};
+    struct vd_slice *parts[VD_RECORD_PARTS];
+    const char *at = r->text;
+    texts_of(&access, parts);
+    for (size_t i = 0; i < VD_RECORD_PARTS; i++) {
+        *parts[i] = vd_slice(at, r->lengths[i]);
+        at += r->lengths[i];
+    }
+    return access;
+}
+
 struct vd_record *vd_record_attach(struct vd_call *call)
 {
     const struct vd_target *t = &call->target;
     bool resource = t->is_resource;
     struct vd_access access = {
-        .user = vd_user_ref(call->user),
-        .verb = vd_call_verb(call), /* a constant */
+        .user = call->user,
+        .verb = vd_call_verb(call),
         .group = t->group,
         .resource = resource ? t->resource : VD_SLICE(""),
         .subresource = t->subresource,
@@ -69,21 +89,20 @@ struct vd_record *vd_record_attach(struct vd_call *call)
         .name = resource ? asked_name(call) : VD_SLICE(""),
         .path = resource ? VD_SLICE("") : t->path,
     };
-    struct vd_slice *parts[] = {&access.group, &access.resource, &access.subresource,
-                                &access.space, &access.name,     &access.path};
-    enum { PARTS = sizeof parts / sizeof *parts };
+    struct vd_slice *parts[VD_RECORD_PARTS];
+    texts_of(&access, parts);
     size_t len = 0;
-    for (size_t i = 0; i < PARTS; i++)
+    for (size_t i = 0; i < VD_RECORD_PARTS; i++)
         len += parts[i]->n;
     struct vd_record *r = vd_malloc(sizeof *r + len);
     char *to = r->text;
-    for (size_t i = 0; i < PARTS; i++) {
+    for (size_t i = 0; i < VD_RECORD_PARTS; i++) {
         if (parts[i]->n)
             memcpy(to, parts[i]->p, parts[i]->n);
-        *parts[i] = vd_slice(to, parts[i]->n);
         to += parts[i]->n;
+        r->lengths[i] = (uint32_t)parts[i]->n; /* of a head, which has its limit */
     }
-    r->access = access;
+    r->user = vd_user_ref(call->user);
     r->meter = meter_of(call);
     r->audit = NULL;
     call->x->record = r;
@@ -100,7 +119,8 @@ static void log_request(const struct vd_record *r, const struct vd_exchange *x,
     struct vd_log_field fields[16];
     size_t n = 0;
     struct vd_slice path = VD_SLICE(""), query;
-    const struct vd_user *by = r ? r->access.user->is.by : NULL;
+    struct vd_access access = r ? vd_record_access(r) : (struct vd_access){0};
+    const struct vd_user *by = r ? r->user->is.by : NULL;
     if (!r && x->head)
         vd_url_split(vd_http_head_target(x->head), &path, &query);
     const struct {
@@ -108,15 +128,15 @@ static void log_request(const struct vd_record *r, const struct vd_exchange *x,
         struct vd_slice value;
     } texts[] = {
         {"method", !r && x->head ? vd_http_head_method(x->head) : VD_SLICE("")},
-        {"user", r ? (by ? by->is.name : r->access.user->is.name) : VD_SLICE("")},
-        {"impersonated_user", by ? r->access.user->is.name : VD_SLICE("")},
-        {"verb", r ? r->access.verb : VD_SLICE("")},
-        {"group", r ? r->access.group : VD_SLICE("")},
-        {"resource", r ? r->access.resource : VD_SLICE("")},
-        {"subresource", r ? r->access.subresource : VD_SLICE("")},
-        {"namespace", r ? r->access.space : VD_SLICE("")},
-        {"name", r ? r->access.name : VD_SLICE("")},
-        {"path", r ? r->access.path : path},
+        {"user", r ? (by ? by->is.name : r->user->is.name) : VD_SLICE("")},
+        {"impersonated_user", by ? r->user->is.name : VD_SLICE("")},
+        {"verb", access.verb},
+        {"group", access.group},
+        {"resource", access.resource},
+        {"subresource", access.subresource},
+        {"namespace", access.space},
+        {"name", access.name},
+        {"path", r ? access.path : path},
     };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (texts[i].value.n)
@@ -142,10 +162,10 @@ void vd_kube_finished(struct vd_kube_loop *l, struct vd_exchange *x, bool log)
     if (log)
         log_request(r, x, duration_ns);
     x->record = NULL;
-    x->stamp = (struct vd_http_field){0}; /* what it points at goes */
+    x->stamp = NULL; /* what it points at goes */
     if (r)
         vd_audit_complete(r->audit, x);
     if (r)
-        vd_user_unref((struct vd_user *)(uintptr_t)r->access.user);
+        vd_user_unref(r->user);
     free(r);
 }

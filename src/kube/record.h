@@ -13,15 +13,22 @@
 #include "kube/call.h"
 #include "kube/meter.h"
 
+enum { VD_RECORD_PARTS = 7 };
+
+/* An idle watch is a connection, a watch and a record: it is packed. */
 struct vd_record {
-    struct vd_access access; /* holds a reference to its user */
+    struct vd_user *user; /* a reference */
     struct vd_meter *meter;
-    struct vd_audit_entry *audit; /* NULL: it is not audited */
-    char text[];                  /* what the access's slices point at */
+    struct vd_audit_entry *audit;      /* NULL: it is not audited */
+    uint32_t lengths[VD_RECORD_PARTS]; /* of the access's texts, which ... */
+    char text[];                       /* ... stand here one behind the other */
 };
 
 /* Hangs a record on the call's exchange. */
 struct vd_record *vd_record_attach(struct vd_call *call);
+
+/* What was asked for. Its texts are the record's. */
+struct vd_access vd_record_access(const struct vd_record *record);
 
 /* That of an exchange, or NULL. */
 static inline struct vd_record *vd_record_of(const struct vd_exchange *x)

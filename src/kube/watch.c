@@ -40,23 +40,27 @@ enum {
     LIFE_S_MAX = 31536000,   /* what a client may wish for, so that milliseconds cannot overflow */
 };
 
+struct tables {
+    struct vd_table *columns; /* a reference */
+    struct vd_table_writer writer;
+};
+
 struct vd_watch {
     struct vd_watcher watcher; /* first: the registry's callbacks are given it */
     struct vd_kube_loop *l;
     struct vd_exchange *x;
     struct vd_user *user;
-    struct vd_kind *kind;     /* a reference, renewed when the registry has changed */
-    uint64_t generation;      /* of the registry when it was last looked up */
-    struct vd_table *columns; /* a reference, if it sends tables */
+    struct vd_kind *kind; /* a reference, renewed when the registry has changed */
+    uint64_t generation;  /* of the registry when it was last looked up */
     struct vd_timer bookmark;
     struct vd_timer end;
-    struct vd_kube_output output;
-    struct vd_table_writer table;
-    bool bookmarks;
-    bool tell_initial_end;
+    struct tables *tables; /* if it sends them; else NULL */
     struct vd_meter *meter;
     uint64_t rights_version; /* at which its rights were last found good; 0: not yet */
-    bool ending;             /* the next ring of `end` ends it */
+    struct vd_kube_output output;
+    bool bookmarks;
+    bool tell_initial_end;
+    bool ending; /* the next ring of `end` ends it */
     struct vd_watch *prev, *next;
 };
 
@@ -100,8 +104,8 @@ static void add_object(struct vd_buf *out, struct vd_watch *w, struct vd_slice b
     struct vd_buf room = {0};
     body = vd_shown_body(w->kind, body, &room);
     if (w->output.form == VD_OUTPUT_TABLE) {
-        w->table.now_ms = vd_clock_wall_ms(w->l->kube->clock);
-        vd_table_write_one(&w->table, out, &scratch, body);
+        w->tables->writer.now_ms = vd_clock_wall_ms(w->l->kube->clock);
+        vd_table_write_one(&w->tables->writer, out, &scratch, body);
     } else if (w->output.form == VD_OUTPUT_PARTIAL) {
         vd_partial_write(out, w->output.version, body);
     } else {
@@ -171,7 +175,7 @@ static void send_bookmark(struct vd_watch *w, uint64_t revision, bool initial_en
     vd_frame_begin(out);
     vd_buf_add_text(out, "{\"type\":\"BOOKMARK\",\"object\":");
     if (w->output.form == VD_OUTPUT_TABLE) {
-        vd_table_write_bookmark(&w->table, out, &scratch, revision, initial_end);
+        vd_table_write_bookmark(&w->tables->writer, out, &scratch, revision, initial_end);
     } else {
         vd_buf_addf(&object,
                     "{\"kind\":\"%.*s\",\"apiVersion\":\"%.*s\",\"metadata\":{"
@@ -203,6 +207,13 @@ static void send_error(struct vd_watch *w, const struct vd_status *status)
 
 /* ---- the end ---- */
 
+static void tables_free(struct tables *t)
+{
+    if (t)
+        vd_table_unref(t->columns);
+    free(t);
+}
+
 /* For a watch that is no longer in the registry. */
 static void watch_free(struct vd_watch *w, enum vd_watch_end why)
 {
@@ -217,7 +228,7 @@ static void watch_free(struct vd_watch *w, enum vd_watch_end why)
     if (--w->l->watches_n == 0)
         vd_timer_stop(w->l->loop, &w->l->recheck);
     vd_cursor_close(&w->watcher.cursor);
-    vd_table_unref(w->columns);
+    tables_free(w->tables);
     vd_kind_unref(w->kind);
     vd_user_unref(w->user);
     free(w);
@@ -284,7 +295,7 @@ static bool ends_with_kind(struct vd_watch *w)
 static void recheck(struct vd_watch *w, uint64_t version, int64_t now_ms)
 {
     const struct vd_kube *kube = w->l->kube;
-    const struct vd_access *access = &vd_record_of(w->x)->access;
+    struct vd_access access = vd_record_access(vd_record_of(w->x));
     struct vd_arena arena = {0};
     struct vd_buf reason = {0};
     bool changed = w->rights_version != version;
@@ -292,8 +303,8 @@ static void recheck(struct vd_watch *w, uint64_t version, int64_t now_ms)
     if (vd_user_has_expired(w->user, now_ms) || (changed && !kube->stands(kube->arg, w->user))) {
         struct vd_status status = vd_status_unauthorized(&arena, VD_SLICE(""));
         end_with_status(w, &status, VD_WATCH_END_CREDENTIAL);
-    } else if (changed && !kube->allowed(kube->arg, access, &reason)) {
-        struct vd_status status = vd_access_status(&arena, access, vd_buf_slice(&reason));
+    } else if (changed && !kube->allowed(kube->arg, &access, &reason)) {
+        struct vd_status status = vd_access_status(&arena, &access, vd_buf_slice(&reason));
         end_with_status(w, &status, VD_WATCH_END_FORBIDDEN);
     }
     vd_buf_release(&reason);
@@ -418,6 +429,15 @@ static int open_cursor(struct vd_watch *w, struct vd_store *store, struct vd_fil
     return code;
 }
 
+static struct tables *tables_new(struct vd_call *call)
+{
+    struct tables *t = VD_NEW(struct tables);
+    t->columns = vd_tables_get(call->kube->tables, call->kinds, call->kind);
+    t->writer = (struct vd_table_writer){
+        .table = t->columns, .version = call->output.version, .object = call->output.object};
+    return t;
+}
+
 static struct vd_watch *watch_new(struct vd_call *call, const struct vd_list_options *o)
 {
     struct vd_watch *w = VD_NEW(struct vd_watch);
@@ -429,9 +449,7 @@ static struct vd_watch *watch_new(struct vd_call *call, const struct vd_list_opt
     w->generation = vd_kind_set_generation(call->kinds);
     w->output = call->output;
     if (w->output.form == VD_OUTPUT_TABLE)
-        w->columns = vd_tables_get(call->kube->tables, call->kinds, call->kind);
-    w->table = (struct vd_table_writer){
-        .table = w->columns, .version = call->output.version, .object = call->output.object};
+        w->tables = tables_new(call);
     w->bookmarks = o->bookmarks;
     w->meter = vd_record_of(call->x)->meter;
     vd_meter_watch_begun(w->meter);

@@ -42,17 +42,17 @@ struct vd_exchange {
     const struct vd_exchange_ops *ops;
     void *arg;
     void *record; /* the handler's, until the service's `finished`, which lets go of it */
-    /* One more header of the answer, whoever gives it; borrowed until then. No name: none. */
-    struct vd_http_field stamp;
+    /* One more header of the answer, whoever gives it; borrowed until then. NULL: none. */
+    const struct vd_http_field *stamp;
     uint64_t start_ns; /* when the request was complete */
     /* See account.h: */
     struct vd_account *account; /* that it is charged to; NULL: to none */
     unsigned char rank;         /* enum vd_rank */
     bool is_watch;              /* and as what */
     /* For logs and metrics: */
-    const char *protocol; /* "HTTP/1.1", say; constant */
     unsigned status;
-    uint64_t sent_len; /* bytes of the answer, head included, that were given to be sent */
+    const char *protocol; /* "HTTP/1.1", say; constant */
+    uint64_t sent_len;    /* bytes of the answer, head included, that were given to be sent */
 };
 
 /* An answer. Slices are borrowed for the call. */

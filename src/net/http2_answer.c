@@ -225,8 +225,8 @@ static void add_named(struct fields *f, struct vd_slice name, struct vd_slice va
 static void collect_fields(struct fields *f, struct vd_stream *s, const struct vd_response *r)
 {
     struct vd_http_date *date = &s->http2->connection->service->date;
-    const struct vd_http_field *stamp = &s->exchange.stamp;
-    size_t names_len = stamp->name.n;
+    const struct vd_http_field *stamp = s->exchange.stamp;
+    size_t names_len = stamp ? stamp->name.n : 0;
     for (size_t i = 0; i < r->fields_n; i++)
         names_len += r->fields[i].name.n;
     vd_buf_reserve(&f->names, names_len);
@@ -241,7 +241,7 @@ static void collect_fields(struct fields *f, struct vd_stream *s, const struct v
     }
     for (size_t i = 0; i < r->fields_n; i++)
         add_named(f, r->fields[i].name, r->fields[i].value);
-    if (stamp->name.n)
+    if (stamp)
         add_named(f, stamp->name, stamp->value);
 }
 

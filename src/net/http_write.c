@@ -146,8 +146,8 @@ void vd_http_write_head(struct vd_buf *out, struct vd_http_date *date,
         assert(!is_framing(answer->fields[i].name));
         add_field(out, answer->fields[i].name, answer->fields[i].value);
     }
-    if (answer->stamp.name.n)
-        add_field(out, answer->stamp.name, answer->stamp.value);
+    if (answer->stamp)
+        add_field(out, answer->stamp->name, answer->stamp->value);
     vd_buf_add(out, "\r\n", 2);
 }
 

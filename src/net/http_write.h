@@ -55,7 +55,7 @@ struct vd_http_answer {
     enum vd_http_persistence persistence;
     const struct vd_http_field *fields; /* further headers; none of those above */
     size_t fields_n;
-    struct vd_http_field stamp; /* and one more; no name: none */
+    const struct vd_http_field *stamp; /* and one more; NULL: none */
 };
 
 /* Adds the whole head, with a Date, to `out`. */

@@ -24,9 +24,9 @@ enum {
 
 struct vd_transport {
     int fd;
-    SSL *ssl; /* NULL: plain */
     bool handshaken;
     bool wants_write;
+    SSL *ssl; /* NULL: plain */
 };
 
 /* Takes over the descriptor. `tls` NULL: plain. False when TLS refuses to start. */

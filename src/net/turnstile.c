@@ -40,6 +40,8 @@ static void settle(const struct vd_turnstile *t, struct vd_lane *lane)
 bool vd_turnstile_enter(struct vd_turnstile *t, struct vd_lane *lane)
 {
     uint64_t ns = now_ns(t);
+    /* As it was before: whoever has just come, a stranger above all, may be nobody new. */
+    bool shared = shared_at(t, ns);
     t->before = t->recent;
     t->before_ns = t->recent_ns;
     t->before_other_ns = t->other_ns;
@@ -49,7 +51,7 @@ bool vd_turnstile_enter(struct vd_turnstile *t, struct vd_lane *lane)
     }
     t->recent_ns = ns;
     settle(t, lane);
-    bool goes = !lane->first && (lane->spent_ns < SHARE_NS || !shared_at(t, ns));
+    bool goes = !lane->first && (lane->spent_ns < SHARE_NS || !shared);
     if (goes && t->depth++ == 0)
         t->entered_ns = ns;
     return goes;

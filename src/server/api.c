@@ -173,8 +173,8 @@ bool vd_api_knows(struct vd_api *api, struct vd_exchange *x)
 static void refuse_user(struct vd_api *api, struct vd_exchange *x, struct vd_user *user,
                         const struct vd_status *status)
 {
-    char id[VD_AUDIT_ID_ROOM];
-    vd_audit_refused(api->kube.audit, x, user, status, id);
+    struct vd_audit_stamp stamp;
+    vd_audit_refused(api->kube.audit, x, user, status, &stamp);
     reply_status(x, status); /* whose end takes the stamp off */
 }
 

@@ -142,6 +142,7 @@ static void place(struct vd_watcher *w)
         join_synced(w);
     } else {
         w->state = VD_WATCHER_AHEAD;
+        w->wait = (struct vd_heap_node){0};
         vd_heap_push(&r->ahead, &w->wait, w->cursor.revision);
     }
 }

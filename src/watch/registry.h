@@ -84,10 +84,13 @@ struct vd_watcher {
     enum vd_watcher_state state;
     struct vd_registry *registry;
     struct vd_watch_group *group;
-    size_t at;                /* synced: its place in the group */
-    struct vd_heap_node wait; /* ahead: by revision */
-    struct vd_watcher *prev;  /* unsynced: its neighbours in the queue */
-    struct vd_watcher *next;
+    union {                       /* by its state: */
+        size_t at;                /* synced: its place in the group */
+        struct vd_heap_node wait; /* ahead: by revision */
+        struct {                  /* unsynced: its neighbours in the queue */
+            struct vd_watcher *prev, *next;
+        };
+    };
 };
 
 struct vd_registry_stats {
