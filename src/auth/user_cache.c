@@ -8,13 +8,12 @@
 #include "auth/user_cache.h"
 
 #include <assert.h>
-#include <openssl/sha.h>
 
 #include "base/alloc.h"
 #include "base/hash_map.h"
 
 struct entry {
-    unsigned char hash[SHA256_DIGEST_LENGTH];
+    uint64_t hash[2];
     struct vd_user *user; /* NULL: the entry is free */
     int64_t since_ms;
 };
@@ -29,7 +28,7 @@ struct vd_user_cache {
 
 static struct vd_slice key_of(const void *item)
 {
-    return vd_slice(((const struct entry *)item)->hash, SHA256_DIGEST_LENGTH);
+    return vd_slice(((const struct entry *)item)->hash, sizeof(uint64_t[2]));
 }
 
 struct vd_user_cache *vd_user_cache_new(size_t entries_max, int64_t ttl_ms)
@@ -67,17 +66,16 @@ void vd_user_cache_free(struct vd_user_cache *cache)
     free(cache);
 }
 
-static struct entry *find(struct vd_user_cache *cache, struct vd_slice token,
-                          unsigned char hash[SHA256_DIGEST_LENGTH])
+static struct entry *find(struct vd_user_cache *cache, struct vd_slice token, uint64_t hash[2])
 {
-    SHA256((const unsigned char *)token.p, token.n, hash);
-    return vd_hash_map_get(&cache->by_hash, vd_slice(hash, SHA256_DIGEST_LENGTH));
+    vd_hash_bytes_wide(token.p, token.n, hash);
+    return vd_hash_map_get(&cache->by_hash, vd_slice(hash, sizeof(uint64_t[2])));
 }
 
 struct vd_user *vd_user_cache_get(struct vd_user_cache *cache, struct vd_slice token,
                                   int64_t now_ms)
 {
-    unsigned char hash[SHA256_DIGEST_LENGTH];
+    uint64_t hash[2];
     struct entry *e = find(cache, token, hash);
     if (!e)
         return NULL;
@@ -93,7 +91,7 @@ struct vd_user *vd_user_cache_get(struct vd_user_cache *cache, struct vd_slice t
 void vd_user_cache_put(struct vd_user_cache *cache, struct vd_slice token, struct vd_user *user,
                        int64_t now_ms)
 {
-    unsigned char hash[SHA256_DIGEST_LENGTH];
+    uint64_t hash[2];
     struct entry *known = find(cache, token, hash);
     if (known)
         entry_drop(cache, known);

@@ -1,10 +1,10 @@
 /*
  * Bearer tokens that were verified a moment ago, and whom they stand for.
  *
- * Verifying a signature costs some 100 us, and a client sends the same token
- * with every request. The cache keeps the answer for a short while, by the
- * SHA-256 of the token, so that it holds no secret. What it says may be as old
- * as its time to live: keep that below the time within which a revoked
+ * Verifying a signature costs some 100 us, finding a stored token its SHA-256, and a
+ * client sends the same token with every request. The cache keeps the answer for a short
+ * while, by a hash of the token under a secret of the process, so that it holds no token. What it
+ * says may be as old as its time to live: keep that below the time within which a revoked
  * credential has to be refused. Refusals are not cached.
  *
  * Not thread-safe: each event loop has its own.

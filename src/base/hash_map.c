@@ -27,7 +27,7 @@ struct sip {
     uint64_t v0, v1, v2, v3;
 };
 
-static uint64_t secret[2];
+static uint64_t secret[4];
 static pthread_once_t secret_once = PTHREAD_ONCE_INIT;
 
 static void secret_make(void)
@@ -88,6 +88,12 @@ uint64_t vd_hash_bytes(const void *p, size_t n)
 {
     pthread_once(&secret_once, secret_make);
     return sip13(secret, p, n);
+}
+
+void vd_hash_bytes_wide(const void *p, size_t n, uint64_t out[2])
+{
+    out[0] = vd_hash_bytes(p, n);
+    out[1] = sip13(secret + 2, p, n);
 }
 
 /* ---- the table ---- */

@@ -33,6 +33,10 @@ struct vd_hash_map {
 /* SipHash-1-3 of the bytes under this process' secret. Thread-safe. */
 uint64_t vd_hash_bytes(const void *p, size_t n);
 
+/* The same twice, under two secrets: nobody who does not know them finds two texts with the
+ * same 128 bits, so they may stand for a text that should not be kept. Thread-safe. */
+void vd_hash_bytes_wide(const void *p, size_t n, uint64_t out[2]);
+
 void vd_hash_map_init(struct vd_hash_map *m, struct vd_slice (*key_of)(const void *item));
 
 /* Frees the table, not the items, and leaves an empty map. */

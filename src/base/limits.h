@@ -116,8 +116,8 @@
     X(VD_METRIC_BOUNDS_MAX,      24,          "printed buckets of a histogram") \
     X(VD_USER_NAME_LEN_MAX,      1024,        "bytes of a user's or a group's name") \
     X(VD_USER_GROUPS_MAX,        1024,        "groups of a user") \
-    X(VD_USER_CACHE_MAX,         1024,        "ServiceAccount tokens that each loop remembers having verified") \
-    X(VD_USER_CACHE_MS,          10000,       "milliseconds for which it does, unless the account or what a token is bound to goes before") \
+    X(VD_USER_CACHE_MAX,         1024,        "bearer tokens that each loop remembers having verified") \
+    X(VD_USER_CACHE_MS,          10000,       "milliseconds for which it does, unless tokens, the account or what a token is bound to change before") \
     X(VD_TOKENS_MAX,             100000,      "bearer tokens of a data folder") \
     X(VD_TOKEN_FILE_LEN_MAX,     268435456,   "bytes of the file that keeps their hashes") \
     X(VD_JWT_LEN_MAX,            16384,       "bytes of a JSON web token") \

@@ -52,7 +52,7 @@ bool vd_call_await(struct vd_call *call, uint64_t revision, void (*verb)(struct 
     call->x->arg = call;
     vd_heap_push(&call->l->futures, &call->future.node, revision);
     vd_timer_set(call->l->loop, &call->future.patience, ms);
-    vd_loop_wake(call->l->loop); /* it may have come just now */
+    vd_loop_again(call->l->loop); /* it may have come just now */
     return false;
 }
 

@@ -7,6 +7,7 @@
 #include <assert.h>
 
 #include "base/buf.h"
+#include "kinds/field_path.h"
 #include "kube/human_time.h"
 #include "kube/uid.h"
 #include "watch/excerpt.h"
@@ -59,8 +60,8 @@ static const struct field manager_fields[] = {
 };
 /* clang-format on */
 
-static int wrong(struct vd_error *error, const char *path, const char *want,
-                 const struct vd_json *got)
+static int wrong_text(struct vd_error *error, const char *path, const char *want,
+                      const struct vd_json *got)
 {
     struct vd_buf shown = {0};
     if (vd_json_is(got, VD_JSON_STRING))
@@ -73,7 +74,18 @@ static int wrong(struct vd_error *error, const char *path, const char *want,
     return code;
 }
 
-static int check_text_map(const struct vd_json *map, const char *path, struct vd_error *error)
+static int wrong(struct vd_error *error, const struct vd_field_path *path, const char *want,
+                 const struct vd_json *got)
+{
+    struct vd_buf at = {0};
+    vd_field_path_write(&at, path, VD_FIELD_BRACKETS);
+    int code = wrong_text(error, vd_buf_text(&at), want, got);
+    vd_buf_release(&at);
+    return code;
+}
+
+static int check_text_map(const struct vd_json *map, const struct vd_field_path *path,
+                          struct vd_error *error)
 {
     if (!vd_json_is(map, VD_JSON_OBJECT))
         return wrong(error, path, "a map of strings", map);
@@ -81,10 +93,11 @@ static int check_text_map(const struct vd_json *map, const char *path, struct vd
         if (vd_json_is(member, VD_JSON_STRING))
             continue;
         struct vd_buf at = {0};
-        vd_buf_addf(&at, "%s[", path);
+        vd_field_path_write(&at, path, VD_FIELD_BRACKETS);
+        vd_buf_add_char(&at, '[');
         vd_excerpt_add_quoted(&at, vd_json_key(member), 80);
         vd_buf_add_char(&at, ']');
-        int code = wrong(error, vd_buf_text(&at), "a string", member);
+        int code = wrong_text(error, vd_buf_text(&at), "a string", member);
         vd_buf_release(&at);
         return code;
     }
@@ -92,38 +105,39 @@ static int check_text_map(const struct vd_json *map, const char *path, struct vd
 }
 
 static int check_fields(const struct vd_json *map, const struct field *fields, size_t n,
-                        const char *path, struct vd_error *error);
+                        const struct vd_field_path *path, struct vd_error *error);
 
-static int check_list(const struct vd_json *list, enum shape shape, const char *path,
-                      struct vd_error *error)
+static int check_item(const struct vd_json *item, enum shape shape,
+                      const struct vd_field_path *path, struct vd_error *error)
+{
+    if (shape == TEXT_LIST)
+        return vd_json_is(item, VD_JSON_STRING) ? VD_OK : wrong(error, path, "a string", item);
+    if (!vd_json_is(item, VD_JSON_OBJECT))
+        return wrong(error, path, "an object", item);
+    return shape == OWNER_LIST
+               ? check_fields(item, owner_fields, sizeof owner_fields / sizeof *owner_fields, path,
+                              error)
+               : check_fields(item, manager_fields, sizeof manager_fields / sizeof *manager_fields,
+                              path, error);
+}
+
+static int check_list(const struct vd_json *list, enum shape shape,
+                      const struct vd_field_path *path, struct vd_error *error)
 {
     if (!vd_json_is(list, VD_JSON_ARRAY))
         return wrong(error, path, "a list", list);
     size_t i = 0;
-    struct vd_buf at = {0};
     int code = VD_OK;
     VD_JSON_EACH (item, list) {
-        vd_buf_reset(&at);
-        vd_buf_addf(&at, "%s[%zu]", path, i++);
-        if (shape == TEXT_LIST && !vd_json_is(item, VD_JSON_STRING))
-            code = wrong(error, vd_buf_text(&at), "a string", item);
-        else if (shape != TEXT_LIST && !vd_json_is(item, VD_JSON_OBJECT))
-            code = wrong(error, vd_buf_text(&at), "an object", item);
-        else if (shape == OWNER_LIST)
-            code = check_fields(item, owner_fields, sizeof owner_fields / sizeof *owner_fields,
-                                vd_buf_text(&at), error);
-        else if (shape == MANAGER_LIST)
-            code = check_fields(item, manager_fields,
-                                sizeof manager_fields / sizeof *manager_fields, vd_buf_text(&at),
-                                error);
+        struct vd_field_path at = vd_field_element(path, i++);
+        code = check_item(item, shape, &at, error);
         if (code)
             break;
     }
-    vd_buf_release(&at);
     return code;
 }
 
-static int check_field(const struct vd_json *v, enum shape shape, const char *path,
+static int check_field(const struct vd_json *v, enum shape shape, const struct vd_field_path *path,
                        struct vd_error *error)
 {
     int64_t number;
@@ -146,16 +160,14 @@ static int check_field(const struct vd_json *v, enum shape shape, const char *pa
 }
 
 static int check_fields(const struct vd_json *map, const struct field *fields, size_t n,
-                        const char *path, struct vd_error *error)
+                        const struct vd_field_path *path, struct vd_error *error)
 {
     for (size_t i = 0; i < n; i++) {
         const struct vd_json *v = vd_json_get(map, fields[i].name);
         if (!v || vd_json_is(v, VD_JSON_NULL))
             continue;
-        struct vd_buf at = {0};
-        vd_buf_addf(&at, "%s.%.*s", path, VD_FMT(fields[i].name));
-        int code = check_field(v, fields[i].shape, vd_buf_text(&at), error);
-        vd_buf_release(&at);
+        struct vd_field_path at = vd_field_member(path, fields[i].name);
+        int code = check_field(v, fields[i].shape, &at, error);
         if (code)
             return code;
     }
@@ -165,14 +177,14 @@ static int check_fields(const struct vd_json *map, const struct field *fields, s
 int vd_meta_check(const struct vd_json *object, struct vd_error *error)
 {
     if (!vd_json_is(object, VD_JSON_OBJECT))
-        return wrong(error, "an object of the API", "a JSON object", object);
+        return wrong_text(error, "an object of the API", "a JSON object", object);
+    const struct vd_field_path at = vd_field_member(NULL, VD_SLICE("metadata"));
     const struct vd_json *meta = vd_json_get(object, VD_SLICE("metadata"));
     if (!meta || vd_json_is(meta, VD_JSON_NULL))
         return VD_OK;
     if (!vd_json_is(meta, VD_JSON_OBJECT))
-        return wrong(error, "metadata", "an object", meta);
-    return check_fields(meta, meta_fields, sizeof meta_fields / sizeof *meta_fields, "metadata",
-                        error);
+        return wrong(error, &at, "an object", meta);
+    return check_fields(meta, meta_fields, sizeof meta_fields / sizeof *meta_fields, &at, error);
 }
 
 void vd_meta_drop_empty(struct vd_json *object)

@@ -108,6 +108,11 @@ static void show_managers(struct vd_call *call, struct vd_json *object)
                     VD_SLICE("managedFields"), list);
 }
 
+static bool has_metadata(const struct vd_json *object)
+{
+    return vd_json_is(vd_json_get(object, VD_SLICE("metadata")), VD_JSON_OBJECT);
+}
+
 void vd_call_patch(struct vd_call *call)
 {
     enum vd_body_format format = vd_body_format(call->x);
@@ -142,7 +147,7 @@ void vd_call_patch(struct vd_call *call)
     }
     /* A patch that does not speak of the version means whatever is there. What it has made
      * may be no object at all, which is for others to say. */
-    if (!call->version_named && !vd_meta_check(object, NULL))
+    if (!call->version_named && has_metadata(object))
         vd_meta_set_resource_version(&call->arena, object, VD_SLICE(""));
     vd_call_write_new(call, old, object, false);
 }

@@ -370,7 +370,7 @@ static void drained(struct vd_exchange *x)
 {
     struct vd_watch *w = x->arg;
     vd_watcher_resume(&w->watcher);
-    vd_loop_wake(w->l->loop);
+    vd_loop_again(w->l->loop);
 }
 
 static const struct vd_watcher_ops watcher_ops = {deliver, ended};
@@ -491,7 +491,7 @@ static void start(struct vd_watch *w, const struct vd_list_options *o, int code,
     if (!vd_timer_is_set(&w->l->recheck))
         vd_timer_set(w->l->loop, &w->l->recheck, RECHECK_MS);
     vd_registry_add(w->l->registry, &w->watcher);
-    vd_loop_wake(w->l->loop);
+    vd_loop_again(w->l->loop);
 }
 
 void vd_call_watch(struct vd_call *call)
@@ -533,6 +533,8 @@ void vd_call_watch(struct vd_call *call)
 
 void vd_kube_loop_propose(struct vd_kube_loop *l, struct vd_proposal *proposal)
 {
+    if (!l->proposals)
+        vd_loop_again(l->loop); /* an answer that has left may have let the request through */
     proposal->next = NULL;
     *l->proposals_end = proposal;
     l->proposals_end = &proposal->next;

@@ -231,6 +231,12 @@ static bool may_read(const struct vd_connection *c)
     return !c->intake || c->intake->bytes.n - c->intake->next_at < VD_HTTP_AHEAD_LEN_MAX;
 }
 
+/* TLS reads ahead. While it lingers, a connection is not read through TLS any more. */
+static bool has_unread(const struct vd_connection *c)
+{
+    return c->state != VD_CONNECTION_LINGER && vd_transport_has_pending(&c->transport);
+}
+
 /* Each change costs up to three system calls. A dirty connection is looked at again
  * when it is flushed, and then nearly always waits for the same as before. */
 static void set_events(struct vd_connection *c)
@@ -238,6 +244,10 @@ static void set_events(struct vd_connection *c)
     if (c->state == VD_CONNECTION_CLOSED || c->is_dirty || c->shaking)
         return;
     bool reads = may_read(c);
+    if (reads && has_unread(c)) { /* no event will tell of it: the flush does */
+        vd_output_mark(c);
+        return;
+    }
     int events = reads ? UV_READABLE : 0;
     /* A client that leaves while it is not read from must be noticed too. */
     bool answering = c->state == VD_CONNECTION_ANSWER || c->http2;
@@ -284,6 +294,8 @@ static void after_flush(struct vd_connection *c, bool late)
     }
 }
 
+static void read_some(struct vd_connection *c);
+
 static void flush(struct vd_connection *c, bool late)
 {
     if (!c->transport.handshaken)
@@ -293,7 +305,10 @@ static void flush(struct vd_connection *c, bool late)
         vd_connection_close(c);
     else
         after_flush(c, late);
-    set_events(c);
+    if (may_read(c) && has_unread(c))
+        read_some(c);
+    else
+        set_events(c);
 }
 
 static void shake_hands(struct vd_connection *c);
@@ -564,7 +579,7 @@ static bool read_once(struct vd_connection *c)
         return false;
     }
     receive(c, room, (size_t)n);
-    return c->transport.ssl || n == VD_LOOP_SCRATCH_LEN;
+    return c->transport.ssl ? vd_transport_has_pending(&c->transport) : n == VD_LOOP_SCRATCH_LEN;
 }
 
 static void read_some(struct vd_connection *c)

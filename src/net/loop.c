@@ -66,6 +66,11 @@ void vd_loop_hook(struct vd_loop *loop, struct vd_turn_hook *hook)
     *at = hook;
 }
 
+void vd_loop_again(struct vd_loop *loop)
+{
+    loop->wants_again = true;
+}
+
 static void turn_again(uv_idle_t *idle)
 {
     (void)idle; /* being active is its work: libuv then does not wait */
@@ -75,9 +80,10 @@ static void run_hooks(uv_prepare_t *prepare)
 {
     struct vd_loop *loop = prepare->data;
     bool again = false;
+    loop->wants_again = false;
     for (struct vd_turn_hook *hook = loop->hooks; hook; hook = hook->next)
         again |= hook->run(hook);
-    if (again)
+    if (again || loop->wants_again)
         uv_idle_start(&loop->again, turn_again);
     else
         uv_idle_stop(&loop->again);

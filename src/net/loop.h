@@ -54,6 +54,7 @@ struct vd_loop {
     uint64_t alarm_ns; /* when alarm rings; UINT64_MAX: never */
     bool firing;       /* timers are being fired further up the stack */
     struct vd_turn_hook *hooks;
+    bool wants_again; /* since the hooks began to run */
     uv_mutex_t inbox_lock; /* guards inbox and stopping; held for a push or a swap */
     struct vd_task *inbox;
     struct vd_task **inbox_end;
@@ -77,6 +78,10 @@ void vd_loop_post(struct vd_loop *loop, struct vd_task *task);
 
 /* From any thread: makes the loop turn. */
 void vd_loop_wake(struct vd_loop *loop);
+
+/* On the loop: its hooks run before it waits, once more if they are running now. Whoever leaves
+ * something for a hook that may have run already says so. */
+void vd_loop_again(struct vd_loop *loop);
 
 /* Adds a hook at the end of the list; before start, or on the loop. */
 void vd_loop_hook(struct vd_loop *loop, struct vd_turn_hook *hook);

@@ -92,6 +92,7 @@ int vd_transport_handshake(struct vd_transport *t)
 {
     ERR_clear_error();
     int rc = SSL_do_handshake(t->ssl);
+    t->starved = rc != 1;
     if (rc == 1) {
         t->handshaken = true;
         t->wants_write = false;
@@ -117,6 +118,7 @@ ssize_t vd_transport_read(struct vd_transport *t, char *p, size_t n)
     if (t->ssl) {
         ERR_clear_error(); /* what others have left there would be taken for ours */
         int rc = SSL_read(t->ssl, p, n > INT32_MAX ? INT32_MAX : (int)n);
+        t->starved = rc <= 0;
         if (rc <= 0)
             return ssl_result(t, rc);
         t->wants_write = false;
@@ -126,6 +128,11 @@ ssize_t vd_transport_read(struct vd_transport *t, char *p, size_t n)
     if (rc >= 0)
         return rc;
     return errno == EAGAIN || errno == EINTR ? VD_TRANSPORT_AGAIN : VD_TRANSPORT_BROKEN;
+}
+
+bool vd_transport_has_pending(const struct vd_transport *t)
+{
+    return t->ssl && !t->starved && SSL_has_pending(t->ssl);
 }
 
 bool vd_transport_discard(struct vd_transport *t, char *room, size_t n)

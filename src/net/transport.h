@@ -26,7 +26,8 @@ struct vd_transport {
     int fd;
     bool handshaken;
     bool wants_write;
-    SSL *ssl; /* NULL: plain */
+    bool starved; /* TLS cannot go on before the socket has more */
+    SSL *ssl;     /* NULL: plain */
 };
 
 /* Takes over the descriptor. `tls` NULL: plain. False when TLS refuses to start. */
@@ -50,6 +51,9 @@ bool vd_transport_speaks_http2(const struct vd_transport *t);
 
 /* 0: the peer has finished. */
 ssize_t vd_transport_read(struct vd_transport *t, char *p, size_t n);
+
+/* Whether there is something to read of which the socket does not tell any more. */
+bool vd_transport_has_pending(const struct vd_transport *t);
 
 /* Reads into `room` what nobody wants any more. False: the peer has finished. */
 bool vd_transport_discard(struct vd_transport *t, char *room, size_t n);

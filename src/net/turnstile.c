@@ -92,8 +92,7 @@ static void ring_remove(struct vd_turnstile *t, struct vd_lane *lane)
 
 void vd_turnstile_wait(struct vd_turnstile *t, struct vd_lane *lane, struct vd_chore *chore)
 {
-    if (!t->first)
-        vd_loop_wake(t->loop); /* the hook of this turn may have run already */
+    vd_loop_again(t->loop);
     if (!lane->in_ring)
         ring_push(t, lane);
     chore->turnstile = t;

@@ -37,7 +37,7 @@ enum { SOURCES = sizeof sources / sizeof *sources };
 
 /* What a loop remembers. */
 struct memory {
-    struct vd_user_cache *users; /* by JSON web token */
+    struct vd_user_cache *users; /* by bearer token */
     uint64_t bound_version;      /* that all of it is as of */
 };
 
@@ -319,6 +319,7 @@ static struct vd_token_set *tokens(struct vd_gatekeeper *g, int64_t now_ms, bool
     struct vd_token_set *old = g->tokens;
     g->tokens = vd_token_set_ref(fresh);
     pthread_mutex_unlock(&g->lock);
+    atomic_fetch_add(&g->bound_version, 1);
     atomic_fetch_add(&g->version, 1);
     vd_token_set_unref(old);
     vd_token_set_unref(set);
@@ -347,24 +348,6 @@ static int verify_jwt(struct vd_gatekeeper *g, struct vd_slice token, int64_t no
     return code;
 }
 
-/* The same, by the loop's memory. What it says is as of a version that is read before
- * the token is verified: if something goes meanwhile, the answer is not believed again. */
-static int recall_jwt(struct vd_gatekeeper *g, struct memory *m, struct vd_slice token,
-                      int64_t now_ms, struct vd_user **out, struct vd_error *error)
-{
-    uint64_t version = atomic_load(&g->bound_version);
-    if (m->bound_version != version)
-        vd_user_cache_clear(m->users);
-    m->bound_version = version;
-    *out = vd_user_cache_get(m->users, token, now_ms);
-    if (*out)
-        return VD_OK;
-    int code = verify_jwt(g, token, now_ms, out, error);
-    if (!code)
-        vd_user_cache_put(m->users, token, *out, now_ms);
-    return code;
-}
-
 static int find_token(struct vd_token_set *set, struct vd_slice token, int64_t now_ms,
                       struct vd_user **out, struct vd_error *error)
 {
@@ -375,19 +358,41 @@ static int find_token(struct vd_token_set *set, struct vd_slice token, int64_t n
 
 /* Before a token is said to be unknown, the file is looked at: it may have been made a
  * moment ago. That is one stat for each wrong guess. */
+static int verify(struct vd_gatekeeper *g, struct vd_slice token, int64_t now_ms,
+                  struct vd_user **out, struct vd_error *error)
+{
+    if (!vd_slice_starts_with(token, VD_SLICE(VD_TOKEN_PREFIX)))
+        return verify_jwt(g, token, now_ms, out, error);
+    int code = find_token(tokens(g, now_ms, false), token, now_ms, out, error);
+    if (code == VD_ERR_NOT_FOUND)
+        code = find_token(tokens(g, now_ms, true), token, now_ms, out, error);
+    return code;
+}
+
+/* The same, by the loop's memory. What it says is as of a version that is read before
+ * the token is verified: if something goes meanwhile, the answer is not believed again. */
+static int recall(struct vd_gatekeeper *g, struct memory *m, struct vd_slice token, int64_t now_ms,
+                  struct vd_user **out, struct vd_error *error)
+{
+    vd_token_set_unref(tokens(g, now_ms, false)); /* what it knows may have been revoked */
+    uint64_t version = atomic_load(&g->bound_version);
+    if (m->bound_version != version)
+        vd_user_cache_clear(m->users);
+    m->bound_version = version;
+    *out = vd_user_cache_get(m->users, token, now_ms);
+    if (*out)
+        return VD_OK;
+    int code = verify(g, token, now_ms, out, error);
+    if (!code)
+        vd_user_cache_put(m->users, token, *out, now_ms);
+    return code;
+}
+
 static int identify_token(struct vd_gatekeeper *g, struct memory *m, struct vd_slice token,
                           struct vd_user **out, struct vd_error *error)
 {
     int64_t now_ms = vd_clock_wall_ms(g->options.clock);
-    bool opaque = vd_slice_starts_with(token, VD_SLICE(VD_TOKEN_PREFIX));
-    int code = VD_ERR_NOT_FOUND;
-    if (opaque)
-        code = find_token(tokens(g, now_ms, false), token, now_ms, out, error);
-    if (opaque && code == VD_ERR_NOT_FOUND)
-        code = find_token(tokens(g, now_ms, true), token, now_ms, out, error);
-    if (!opaque)
-        code = m ? recall_jwt(g, m, token, now_ms, out, error)
-                 : verify_jwt(g, token, now_ms, out, error);
+    int code = m ? recall(g, m, token, now_ms, out, error) : verify(g, token, now_ms, out, error);
     return code == VD_ERR_NOT_FOUND ? vd_error_set(error, VD_ERR_INVALID, "the token is not known")
                                     : code;
 }

@@ -340,6 +340,29 @@ static void test_a_wake_makes_a_turn(void **state)
     vd_loop_stop(&loop);
 }
 
+static bool ask_once(struct vd_turn_hook *hook)
+{
+    static unsigned asked;
+    (void)hook;
+    if (asked++ == 0)
+        vd_loop_again(&loop);
+    return false;
+}
+
+/* What a late hook leaves for an earlier one is not left lying until something happens. */
+static void test_a_hook_may_ask_for_those_before_it(void **state)
+{
+    struct vd_turn_hook first = {.run = count_turn};
+    struct vd_turn_hook late = {.run = ask_once};
+    (void)state;
+    vd_loop_hook(&loop, &first);
+    vd_loop_hook(&loop, &late);
+    start();
+    wait_done();
+    wait_done(); /* the second turn, though nothing has happened */
+    vd_loop_stop(&loop);
+}
+
 /* ---- the end ---- */
 
 static unsigned ended_tasks;
@@ -448,6 +471,8 @@ int main(void)
                                         teardown),
         cmocka_unit_test_setup_teardown(test_many_timers_moved_and_stopped, setup, teardown),
         cmocka_unit_test_setup_teardown(test_hooks_run_in_order_and_again, setup, release_only),
+        cmocka_unit_test_setup_teardown(test_a_hook_may_ask_for_those_before_it, setup,
+                                        release_only),
         cmocka_unit_test_setup_teardown(test_a_wake_makes_a_turn, setup, release_only),
         cmocka_unit_test_setup_teardown(test_stop_runs_what_was_posted_and_no_timer, setup,
                                         release_only),
