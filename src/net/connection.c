@@ -30,6 +30,7 @@
 
 enum {
     READS_PER_EVENT = 4,
+    STREAMS_READ_LEN = 16384, /* once: hundreds of requests fit into it */
     FLUSH_ROUNDS = 2,
     SPARE_CAP_MAX = 16384,
     KEEPALIVE_INTERVAL_S = 15,
@@ -564,7 +565,8 @@ static void end_of_input(struct vd_connection *c)
 static bool read_once(struct vd_connection *c)
 {
     char *room = c->loop->scratch;
-    ssize_t n = vd_transport_read(&c->transport, room, VD_LOOP_SCRATCH_LEN);
+    size_t len = c->http2 ? STREAMS_READ_LEN : VD_LOOP_SCRATCH_LEN;
+    ssize_t n = vd_transport_read(&c->transport, room, len);
     if (n == VD_TRANSPORT_AGAIN)
         return false;
     if (n < 0) {
@@ -576,7 +578,7 @@ static bool read_once(struct vd_connection *c)
         return false;
     }
     receive(c, room, (size_t)n);
-    return c->transport.ssl || n == VD_LOOP_SCRATCH_LEN;
+    return !c->http2 && (c->transport.ssl || (size_t)n == len);
 }
 
 static void read_some(struct vd_connection *c)
