@@ -6,6 +6,7 @@
  * Frames are written by hand: no library would send this. Says "ready" when the server has ended
  * the first connection, and then how many it has ended, and how.
  */
+#include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -16,7 +17,7 @@
 
 enum {
     BURST = 50,            /* requests, then as many resets */
-    BURSTS = 12,           /* of a connection: a few more than it is borne for */
+    BURSTS_MAX = 200,      /* of a connection: so many are never borne */
     DEADLINE_S = 60,       /* for the server to end it */
     GOAWAY_ROOM = 1 << 16, /* of what it says until then */
     FRAME_HEAD_LEN = 9,
@@ -101,6 +102,13 @@ static bool send_burst(struct storm *storm, struct link *l, struct vd_buf *out, 
     return true;
 }
 
+/* Whether the server has said its last word. */
+static bool has_ended(const struct link *l)
+{
+    struct pollfd state = {.fd = l->fd, .events = POLLRDHUP};
+    return poll(&state, 1, 0) != 0;
+}
+
 /* One connection, until the server has ended it. */
 static void storm_once(struct storm *storm)
 {
@@ -113,7 +121,7 @@ static void storm_once(struct storm *storm)
     vd_buf_add_text(&out, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
     add_frame(&out, FRAME_SETTINGS, 0, 0, VD_SLICE(""));
     bool going = link_send(&l, vd_buf_slice(&out));
-    for (uint32_t i = 0; going && i < BURSTS; i++)
+    for (uint32_t i = 0; going && !has_ended(&l) && i < BURSTS_MAX; i++)
         going = send_burst(storm, &l, &out, 1 + 2 * i * BURST);
     ssize_t n;
     while ((n = link_receive(&l, room, GOAWAY_ROOM)) > 0)
