@@ -423,6 +423,12 @@ vigil() {
         >"$work/vigil" 2>"$work/vigil.err" &
     vigil_pid=$!
     await "$work/vigil" "$vigil_pid"
+    waited=$(waited_ms)
+}
+
+# waited_ms: how long the server's threads were ready and had no CPU.
+waited_ms() {
+    cat "/proc/$pid/task"/*/schedstat | awk '{ sum += $2 } END { printf "%d\n", sum / 1000000 }'
 }
 
 # vigil_end WHAT: what was seen beside it. /readyz is judged by its slowest answer of all.
@@ -440,6 +446,7 @@ vigil_end() {
         "$(field "$seen" ready_ms.p50), $(field "$seen" ready_ms.p99), $kept"
     say "  p50, p99, max on a new one" \
         "$(field "$seen" fresh_ms.p50), $(field "$seen" fresh_ms.p99), $fresh"
+    say "  the server waited for a CPU, ms in all" "$(($(waited_ms) - waited))"
     say "  another user was served, refused" \
         "$(field "$seen" served), $(field "$seen" refused)"
 }
