@@ -11,6 +11,7 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "load.h"
@@ -127,6 +128,13 @@ void mode_requests(void)
            load.clients, (unsigned long long)total(&all), (unsigned long long)all.good,
            (unsigned long long)all.refused, (unsigned long long)all.odd, all.odd_status,
            (double)total(&all) / seconds, all.odd ? "false" : "true");
+    for (unsigned i = 0; i < load.clients; i++) {
+        link_close(&each[i].link);
+        vd_buf_release(&each[i].request);
+    }
+    free(each);
+    free(room);
+    close(epoll);
 }
 
 /* ---- slow watches ---- */
@@ -190,6 +198,10 @@ void mode_slow(void)
     unsigned open = count_open(each);
     printf("{\"mode\":\"slow\",\"watchers\":%u,\"refused\":%u,\"open\":%u,\"right\":%s}\n",
            load.watchers, refused, open, open + refused == load.watchers ? "true" : "false");
+    for (unsigned i = 0; i < load.watchers; i++)
+        link_close(&each[i].link);
+    free(each);
+    close(epoll);
     vd_buf_release(&path);
     vd_buf_release(&request);
 }
