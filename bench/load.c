@@ -8,6 +8,9 @@
  *   load write    writers patch: writes/s; with --watchers and --watch-path, bystanders
  *   load greedy   watches that nobody reads, and busy connections
  *   load pulse    one user's reads and writes, beside that
+ *   load requests a flood of them;  load resets  of such as are taken back at once
+ *   load slow     watches, all at once, that nobody reads
+ *   load vigil    /readyz and one user's reads and writes, beside those
  *
  * Plain Kubernetes REST over HTTP/1.1, so it drives kube-apiserver as well. With
  * --http2-connections N, watchers share N connections of HTTP/2.
@@ -32,6 +35,8 @@ struct load_options load = {
     .objects = 100,
     .size = 512,
     .events = 10000,
+    .requests = 100000,
+    .ahead = 4,
     .check_every = 64,
     .seconds = 3,
 };
@@ -40,10 +45,12 @@ static const struct {
     const char *name;
     void (*run)(void);
 } modes[] = {
-    {"fanout", mode_fanout}, {"idle", mode_idle},
-    {"replay", mode_replay}, {"list", mode_list},
-    {"write", mode_write},   {"greedy", mode_greedy},
-    {"pulse", mode_pulse},   {"definitions", mode_definitions},
+    {"fanout", mode_fanout},     {"idle", mode_idle},
+    {"replay", mode_replay},     {"list", mode_list},
+    {"write", mode_write},       {"greedy", mode_greedy},
+    {"pulse", mode_pulse},       {"definitions", mode_definitions},
+    {"requests", mode_requests}, {"resets", mode_resets},
+    {"slow", mode_slow},         {"vigil", mode_vigil},
 };
 
 /* Options by what they set. */
@@ -67,6 +74,9 @@ static const struct {
     {"events", NULL, &load.events},
     {"check-every", NULL, &load.check_every},
     {"http2-connections", NULL, &load.bundles},
+    {"requests", NULL, &load.requests},
+    {"ahead", NULL, &load.ahead},
+    {"receive-buffer", NULL, &load.receive_buffer},
 };
 enum { SETTINGS = sizeof settings / sizeof *settings };
 enum { OPTION_SERVER = 256, OPTION_PID, OPTION_SECONDS };
@@ -81,6 +91,38 @@ uint64_t load_now_ns(void)
 void load_sleep_ms(unsigned ms)
 {
     nanosleep(&(struct timespec){.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L}, NULL);
+}
+
+/* ---- the end ---- */
+
+static atomic_bool told_to_stop;
+static uint64_t end_ns;
+
+/* The signal is waited for, and interrupts nothing. */
+void load_stop_on_signal(void)
+{
+    sigset_t stop;
+    sigemptyset(&stop);
+    sigaddset(&stop, SIGTERM);
+    pthread_sigmask(SIG_BLOCK, &stop, NULL);
+    end_ns = load_now_ns() + (uint64_t)(load.seconds * 1e9);
+}
+
+bool load_stops_within(unsigned ms)
+{
+    sigset_t stop;
+    sigemptyset(&stop);
+    sigaddset(&stop, SIGTERM);
+    const struct timespec wait = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L};
+    if (!atomic_load(&told_to_stop) && sigtimedwait(&stop, NULL, &wait) == SIGTERM)
+        atomic_store(&told_to_stop, true);
+    return atomic_load(&told_to_stop) || load_now_ns() >= end_ns;
+}
+
+void load_await_stop(void)
+{
+    while (!load_stops_within(20))
+        ;
 }
 
 void load_die(const char *format, ...)
@@ -129,7 +171,8 @@ double server_cpu_s(void)
 
 static _Noreturn void usage(void)
 {
-    fputs("usage: load fanout|idle|replay|list|write|definitions|greedy|pulse "
+    fputs("usage: load "
+          "fanout|idle|replay|list|write|definitions|greedy|pulse|requests|resets|slow|vigil "
           "--server http[s]://ADDRESS:PORT "
           "[OPTION "
           "VALUE]...\n"

@@ -22,6 +22,8 @@ struct load_options {
     const char *watch_path; /* of the one that is watched, when it is another */
     const char *kind, *api_version;
     unsigned watchers, writers, clients, objects, size, events, check_every;
+    unsigned requests, ahead; /* of a flood: in all, and sent before the answer on a connection */
+    unsigned receive_buffer;  /* bytes that the kernel keeps for a connection; 0: its own idea */
     unsigned bundles; /* HTTP/2 connections that the watchers share; 0: HTTP/1.1, one each */
     int pid;          /* the server's, 0: unknown */
     double seconds;
@@ -31,6 +33,12 @@ extern struct load_options load;
 
 uint64_t load_now_ns(void);
 void load_sleep_ms(unsigned ms);
+
+/* An end by SIGTERM, or after load.seconds. */
+void load_stop_on_signal(void); /* once, before the others */
+bool load_stops_within(unsigned ms);
+void load_await_stop(void);
+
 _Noreturn void load_die(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* ---- latency ---- */
@@ -46,6 +54,7 @@ struct latency {
 void latency_add(struct latency *l, uint64_t ns);
 void latency_merge(struct latency *into, const struct latency *from);
 double latency_ms(const struct latency *l, double quantile);
+void latency_print(const char *name, const struct latency *l); /* ,"name":{...} */
 
 /* ---- reply ---- */
 
@@ -62,7 +71,7 @@ enum reply_phase {
 struct reply {
     enum reply_phase phase;
     unsigned status;
-    bool chunked;
+    bool chunked, retry_after;
     uint64_t left; /* of the body or of the chunk */
     char line[120];
     unsigned line_n;
@@ -70,8 +79,8 @@ struct reply {
 
 typedef void (*reply_sink)(void *arg, struct vd_slice part);
 
-/* Bytes after the response's end are left unread. */
-void reply_feed(struct reply *r, struct vd_slice bytes, reply_sink sink, void *arg);
+/* How many bytes are left: those after the response's end. */
+size_t reply_feed(struct reply *r, struct vd_slice bytes, reply_sink sink, void *arg);
 
 /* ---- link ---- */
 
@@ -163,6 +172,10 @@ void mode_write(void);
 void mode_definitions(void);
 void mode_greedy(void);
 void mode_pulse(void);
+void mode_requests(void);
+void mode_resets(void);
+void mode_slow(void);
+void mode_vigil(void);
 
 double server_cpu_s(void);
 double server_resident_kb(void);

@@ -8,7 +8,6 @@
  *            connection each, and says how long that took.
  */
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 
@@ -18,14 +17,6 @@
 enum { ROOM = 256 * 1024, EVENTS = 64, WAIT_MS = 20, PULSE_MS = 10, FIRST_READ = 4096 };
 
 /* ---- greedy ---- */
-
-static volatile sig_atomic_t told_to_stop;
-
-static void on_signal(int signal_number)
-{
-    (void)signal_number;
-    told_to_stop = 1;
-}
 
 struct busy {
     struct link link;
@@ -97,9 +88,9 @@ void mode_greedy(void)
         busy_open(&busy[i], i, epoll);
     puts("ready");
     fflush(stdout);
-    uint64_t start_ns = load_now_ns(), end_ns = start_ns + (uint64_t)(load.seconds * 1e9);
-    signal(SIGTERM, on_signal);
-    while (load_now_ns() < end_ns && !told_to_stop) {
+    uint64_t start_ns = load_now_ns();
+    load_stop_on_signal();
+    while (!load_stops_within(0)) {
         int n = epoll_wait(epoll, events, EVENTS, WAIT_MS);
         for (int i = 0; i < n; i++)
             busy_read(events[i].data.ptr, room);
@@ -129,13 +120,6 @@ static void pulse(struct link *l, struct vd_buf *request, struct latency *latenc
         load_die("the connection was cut");
 }
 
-static void print_pulse(const char *name, const struct latency *l)
-{
-    printf(",\"%s\":{\"n\":%llu,\"p50\":%.3f,\"p99\":%.3f,\"max\":%.3f}", name,
-           (unsigned long long)l->n, latency_ms(l, 0.5), latency_ms(l, 0.99),
-           (double)l->longest_ns / 1e6);
-}
-
 void mode_pulse(void)
 {
     static struct latency reads, writes;
@@ -162,8 +146,8 @@ void mode_pulse(void)
         pulse(&writer, &request, &writes, &failed);
     }
     printf("{\"mode\":\"pulse\",\"failed\":%llu", (unsigned long long)failed);
-    print_pulse("read_ms", &reads);
-    print_pulse("write_ms", &writes);
+    latency_print("read_ms", &reads);
+    latency_print("write_ms", &writes);
     printf(",\"right\":%s}\n", failed ? "false" : "true");
     vd_buf_release(&path);
     vd_buf_release(&body);

@@ -1,4 +1,6 @@
 /* Latencies in buckets: see load.h. The error of a quantile is under one sixteenth. */
+#include <stdio.h>
+
 #include "load.h"
 
 static unsigned bucket_of(uint64_t us)
@@ -42,4 +44,11 @@ double latency_ms(const struct latency *l, double quantile)
             return (double)bucket_us(i) / 1000;
     }
     return (double)l->longest_ns / 1e6;
+}
+
+void latency_print(const char *name, const struct latency *l)
+{
+    printf(",\"%s\":{\"n\":%llu,\"p50\":%.3f,\"p99\":%.3f,\"max\":%.3f}", name,
+           (unsigned long long)l->n, latency_ms(l, 0.5), latency_ms(l, 0.99),
+           (double)l->longest_ns / 1e6);
 }

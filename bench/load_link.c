@@ -34,6 +34,9 @@ void link_open(struct link *l, bool http2)
     inet_pton(AF_INET, load.host, &to.sin_addr);
     l->ssl = NULL;
     l->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int len = (int)load.receive_buffer;
+    if (len)
+        setsockopt(l->fd, SOL_SOCKET, SO_RCVBUF, &len, sizeof len);
     if (l->fd < 0 || connect(l->fd, (const struct sockaddr *)&to, sizeof to))
         load_die("no connection to %s:%u: %s", load.host, load.port, strerror(errno));
     setsockopt(l->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);

@@ -36,6 +36,7 @@ static void end_head(struct reply *r)
 static void take_head_line(struct reply *r)
 {
     static const char length[] = "content-length:", coding[] = "transfer-encoding: chunked";
+    static const char later[] = "retry-after:";
     if (r->line_n == 0)
         end_head(r);
     else if (!r->status)
@@ -44,6 +45,8 @@ static void take_head_line(struct reply *r)
         r->left = strtoull(r->line + sizeof length - 1, NULL, 10);
     else if (strncasecmp(r->line, coding, sizeof coding - 1) == 0)
         r->chunked = true;
+    else if (strncasecmp(r->line, later, sizeof later - 1) == 0)
+        r->retry_after = true;
 }
 
 static void end_line(struct reply *r)
@@ -70,7 +73,7 @@ static void take_body(struct reply *r, struct vd_slice *in, reply_sink sink, voi
         r->phase = r->phase == REPLY_CHUNK ? REPLY_CHUNK_END : REPLY_DONE;
 }
 
-void reply_feed(struct reply *r, struct vd_slice in, reply_sink sink, void *arg)
+size_t reply_feed(struct reply *r, struct vd_slice in, reply_sink sink, void *arg)
 {
     while (in.n > 0 && r->phase != REPLY_DONE) {
         if (r->phase == REPLY_CHUNK || r->phase == REPLY_WHOLE)
@@ -78,4 +81,5 @@ void reply_feed(struct reply *r, struct vd_slice in, reply_sink sink, void *arg)
         else if (take_line(r, &in))
             end_line(r);
     }
+    return in.n;
 }

@@ -74,11 +74,11 @@ start_ceiling() {
 
 # field JSON NAME: a number; p99 of NAME's object is "NAME.p99".
 field() {
-    name=${2%.p99}
+    name=${2%.*}
     if [ "$name" = "$2" ]; then
         printf '%s\n' "$1" | sed -n "s/.*\"$name\":\([-0-9.]*\).*/\1/p"
     else
-        printf '%s\n' "$1" | sed -n "s/.*\"$name\":{[^}]*\"p99\":\([0-9.]*\).*/\1/p"
+        printf '%s\n' "$1" | sed -n "s/.*\"$name\":{[^}]*\"${2##*.}\":\([0-9.]*\).*/\1/p"
     fi
 }
 
@@ -409,6 +409,107 @@ fair() {
     stop_all
 }
 
+# until_known TOKEN: the server looks at its file of tokens about once a second.
+until_known() {
+    until curl -sS -f -o /dev/null -H "Authorization: Bearer $1" "$plain/api" 2>/dev/null; do
+        sleep 0.1
+    done
+}
+
+# vigil: begins to ask for /readyz, and to read and write as the other user.
+vigil() {
+    : >"$work/vigil"
+    "$load" vigil --server "$plain" --token "$other" --seconds 600 \
+        >"$work/vigil" 2>"$work/vigil.err" &
+    vigil_pid=$!
+    await "$work/vigil" "$vigil_pid"
+    waited=$(waited_ms)
+}
+
+# waited_ms: how long the server's threads were ready and had no CPU.
+waited_ms() {
+    cat "/proc/$pid/task"/*/schedstat | awk '{ sum += $2 } END { printf "%d\n", sum / 1000000 }'
+}
+
+# vigil_end WHAT: what was seen beside it. /readyz is judged by its slowest answer of all.
+vigil_end() {
+    kill "$vigil_pid"
+    wait "$vigil_pid" || { cat "$work/vigil.err" >&2; exit 1; }
+    seen=$(tail -n 1 "$work/vigil")
+    printf '{"who":"server","beside":"%s","run":%s}\n' "$1" "$seen" >>"$results"
+    case $seen in *'"right":false'*) broken=1 ;; esac
+    kept=$(field "$seen" ready_ms.max)
+    fresh=$(field "$seen" fresh_ms.max)
+    longest=$(awk -v a="$kept" -v b="$fresh" 'BEGIN { print (a + 0 > b + 0 ? a : b) }')
+    verdict "/readyz, ms: $1" "$longest" '<=' 100 "target: within 100 ms"
+    say "  p50, p99, max on a kept connection" \
+        "$(field "$seen" ready_ms.p50), $(field "$seen" ready_ms.p99), $kept"
+    say "  p50, p99, max on a new one" \
+        "$(field "$seen" fresh_ms.p50), $(field "$seen" fresh_ms.p99), $fresh"
+    say "  the server waited for a CPU, ms in all" "$(($(waited_ms) - waited))"
+    say "  another user was served, refused" \
+        "$(field "$seen" served), $(field "$seen" refused)"
+}
+
+# flood WHAT MODE OPTION...: one that comes to an end. Its program gets what the others leave of
+# this machine's CPUs, as in `fair`.
+flood() {
+    what=$1
+    shift
+    vigil
+    line=$(nice -n 19 "$load" "$@" --token "$greedy" --seconds "$seconds" | tail -n 1)
+    vigil_end "$what"
+    printf '{"who":"server","run":%s}\n' "$line" >>"$results"
+    case $line in *'"right":true'*) ;; *) echo "  BROKEN PROMISE: $line" && broken=1 ;; esac
+    say "  the flood" "$(printf '%s\n' "$line" | tr -d '{}"' | sed 's/,/, /g; s/, right.*//')"
+}
+
+# Watches that nobody reads: while they arrive, while their queues fill, and when these are full.
+flood_of_watches() {
+    : >"$work/slow"
+    vigil
+    nice -n 19 "$load" slow --server "$plain" --token "$greedy" --watchers 5000 \
+        --receive-buffer 4096 --seconds 600 >"$work/slow" 2>"$work/slow.err" &
+    slow=$!
+    await "$work/slow" "$slow"
+    vigil_end "5,000 slow watches arrive"
+    vigil
+    until parked 5000; do
+        "$load" write --server "$plain" --token "$token" --seconds 0.5 >/dev/null
+    done
+    vigil_end "their queues fill"
+    vigil
+    "$load" write --server "$plain" --token "$token" --seconds "$seconds" >/dev/null
+    vigil_end "and are full"
+    kill "$slow"
+    wait "$slow" || true
+    say "  of them were refused, stood to the end" \
+        "$(field "$(tail -n 1 "$work/slow")" refused), $(field "$(tail -n 1 "$work/slow")" open)"
+}
+
+# What one user does to keep others out, and what these feel of it.
+floods() {
+    wanted floods || return 0
+    start_server
+    bind_crowd
+    greedy=$(user greedy)
+    other=$(user other)
+    until_known "$greedy"
+    until_known "$other"
+    "$load" write --server "$plain" --token "$token" --seconds 0.1 >/dev/null
+    say "load average of this machine" "$(cut -d ' ' -f 1-3 /proc/loadavg)"
+    vigil
+    sleep "$seconds"
+    vigil_end "no flood"
+    flood "100,000 requests" requests --server "$plain" --clients 500 --requests 100000
+    flood "the same over TLS" requests --server "$tls" --clients 500 --requests 100000
+    maps=/api/v1/namespaces/default/configmaps
+    flood "rapid reset" resets --server "$plain" --clients 50 --requests 100000 --path $maps
+    flood "the same over TLS" resets --server "$tls" --clients 50 --requests 100000 --path $maps
+    flood_of_watches
+    stop_all
+}
+
 start_server
 cp "$work/data/pki/server.crt" "$work/ceiling.crt"
 cp "$work/data/pki/server.key" "$work/ceiling.key"
@@ -433,6 +534,7 @@ bystanders
 idle plain 1
 idle tls 16
 fair
+floods
 replay plain 1000
 replay tls $((peer_replay * 10 / 1000))
 definitions 1

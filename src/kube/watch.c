@@ -32,7 +32,8 @@ enum {
     BACKLOG_MAX = 262144,    /* bytes that a watch may have waiting */
     TURN_DELIVERIES = 4096,  /* what a turn gives to watchers that are behind ... */
     SHARED_DELIVERIES = 256, /* ... when several users take turns, */
-    SHARED_WATCHES = 64,     /* and to how many watches, then, an event goes in one turn */
+    SHARED_WATCHES = 64,     /* and to how many watches, then, an event goes in one turn, ... */
+    ALONE_WATCHES = 128,     /* ... or when there is one user: others may yet come */
     RECHECK_MS = 1000,       /* between two looks at a watch's rights */
     RECHECK_STEP = 512,      /* watches that are looked at in one turn */
     HOLD_MS = 1,             /* how long events may wait for those of writes in flight */
@@ -578,7 +579,7 @@ static bool turn(struct vd_turn_hook *hook)
     propose(l);
     vd_registry_hold(l->registry, should_hold(l));
     bool shared = vd_turnstile_is_shared(&l->turnstile);
-    vd_registry_slice(l->registry, shared ? SHARED_WATCHES : 0);
+    vd_registry_slice(l->registry, shared ? SHARED_WATCHES : ALONE_WATCHES);
     return vd_registry_turn(l->registry, shared ? SHARED_DELIVERIES : TURN_DELIVERIES);
 }
 

@@ -30,6 +30,7 @@
 
 enum {
     READS_PER_EVENT = 4,
+    STREAMS_READ_LEN = 16384, /* once: hundreds of requests fit into it */
     FLUSH_ROUNDS = 2,
     SPARE_CAP_MAX = 16384,
     KEEPALIVE_INTERVAL_S = 15,
@@ -55,7 +56,7 @@ struct vd_intake *vd_intake_take(struct vd_http_service *s)
     s->spare = NULL;
     if (!in) {
         in = vd_malloc(sizeof *in);
-        in->bytes = (struct vd_buf){0};
+        in->bytes = in->later = (struct vd_buf){0};
     }
     vd_http_head_init(&in->head);
     in->body_end = in->next_at = 0;
@@ -66,6 +67,8 @@ struct vd_intake *vd_intake_take(struct vd_http_service *s)
  * by what outlives the request, and thousands of streams would leave as many holes. */
 void vd_intake_give(struct vd_http_service *s, struct vd_intake *in)
 {
+    if (in)
+        vd_buf_release(&in->later);
     if (in && !s->spare && s->count && in->bytes.cap <= SPARE_CAP_MAX) {
         vd_buf_reset(&in->bytes);
         s->spare = in;
@@ -220,6 +223,12 @@ static void on_deadline(struct vd_timer *timer)
 
 static void on_poll(uv_poll_t *poll, int status, int events);
 
+/* Bytes that belong to later requests. */
+static size_t ahead_len(const struct vd_intake *in)
+{
+    return in->bytes.n - in->next_at + in->later.n;
+}
+
 static bool may_read(const struct vd_connection *c)
 {
     if (c->peer_done || c->state == VD_CONNECTION_CLOSING || c->state == VD_CONNECTION_CLOSED)
@@ -228,7 +237,7 @@ static bool may_read(const struct vd_connection *c)
         return vd_http2_may_read(c);
     if (c->state != VD_CONNECTION_ANSWER)
         return !c->paused;
-    return !c->intake || c->intake->bytes.n - c->intake->next_at < VD_HTTP_AHEAD_LEN_MAX;
+    return !c->intake || ahead_len(c->intake) < VD_HTTP_AHEAD_LEN_MAX;
 }
 
 /* TLS reads ahead. While it lingers, a connection is not read through TLS any more. */
@@ -353,13 +362,16 @@ static struct vd_intake *intake_ensure(struct vd_connection *c)
 void vd_connection_forget_request(struct vd_connection *c)
 {
     struct vd_intake *in = c->intake;
-    size_t left = in ? in->bytes.n - in->next_at : 0;
-    if (left == 0) {
+    if (!in || ahead_len(in) == 0) {
         intake_free(c);
         return;
     }
-    memmove(in->bytes.p, in->bytes.p + in->next_at, left);
+    size_t left = in->bytes.n - in->next_at;
+    if (left)
+        memmove(in->bytes.p, in->bytes.p + in->next_at, left);
     in->bytes.n = left;
+    vd_buf_add_slice(&in->bytes, vd_buf_slice(&in->later));
+    vd_buf_release(&in->later);
     in->body_end = in->next_at = 0;
     vd_http_head_init(&in->head);
 }
@@ -532,7 +544,8 @@ static void receive(struct vd_connection *c, const char *p, size_t n)
         vd_http2_receive(c, p, n);
         return;
     }
-    vd_buf_add(&intake_ensure(c)->bytes, p, n);
+    struct vd_intake *in = intake_ensure(c);
+    vd_buf_add(c->state == VD_CONNECTION_ANSWER ? &in->later : &in->bytes, p, n);
     if (c->state == VD_CONNECTION_IDLE) {
         c->state = VD_CONNECTION_HEAD;
         vd_connection_set_deadline(c, c->service->deadlines.head_ms);
@@ -567,7 +580,8 @@ static void end_of_input(struct vd_connection *c)
 static bool read_once(struct vd_connection *c)
 {
     char *room = c->loop->scratch;
-    ssize_t n = vd_transport_read(&c->transport, room, VD_LOOP_SCRATCH_LEN);
+    size_t len = c->http2 ? STREAMS_READ_LEN : VD_LOOP_SCRATCH_LEN;
+    ssize_t n = vd_transport_read(&c->transport, room, len);
     if (n == VD_TRANSPORT_AGAIN)
         return false;
     if (n < 0) {
@@ -579,7 +593,8 @@ static bool read_once(struct vd_connection *c)
         return false;
     }
     receive(c, room, (size_t)n);
-    return c->transport.ssl ? vd_transport_has_pending(&c->transport) : n == VD_LOOP_SCRATCH_LEN;
+    return !c->http2 &&
+           (c->transport.ssl ? vd_transport_has_pending(&c->transport) : (size_t)n == len);
 }
 
 static void read_some(struct vd_connection *c)

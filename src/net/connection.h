@@ -35,11 +35,13 @@ struct vd_output {
 };
 
 /* What only a request in progress needs; an idle or streaming connection has none.
- * `bytes` holds the head, then the decoded body, then what has not been looked at. */
+ * `bytes` holds the head, then the decoded body, then what has not been looked at. It stays
+ * where it is while the request is answered, for whoever has borrowed head and body; what
+ * arrives meanwhile goes into `later`. */
 struct vd_intake {
     struct vd_http_head head;
     struct vd_http_body framing;
-    struct vd_buf bytes;
+    struct vd_buf bytes, later;
     size_t body_end; /* of the decoded body */
     size_t next_at;  /* where the next request starts */
 };

@@ -11,6 +11,7 @@ enum {
     SHARE_NS = 40000,      /* of a lane in a turn, when there are others */
     ALONE_NS = 1000000,    /* when there are none */
     ROUND_NS = 80000,      /* of all lanes in a turn, when there are several */
+    TURN_NS = 5000000,     /* of a turn in which somebody who is alone may still enter */
 };
 
 static uint64_t now_ns(const struct vd_turnstile *t)
@@ -51,7 +52,12 @@ bool vd_turnstile_enter(struct vd_turnstile *t, struct vd_lane *lane)
     }
     t->recent_ns = ns;
     settle(t, lane);
-    bool goes = !lane->first && (lane->spent_ns < SHARE_NS || !shared);
+    if (t->entered_turn != t->turn) {
+        t->entered_turn = t->turn;
+        t->turn_ns = ns;
+    }
+    bool in_time = shared ? lane->spent_ns < SHARE_NS : ns - t->turn_ns < TURN_NS;
+    bool goes = !lane->first && in_time;
     if (goes && t->depth++ == 0)
         t->entered_ns = ns;
     return goes;
@@ -122,6 +128,8 @@ static uint64_t serve_first(struct vd_turnstile *t, uint64_t share_ns, uint64_t 
 {
     struct vd_lane *lane = t->first;
     settle(t, lane);
+    if (share_ns == ALONE_NS)
+        lane->spent_ns = 0; /* whom should it pay? */
     t->depth++;
     while (lane->first && lane->spent_ns < share_ns) {
         struct vd_chore *chore = lane->first;
@@ -164,6 +172,6 @@ static bool take_turn(struct vd_turn_hook *hook)
 void vd_turnstile_init(struct vd_turnstile *t, struct vd_loop *loop)
 {
     *t = (struct vd_turnstile){
-        .loop = loop, .clock = vd_clock_system(), .hook = {.run = take_turn}};
+        .loop = loop, .clock = vd_clock_system(), .hook = {.run = take_turn}, .turn = 1};
     vd_loop_hook(loop, &t->hook);
 }

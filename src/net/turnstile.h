@@ -8,8 +8,9 @@
  * end of the turn the lanes are served one after the other, each for its share of time;
  * what it has overdrawn is taken off its next shares.
  *
- * While a loop sees one user only, nobody waits and no time is measured. Nobody is made
- * to wait for nothing either: when only one lane has work, it has all turns.
+ * While a loop sees one user only, nobody waits until a turn has become long: what asks for
+ * no lane, such as a probe of its health, comes between turns. Nobody is made to wait for
+ * nothing either: when only one lane has work, it has all turns.
  *
  * All on the loop's thread.
  */
@@ -47,7 +48,8 @@ struct vd_turnstile {
     /* Private: */
     struct vd_turn_hook hook;
     struct vd_lane *first, *last; /* lanes with work */
-    uint64_t turn;
+    uint64_t turn, entered_turn;
+    uint64_t turn_ns;             /* when the first one entered in entered_turn */
     const struct vd_lane *recent; /* who came last ... */
     uint64_t recent_ns;           /* ... when, */
     uint64_t other_ns;            /* and when somebody else had */

@@ -10,6 +10,7 @@ here=$top/tests/api
 # shellcheck disable=SC3045 # what has no -H has enough, or fails
 ulimit -n "$(ulimit -Hn)"
 listen=127.0.0.1:0
+load=${vedette%/*}/bench/load
 start --store memory || exit 1
 tokens >tokens.json <<END
 root system:masters
@@ -17,7 +18,7 @@ ann crew
 bob crew
 END
 cp data/pki/ca.crt ca.crt
-timeout 300 node "$here/fair_floods.mjs" . "$http" "$https" "$server" || exit 1
+timeout 500 node "$here/fair_floods.mjs" . "$http" "$https" "$server" "$load" || exit 1
 
 # Bad tokens made few lines: ten a second at most on each loop, and a line for the rest.
 lines=$(grep -c 'status=401' err)

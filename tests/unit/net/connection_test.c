@@ -106,6 +106,49 @@ static void test_pipelined_requests_byte_by_byte(void **state)
     vd_buf_release(&text);
 }
 
+struct ahead {
+    size_t n;         /* bytes that were read after the request that is held */
+    bool is_borrowed; /* its head and body are where it has them */
+};
+
+static void look_ahead(struct server *s, void *arg)
+{
+    struct ahead *ahead = arg;
+    const struct vd_exchange *x = s->held[0];
+    const struct vd_intake *in = x->connection->intake;
+    ahead->n = in->bytes.n - in->next_at + in->later.n;
+    ahead->is_borrowed = vd_http_head_method(x->head).p == in->bytes.p &&
+                         x->body.p == in->bytes.p + x->head->used;
+}
+
+/* Whoever answers later reads head and body again, and other requests have come by then. */
+static void test_a_request_stays_where_it_is_until_its_answer(void **state)
+{
+    enum { LATER = 500 };
+    struct vd_buf text = {0};
+    struct ahead ahead = {0};
+    struct client c;
+    (void)state;
+    client_open(&c, &server);
+    client_send(&c, "POST /hold HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\nhello");
+    wait_for(&server.handled, 1);
+    for (int i = 0; i < LATER; i++)
+        vd_buf_addf(&text, "GET /echo/%d HTTP/1.1\r\nHost: h\r\n\r\n", i);
+    client_send_n(&c, text.p, text.n);
+    while (ahead.n < text.n)
+        on_loop(&server, look_ahead, &ahead);
+    assert_true(ahead.is_borrowed);
+    server_answer_held(&server, "at last");
+    client_expect_answer(&c, 200, "at last");
+    for (int i = 0; i < LATER; i++) {
+        char want[32];
+        snprintf(want, sizeof want, "GET /echo/%d ", i);
+        client_expect_answer(&c, 200, want);
+    }
+    client_close(&c);
+    vd_buf_release(&text);
+}
+
 static void test_a_thousand_requests_in_one_piece(void **state)
 {
     enum { N = 1000 };
@@ -671,6 +714,7 @@ int main(void)
         TEST(test_many_requests_on_one_connection),
         TEST(test_pipelined_requests_split_anywhere),
         TEST(test_pipelined_requests_byte_by_byte),
+        TEST(test_a_request_stays_where_it_is_until_its_answer),
         TEST(test_a_thousand_requests_in_one_piece),
         TEST(test_requests_wait_while_answers_are_not_read),
         TEST(test_head_has_no_body_but_its_length),

@@ -84,13 +84,31 @@ static bool turn(void)
     return turnstile.hook.run(&turnstile.hook);
 }
 
-static void test_who_is_alone_never_waits(void **state)
+static void test_who_is_alone_does_not_wait(void **state)
 {
     (void)state;
     for (int i = 0; i < CHORES; i++)
-        assert_true(come(&ann, &works[i], 'a', MS));
+        assert_true(come(&ann, &works[i], 'a', 40 * US));
     assert_false(vd_turnstile_is_shared(&turnstile));
     assert_false(turn());
+    assert_true(come(&ann, &works[0], 'a', 100 * MS));
+    assert_false(turn());
+    assert_true(come(&ann, &works[0], 'a', MS)); /* a turn is not long for the one before */
+}
+
+/* But for a turn that has become long: a probe of health, say, is not kept for all of it. */
+static void test_who_is_alone_does_not_have_the_loop_to_himself(void **state)
+{
+    size_t at_once = 0, turns = 1;
+    (void)state;
+    for (int i = 0; i < CHORES; i++)
+        at_once += come(&ann, &works[i], 'a', MS);
+    assert_in_range(at_once, 1, 10);
+    while (turn())
+        turns++;
+    assert_in_range(turns, CHORES / 10, CHORES);
+    assert_int_equal(ran.n, CHORES);
+    assert_true(come(&ann, &works[0], 'a', MS));
 }
 
 /* The crowd of one user's requests in one turn: the share at once, the rest later; the
@@ -176,15 +194,16 @@ static void test_who_has_left_is_forgotten(void **state)
     come(&bob, &works[0], 'b', 0);
     come(&ann, &works[1], 'a', MS);
     now_ns += 200 * (uint64_t)MS;
+    assert_false(turn());
     for (int i = 2; i < 20; i++)
-        assert_true(come(&ann, &works[i], 'a', MS));
+        assert_true(come(&ann, &works[i], 'a', 200 * US));
 }
 
 static void test_a_stranger_may_be_the_only_user(void **state)
 {
     (void)state;
     for (int i = 0; i < 50; i++) { /* cem is whom nobody knows */
-        assert_true(come(&cem, &works[0], 'c', MS));
+        assert_true(come(&cem, &works[0], 'c', 90 * US));
         vd_turnstile_meet(&turnstile, &cem, &ann);
         assert_true(come(&ann, &works[1], 'a', US));
         assert_false(vd_turnstile_is_shared(&turnstile));
@@ -226,7 +245,9 @@ static void test_cancelled_work_does_not_run(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_who_is_alone_never_waits, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_who_is_alone_does_not_wait, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_who_is_alone_does_not_have_the_loop_to_himself, setup,
+                                        teardown),
         cmocka_unit_test_setup_teardown(test_a_crowd_waits_and_the_other_does_not, setup, teardown),
         cmocka_unit_test_setup_teardown(test_each_turn_does_a_share, setup, teardown),
         cmocka_unit_test_setup_teardown(test_lanes_take_turns, setup, teardown),
