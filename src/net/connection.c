@@ -27,6 +27,7 @@
 #include "net/connection_internal.h"
 #include "net/http2.h"
 #include "net/output.h"
+#include "net/ticket.h"
 
 enum {
     READS_PER_EVENT = 4,
@@ -175,6 +176,7 @@ void vd_connection_close(struct vd_connection *c)
     if (c->memo.what)
         c->memo.free(c->memo.what);
     vd_timer_stop(c->loop, &c->deadline);
+    vd_ticket_give_back(c);
     intake_free(c);
     unlink_connection(c);
     /* In this order: once closed, the descriptor's number may be another thread's. */
@@ -209,7 +211,9 @@ static void on_deadline(struct vd_timer *timer)
 {
     struct vd_connection *c = VD_HEAP_OWNER(timer, struct vd_connection, deadline);
     bool receiving = c->state == VD_CONNECTION_HEAD || c->state == VD_CONNECTION_BODY;
-    if (c->http2)
+    if (c->ticket) /* it is not the client's fault */
+        vd_connection_set_deadline(c, c->service->deadlines.head_ms);
+    else if (c->http2)
         vd_http2_on_deadline(c);
     else if (receiving && !c->paused)
         refuse(c, VD_HTTP_REFUSED_SLOW);
@@ -231,7 +235,8 @@ static size_t ahead_len(const struct vd_intake *in)
 
 static bool may_read(const struct vd_connection *c)
 {
-    if (c->peer_done || c->state == VD_CONNECTION_CLOSING || c->state == VD_CONNECTION_CLOSED)
+    if (c->peer_done || c->ticket || c->state == VD_CONNECTION_CLOSING ||
+        c->state == VD_CONNECTION_CLOSED)
         return false;
     if (c->http2)
         return vd_http2_may_read(c);
@@ -303,7 +308,7 @@ static void after_flush(struct vd_connection *c, bool late)
     }
 }
 
-static void read_some(struct vd_connection *c);
+static void read_on_turn(struct vd_connection *c);
 
 static void flush(struct vd_connection *c, bool late)
 {
@@ -315,7 +320,7 @@ static void flush(struct vd_connection *c, bool late)
     else
         after_flush(c, late);
     if (may_read(c) && has_unread(c))
-        read_some(c);
+        read_on_turn(c);
     else
         set_events(c);
 }
@@ -597,7 +602,7 @@ static bool read_once(struct vd_connection *c)
            (c->transport.ssl ? vd_transport_has_pending(&c->transport) : (size_t)n == len);
 }
 
-static void read_some(struct vd_connection *c)
+void vd_connection_read(struct vd_connection *c)
 {
     if (c->state == VD_CONNECTION_LINGER) {
         if (!vd_transport_discard(&c->transport, c->loop->scratch, VD_LOOP_SCRATCH_LEN))
@@ -607,6 +612,17 @@ static void read_some(struct vd_connection *c)
     for (int i = 0; i < READS_PER_EVENT && may_read(c) && read_once(c);)
         i++;
     set_events(c);
+}
+
+static void read_on_turn(struct vd_connection *c)
+{
+    struct vd_account *lane_of;
+    if (vd_ticket_enter(c, &lane_of)) {
+        vd_connection_read(c);
+        vd_ticket_leave(c, lane_of);
+    } else {
+        set_events(c);
+    }
 }
 
 /* A step of a handshake costs as much as many requests: when a turn has taken its share,
@@ -654,7 +670,7 @@ static void on_poll(uv_poll_t *poll, int status, int events)
     if (events & UV_WRITABLE)
         flush(c, true);
     if (reads && may_read(c)) {
-        read_some(c);
+        read_on_turn(c);
     } else if (events & UV_DISCONNECT && (c->state == VD_CONNECTION_ANSWER || c->http2) &&
                !may_read(c)) {
         c->deaf = true;

@@ -16,6 +16,8 @@
 
 struct vd_http2;
 struct vd_http_service;
+struct vd_ticket;
+struct vd_turnstile;
 
 enum vd_connection_state {
     VD_CONNECTION_HANDSHAKE,
@@ -77,6 +79,7 @@ struct vd_connection {
     struct vd_exchange exchange;
     struct vd_memo memo;        /* the handler's */
     struct vd_http2 *http2;     /* while STREAMS; else NULL */
+    struct vd_ticket *ticket;   /* what it has sent waits for its turn; else NULL */
     struct vd_account *account; /* whose bytes are queued: the last request's; NULL: nobody's */
     unsigned char rank;         /* enum vd_rank, of the same */
     struct vd_timer deadline;
@@ -114,7 +117,8 @@ struct vd_http_service {
     uint64_t body_len_max;
     uint32_t streams_max; /* of one HTTP/2 connection; 0: HTTP/1.1 only */
     struct vd_http_deadlines deadlines;
-    bool draining;        /* answers close their connections */
+    bool draining;                  /* answers close their connections */
+    struct vd_turnstile *turnstile; /* for those known; NULL: nobody waits */
     size_t strangers_max; /* of which nobody knows who they are, before the oldest ends; 0: any */
     /* Private: */
     struct vd_http_date date;

@@ -13,6 +13,9 @@ void vd_connection_set_known(struct vd_connection *c);
 /* Lets the backlog out, and no more comes after it. */
 void vd_connection_begin_close(struct vd_connection *c);
 
+/* Reads what it has sent, on its turn. */
+void vd_connection_read(struct vd_connection *c);
+
 void vd_connection_set_deadline(struct vd_connection *c, uint64_t ms);
 
 /* Memory for a request: empty, and back. NULL may be given. */

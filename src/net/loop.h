@@ -54,7 +54,7 @@ struct vd_loop {
     uint64_t alarm_ns; /* when alarm rings; UINT64_MAX: never */
     bool firing;       /* timers are being fired further up the stack */
     struct vd_turn_hook *hooks;
-    bool wants_again; /* since the hooks began to run */
+    bool wants_again;      /* since the hooks began to run */
     uv_mutex_t inbox_lock; /* guards inbox and stopping; held for a push or a swap */
     struct vd_task *inbox;
     struct vd_task **inbox_end;

@@ -11,6 +11,7 @@ enum {
     SHARE_NS = 40000,      /* of a lane in a turn, when there are others */
     ALONE_NS = 1000000,    /* when there are none */
     ROUND_NS = 80000,      /* of all lanes in a turn, when there are several */
+    DEBT_NS = 2000000,     /* of a lane at most: the machine may have been elsewhere meanwhile */
     TURN_NS = 5000000,     /* of a turn in which somebody who is alone may still enter */
 };
 
@@ -38,9 +39,23 @@ static void settle(const struct vd_turnstile *t, struct vd_lane *lane)
     lane->turn = t->turn;
 }
 
+static void spend(struct vd_lane *lane, uint64_t ns)
+{
+    lane->spent_ns = ns < DEBT_NS - lane->spent_ns ? lane->spent_ns + ns : DEBT_NS;
+}
+
+static bool enter_again(struct vd_turnstile *t, uint64_t ns)
+{
+    bool goes = ns - t->entered_ns < (shared_at(t, ns) ? SHARE_NS : TURN_NS);
+    t->depth += goes;
+    return goes;
+}
+
 bool vd_turnstile_enter(struct vd_turnstile *t, struct vd_lane *lane)
 {
     uint64_t ns = now_ns(t);
+    if (t->depth) /* of one who has entered: more of it, as long as there is time */
+        return enter_again(t, ns);
     /* As it was before: whoever has just come, a stranger above all, may be nobody new. */
     bool shared = shared_at(t, ns);
     t->before = t->recent;
@@ -58,15 +73,17 @@ bool vd_turnstile_enter(struct vd_turnstile *t, struct vd_lane *lane)
     }
     bool in_time = shared ? lane->spent_ns < SHARE_NS : ns - t->turn_ns < TURN_NS;
     bool goes = !lane->first && in_time;
-    if (goes && t->depth++ == 0)
+    if (goes) {
+        t->depth++;
         t->entered_ns = ns;
+    }
     return goes;
 }
 
 void vd_turnstile_leave(struct vd_turnstile *t, struct vd_lane *lane)
 {
     if (--t->depth == 0 && t->other_ns)
-        lane->spent_ns += now_ns(t) - t->entered_ns;
+        spend(lane, now_ns(t) - t->entered_ns);
 }
 
 void vd_turnstile_meet(struct vd_turnstile *t, const struct vd_lane *entered,
@@ -134,9 +151,10 @@ static uint64_t serve_first(struct vd_turnstile *t, uint64_t share_ns, uint64_t 
     while (lane->first && lane->spent_ns < share_ns) {
         struct vd_chore *chore = lane->first;
         vd_chore_cancel(chore);
+        t->entered_ns = ns;
         chore->run(chore);
         uint64_t after_ns = now_ns(t);
-        lane->spent_ns += after_ns - ns;
+        spend(lane, after_ns - ns);
         ns = after_ns;
     }
     t->depth--;

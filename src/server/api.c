@@ -118,6 +118,11 @@ void vd_api_join(struct vd_api *api, size_t i, struct vd_loop *loop)
     vd_kube_loop_init(&api->loops[i], &api->kube, loop);
 }
 
+struct vd_turnstile *vd_api_turnstile(struct vd_api *api, size_t i)
+{
+    return &api->loops[i].turnstile;
+}
+
 void vd_api_follow(struct vd_api *api, size_t i)
 {
     vd_kube_loop_follow(&api->loops[i]);

@@ -34,6 +34,9 @@ void vd_api_follow_definitions(struct vd_api *api, struct vd_definitions *defini
  * last. */
 void vd_api_join(struct vd_api *api, size_t i, struct vd_loop *loop);
 
+/* Where the users of a loop take turns, for its HTTP service. */
+struct vd_turnstile *vd_api_turnstile(struct vd_api *api, size_t i);
+
 /* The rest of it; after the HTTP service is initialised. */
 void vd_api_follow(struct vd_api *api, size_t i);
 

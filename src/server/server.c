@@ -166,6 +166,7 @@ static int make_loops(struct server *s, struct vd_error *error)
         service->arg = s;
         service->body_len_max = VD_BODY_LEN_MAX;
         service->streams_max = (uint32_t)s->config->http2_streams;
+        service->turnstile = vd_api_turnstile(&s->api, i);
         service->strangers_max = (VD_HTTP_STRANGERS_MAX + s->n - 1) / s->n;
     }
     return code;
