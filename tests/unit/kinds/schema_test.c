@@ -367,6 +367,8 @@ static void bad_schemas_are_refused(void **state)
         {X("{\"nullable\":\"yes\"}"), "x.nullable: must be true or false"},
         {X("{\"x-kubernetes-list-type\":\"bag\"}"), "x-kubernetes-list-type must be"},
         {X("{\"enum\":{}}"), "enum must be a list"},
+        {X("{\"description\":5}"), "x.description: must be a string"},
+        {X("{\"format\":7}"), "x.format: must be a string"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct vd_error error = {0};
