@@ -161,7 +161,8 @@ const expected = ({ filter }) => sorted(alive).filter(filter.matches);
 async function sameAsTrue(follower) {
     equal(sorted(follower.copy), expected(follower), `${follower.filter.name}: the copy`);
     const { items } = await api.list(follower.filter.path, follower.filter.query);
-    equal(sorted(follower.copy), sorted(new Map(items.map((o) => [o.metadata.uid, o]))), 'the list');
+    const listed = new Map(items.map((object) => [object.metadata.uid, object]));
+    equal(sorted(follower.copy), sorted(listed), 'the list');
 }
 
 // Comes back after the gap; `problems` gets what is wrong, by what was promised.
