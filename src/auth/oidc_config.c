@@ -5,6 +5,7 @@
 #include "auth/manifest.h"
 #include "auth/oidc.h"
 #include "auth/private_file.h"
+#include "auth/service_account.h"
 #include "base/alloc.h"
 #include "base/base64.h"
 #include "base/limits.h"
@@ -101,6 +102,10 @@ static void read_issuer(struct reading *r, const struct vd_json *jwt)
         vd_manifest_fail(r->m, issuer, "the issuer wants a url");
     if (vd_oidc_config_find(r->config, i->url))
         vd_manifest_fail(r->m, issuer, "the issuer %.*s is there twice", VD_FMT(i->url));
+    if (vd_slice_is(i->url, VD_SERVICE_ACCOUNT_ISSUER_DEFAULT))
+        vd_manifest_fail(r->m, issuer,
+                         "the issuer %.*s is this server: nobody else may speak for it",
+                         VD_FMT(i->url));
     i->audiences = vd_manifest_texts(r->m, issuer, "audiences", &r->config->arena, &i->audiences_n);
     if (!i->audiences_n)
         vd_manifest_fail(r->m, issuer,

@@ -131,6 +131,21 @@ static bool compile_properties(struct compiler *c, struct vd_schema_node *node,
     return compile_required(c, node, required, path);
 }
 
+/* What is only for people, and formats, which may be unknown: texts all the same, or no client that
+ * knows their types could read the definition. */
+static bool check_texts(struct compiler *c, const struct vd_json *source,
+                        const struct vd_field_path *path)
+{
+    static const struct vd_slice keywords[] = {{"description", 11}, {"title", 5}, {"format", 6}};
+    for (size_t i = 0; i < sizeof keywords / sizeof *keywords; i++) {
+        const struct vd_json *value = vd_json_get(source, keywords[i]);
+        struct vd_field_path at = vd_field_member(path, keywords[i]);
+        if (value && !vd_json_is(value, VD_JSON_STRING) && !vd_json_is(value, VD_JSON_NULL))
+            return refuse(c, &at, "must be a string");
+    }
+    return true;
+}
+
 static bool compile_types(struct compiler *c, struct vd_schema_node *node,
                           const struct vd_json *source, const struct vd_field_path *path)
 {
@@ -415,9 +430,9 @@ static const struct vd_schema_node *compile(struct compiler *c, const struct vd_
     node->fallback = vd_json_get(source, VD_SLICE("default"));
     if (vd_json_is(node->fallback, VD_JSON_NULL))
         node->fallback = NULL;
-    if (!compile_types(c, node, source, path) || !compile_flags(c, node, source, path) ||
-        !compile_bounds(c, node, source, path) || !compile_compound(c, node, source, path) ||
-        !compile_children(c, node, source, path))
+    if (!check_texts(c, source, path) || !compile_types(c, node, source, path) ||
+        !compile_flags(c, node, source, path) || !compile_bounds(c, node, source, path) ||
+        !compile_compound(c, node, source, path) || !compile_children(c, node, source, path))
         return NULL;
     if (c->schema->metadata && (node->flags & VD_SCHEMA_EMBEDDED))
         node->metadata = c->schema->metadata->root;

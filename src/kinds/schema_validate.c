@@ -77,13 +77,11 @@ static bool complain(struct walk *w, enum vd_violation_type type, const struct v
     return false;
 }
 
+/* Whether it is an integer that clients can read: what has 64 bits. */
 static bool is_whole(const struct vd_json *value)
 {
-    struct vd_slice text = vd_json_number_text(value);
-    double number;
-    if (vd_number_classify(text) != VD_NUMBER_DOUBLE)
-        return true;
-    return vd_number_to_double(text, &number) && number == floor(number);
+    int64_t number;
+    return vd_json_to_i64(value, &number);
 }
 
 /* The type of a value as schemas name it; a number may be of two. */
@@ -109,7 +107,7 @@ static uint8_t type_bits(const struct vd_json *value)
 static const char *type_name(const struct vd_json *value)
 {
     if (vd_json_is(value, VD_JSON_NUMBER) &&
-        vd_number_classify(vd_json_number_text(value)) != VD_NUMBER_DOUBLE)
+        vd_number_classify(vd_json_number_text(value)) == VD_NUMBER_I64)
         return "integer";
     return vd_json_type_name(value);
 }

@@ -9,22 +9,24 @@
 #include "kube/uid.h"
 #include "kube/write.h"
 
-/* What the client demands of the object. False: the call has been answered. */
+/* What the client demands of the object; an empty text is a demand that nothing meets. False: the
+ * call has been answered. */
 static bool check_preconditions(struct vd_call *call, const struct vd_json *options)
 {
     const struct vd_json *p = vd_json_get(options, VD_SLICE("preconditions"));
-    struct vd_slice uid = vd_json_text(vd_json_get(p, VD_SLICE("uid")));
-    struct vd_slice version = vd_json_text(vd_json_get(p, VD_SLICE("resourceVersion")));
+    const struct vd_json *uid = vd_json_get(p, VD_SLICE("uid"));
+    const struct vd_json *version = vd_json_get(p, VD_SLICE("resourceVersion"));
     struct vd_status_target about = vd_call_about(call);
     struct vd_status status;
     char ours[VD_UID_TEXT_MAX], digits[20];
     struct vd_slice current = vd_slice(digits, vd_u64_digits(call->wish.revision, digits));
     about.plural = call->kind->kind;
-    if (uid.n && !vd_slice_eq(uid, vd_uid_format(call->wish.expect_uid, ours)))
-        status = vd_status_uid_precondition(&call->arena, &about, uid,
-                                            vd_uid_format(call->wish.expect_uid, ours));
-    else if (version.n && !vd_slice_eq(version, current))
-        status = vd_status_version_precondition(&call->arena, &about, version, current);
+    struct vd_slice mine = vd_uid_format(call->wish.expect_uid, ours);
+    if (vd_json_is(uid, VD_JSON_STRING) && !vd_slice_eq(vd_json_text(uid), mine))
+        status = vd_status_uid_precondition(&call->arena, &about, vd_json_text(uid), mine);
+    else if (vd_json_is(version, VD_JSON_STRING) && !vd_slice_eq(vd_json_text(version), current))
+        status = vd_status_version_precondition(&call->arena, &about, vd_json_text(version),
+                                                current);
     else
         return true;
     vd_call_reply_status(call, &status);
@@ -111,12 +113,29 @@ static void mark(struct vd_call *call, struct vd_json *object)
         vd_call_propose(call);
 }
 
+/* The namespaces that clients and the server itself count on stay, as in Kubernetes. False: the
+ * call has been answered. */
+static bool check_stays(struct vd_call *call)
+{
+    static const char *const stays[] = {"default", "kube-system", "kube-public"};
+    struct vd_status_target about = vd_call_about(call);
+    bool found = false;
+    for (size_t i = 0; i < sizeof stays / sizeof *stays; i++)
+        found |= vd_slice_is(call->target.name, stays[i]);
+    if (!found || !vd_slice_is(call->kind->storage_key, "namespaces"))
+        return true;
+    struct vd_status status = vd_status_forbidden(&call->arena, &about,
+                                                  VD_SLICE("this namespace may not be deleted"));
+    vd_call_reply_status(call, &status);
+    return false;
+}
+
 void vd_call_delete(struct vd_call *call)
 {
     struct vd_json *options = NULL, *object = NULL;
     call->write = vd_call_delete;
-    if (!vd_call_delete_options(call, &options) || !vd_call_read_current(call, &object) ||
-        !check_preconditions(call, options))
+    if (!vd_call_delete_options(call, &options) || !check_stays(call) ||
+        !vd_call_read_current(call, &object) || !check_preconditions(call, options))
         return;
     vd_deletion_propagate(&call->arena, object, vd_call_propagation(call, options));
     if (vd_deletion_waits(object, call->kind->storage_key)) {

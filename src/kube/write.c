@@ -197,7 +197,8 @@ static struct vd_json *track(struct vd_call *call, const struct vd_json *old,
         return object;
     struct vd_json *same = vd_json_clone(&call->arena, old);
     vd_meta_set_resource_version(&call->arena, same, VD_SLICE(""));
-    return vd_json_eq(same, object) ? same : object;
+    /* With its version, which stays where it stands among the members. */
+    return vd_json_eq(same, object) ? vd_json_clone(&call->arena, old) : object;
 }
 
 void vd_call_write_new(struct vd_call *call, const struct vd_json *old, struct vd_json *object,

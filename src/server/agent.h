@@ -17,6 +17,7 @@
 #include "base/arena.h"
 #include "kinds/registry.h"
 #include "net/loop.h"
+#include "server/remains.h"
 #include "store/snapshot.h"
 #include "store/store.h"
 #include "json/document.h"
@@ -127,9 +128,10 @@ void vd_errand_delete(struct vd_errand *errand, const struct vd_event *event,
 void vd_errand_require(struct vd_errand *errand, const struct vd_event *event);
 
 /* Deletes the newest versions of the next few objects of the snapshot, as above; *n is
- * how many there were. The error is the snapshot's. */
-int vd_errand_delete_next(struct vd_errand *errand, struct vd_snapshot *snapshot,
-                          size_t *n) VD_MUST_USE;
+ * how many there were. Those that stay for their finalizers are counted in `remains`, if it is
+ * not NULL. The error is the snapshot's. */
+int vd_errand_delete_next(struct vd_errand *errand, struct vd_snapshot *snapshot, size_t *n,
+                          struct vd_remains *remains) VD_MUST_USE;
 
 /* Takes the errand over. One without changes is only freed, and the job is done. */
 void vd_errand_send(struct vd_errand *errand);

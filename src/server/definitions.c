@@ -234,7 +234,7 @@ static void finish(struct definition *d, struct vd_errand *errand, const struct 
 static bool scan(struct definition *d, struct vd_errand *errand)
 {
     size_t n = 0;
-    int code = vd_errand_delete_next(errand, &d->snapshot, &n);
+    int code = vd_errand_delete_next(errand, &d->snapshot, &n, NULL);
     d->left += (int64_t)n;
     if (code == VD_ERR_CORRUPT)
         d->left++; /* somebody has to look at it; it keeps the definition until then */

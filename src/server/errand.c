@@ -161,7 +161,8 @@ void vd_errand_require(struct vd_errand *e, const struct vd_event *event)
 }
 
 /* What is deleted is the newest version. */
-static void delete_newest(struct vd_errand *e, const struct vd_event *was)
+static void delete_newest(struct vd_errand *e, const struct vd_event *was,
+                          struct vd_remains *remains)
 {
     struct vd_key key = {vd_entry_kind(was->entry), vd_entry_space(was->entry),
                          vd_entry_name(was->entry)};
@@ -170,16 +171,19 @@ static void delete_newest(struct vd_errand *e, const struct vd_event *was)
     if (vd_agent_read(e->agent, &key, &e->arena, &event, &object))
         return;
     vd_errand_delete(e, event, object, VD_SLICE(""));
+    if (remains && vd_meta_is_deleting(object))
+        vd_remains_count(remains, key.kind, object);
     vd_event_unref(event);
 }
 
-int vd_errand_delete_next(struct vd_errand *e, struct vd_snapshot *snapshot, size_t *n)
+int vd_errand_delete_next(struct vd_errand *e, struct vd_snapshot *snapshot, size_t *n,
+                          struct vd_remains *remains)
 {
     struct vd_event *events[SCAN_OBJECTS];
     size_t count = 0;
     int code = vd_snapshot_next(snapshot, events, SCAN_OBJECTS, &count, NULL);
     for (size_t i = 0; !code && i < count; i++) {
-        delete_newest(e, events[i]);
+        delete_newest(e, events[i], remains);
         vd_event_unref(events[i]);
     }
     *n = count;

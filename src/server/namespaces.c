@@ -6,7 +6,8 @@
  * deleted, or marked if it has finalizers, and counted. Changes behind that revision
  * are counted against it, so that a namespace that waits for ten thousand finalizers
  * costs one scan now and one when the last of them is gone, however many changes come
- * in between. Only a scan that has found nothing lets the namespace go.
+ * in between. Only a scan that has found nothing lets the namespace go. What a scan could not
+ * delete is told in the namespace's conditions; they are as of that scan.
  */
 #include "server/namespaces.h"
 
@@ -15,6 +16,7 @@
 #include "base/alloc.h"
 #include "base/hash_map.h"
 #include "kube/object_meta.h"
+#include "json/compare.h"
 
 #define ACCOUNTS VD_SLICE("serviceaccounts")
 #define CONFIGS  VD_SLICE("configmaps")
@@ -28,9 +30,10 @@ struct space {
     struct vd_kind_set *kinds; /* of the scan */
     size_t kind_at;
     struct vd_snapshot snapshot;
-    uint64_t revision; /* that the scan is as of */
-    int64_t left;      /* objects at `revision`, as far as scanned, less those deleted since */
-    bool again;        /* the scan will have missed something */
+    struct vd_remains remains; /* found by the scan, and not deleted */
+    uint64_t revision;         /* that the scan is as of */
+    int64_t left; /* objects at `revision`, as far as scanned, less those deleted since */
+    bool again;   /* the scan will have missed something */
     size_t name_len;
     char name[];
 };
@@ -135,6 +138,7 @@ static void begin_scan(struct vd_namespaces *n, struct space *s)
     s->revision = vd_store_revision(n->agent.options.store);
     s->left = 0;
     s->again = false;
+    vd_remains_release(&s->remains);
 }
 
 /* Goes on to the next namespaced kind. False in *any: that was the last. */
@@ -166,9 +170,22 @@ static int scan(struct vd_namespaces *n, struct space *s, struct vd_errand *erra
     *done = !any;
     if (code || !any)
         return code;
-    code = vd_errand_delete_next(errand, &s->snapshot, &count);
+    code = vd_errand_delete_next(errand, &s->snapshot, &count, &s->remains);
     s->left += (int64_t)count;
     return code;
+}
+
+/* Says what keeps the namespace, if that is not what it says already. */
+static void report(struct vd_namespaces *n, struct space *s, const struct vd_event *event,
+                   struct vd_json *object)
+{
+    struct vd_errand *errand = vd_errand_new(&n->agent, &s->job);
+    struct vd_arena *a = vd_errand_arena(errand);
+    struct vd_json *told = vd_json_clone(a, object);
+    vd_remains_tell(&s->remains, a, told, vd_clock_wall_ms(n->agent.options.clock));
+    if (!vd_json_eq(told, object))
+        vd_errand_replace(errand, event, told);
+    vd_errand_send(errand);
 }
 
 /* Nothing is left: the finalizer goes, and the namespace with its last one. */
@@ -185,6 +202,9 @@ static void finish(struct vd_namespaces *n, struct space *s, const struct vd_eve
         else
             before = item;
     }
+    if (vd_json_dig(object, "status", "conditions", NULL))
+        vd_remains_tell(&(struct vd_remains){0}, vd_errand_arena(errand), object,
+                        vd_clock_wall_ms(n->agent.options.clock));
     s->emptying = EMPTY_WAITING;
     s->left = 1; /* itself: other finalizers may keep it */
     if (vd_json_count(list) < had || !vd_json_count(vd_meta_finalizers(object)))
@@ -222,6 +242,8 @@ static void empty(struct vd_namespaces *n, struct space *s, const struct vd_even
         s->emptying = EMPTY_WAITING;
     if (!done || s->left <= 0 || s->again)
         vd_agent_queue(&n->agent, &s->job);
+    else if (s->remains.kinds.n)
+        report(n, s, event, object);
 }
 
 /* ---- the job ---- */
@@ -229,6 +251,7 @@ static void empty(struct vd_namespaces *n, struct space *s, const struct vd_even
 static void space_free(struct space *s)
 {
     end_scan(s);
+    vd_remains_release(&s->remains);
     free(s);
 }
 

@@ -45,5 +45,23 @@ emptied() {
 tap "the server takes its finalizer off" until_true emptied
 tap "the last one goes" send PUT $namespace/finalize json "$(of '')" 200 ''
 tap "and the namespace with it" send GET $namespace json '' 404 NotFound
+
+# ---- an object that waits for its finalizers ----
+
+held=/api/v1/namespaces/default/configmaps/held
+version() { admin $held -A test | grep -o '"resourceVersion":"[0-9]*"'; }
+# still METHOD TYPE BODY: it is answered with what there is, and there is no new version.
+still() {
+    still_was=$(version)
+    send "$1" $held "$2" "$3" 200 "$still_was" && [ "$(version)" = "$still_was" ]
+}
+tap "an object with a finalizer" post /api/v1/namespaces/default/configmaps ConfigMap \
+    '"metadata":{"name":"held","finalizers":["example.com/x"]}'
+tap "is deleted, and waits" send DELETE $held json '{}' 200 deletionTimestamp
+tap "a patch of nothing makes no event" still PATCH merge-patch+json '{}'
+tap "nor does one that would take the deletion back" still PATCH merge-patch+json \
+    '{"metadata":{"deletionTimestamp":null}}'
+tap "nor an update with what is there" still PUT json \
+    '{"metadata":{"name":"held","finalizers":["example.com/x"]}}'
 tap "the server stops" stop
 tap_end

@@ -40,5 +40,16 @@ round() {
 
 tap "a server starts" start
 for i in 1 2 3 4 5; do tap "round $i" round "round-$i"; done
+
+# stays NAMESPACE: is not deleted, in earnest or for a trial.
+stays() {
+    for query in '' '?dryRun=All' '?propagationPolicy=Foreground'; do
+        admin "$spaces/$1$query" -X DELETE -A test >stays.out
+        grep -F "namespaces \\\"$1\\\" is forbidden: this namespace may not" stays.out >/dev/null ||
+            { cat stays.out; return 1; }
+    done
+    admin "$spaces/$1" -A test | grep -q '"phase":"Active"'
+}
+for space in default kube-system kube-public; do tap "$space stays" stays $space; done
 tap "the server stops" stop
 tap_end

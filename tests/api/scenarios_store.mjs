@@ -165,6 +165,11 @@ export const scenarios = {
             ...remove({ uid: 'x' }));
         await api.refused(409, 'Conflict', 'the ResourceVersion in the precondition',
             ...remove({ resourceVersion: a.metadata.resourceVersion }));
+        // Nothing is empty, so an empty one is no leave to delete anything.
+        await api.refused(409, 'Conflict', 'the UID in the precondition () does not match',
+            ...remove({ uid: '' }));
+        await api.refused(409, 'Conflict', 'the ResourceVersion in the precondition () does not',
+            ...remove({ resourceVersion: '' }));
         equal(await space.get('a'), newer, 'it is still there');
         await api.good(...remove({ uid, resourceVersion }));
     },

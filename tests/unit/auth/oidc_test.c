@@ -59,6 +59,9 @@ static void test_mistakes_of_a_file_have_their_place(void **state)
         {HEAD ISSUER "    certificateAuthorityFile: /nowhere/ca.pem\n" USER, "/nowhere/ca.pem"},
         {HEAD ISSUER USER "- issuer: {url: https://a.example, audiences: [x]}\n" USER,
          "is there twice"},
+        {HEAD "jwt:\n- issuer: {url: \"https://kubernetes.default.svc.cluster.local\", "
+              "audiences: [x]}\n" USER,
+         "is this server"},
         {HEAD "anonymous: {enabled: true}\n", "there is no field 'anonymous'"},
     };
     (void)state;

@@ -189,6 +189,9 @@ static void roles_are_judged(void **state)
     VERDICTS(state, cases);
 }
 
+/* What Go programs can read as a time with microseconds. */
+#define MICRO "^[0-9-]+T[0-9:]+\\.[0-9]{6}(Z|[+-][0-9]{2}:[0-9]{2})$"
+
 static void other_kinds_are_judged(void **state)
 {
     static const struct verdict cases[] = {
@@ -224,6 +227,22 @@ static void other_kinds_are_judged(void **state)
          "{" META ",\"spec\":{\"holderIdentity\":\"\",\"leaseDurationSeconds\":1,\"renewTime\":"
          "\"2026-11-15T09:00:00.000000Z\"}}",
          NULL, ""},
+        {"", "Service", "{" META ",\"spec\":{\"ports\":[{\"port\":80,\"targetPort\":65536}]}}",
+         NULL,
+         "spec.ports[0].targetPort: Invalid value: 65536: spec.ports[0].targetPort in body should "
+         "be less than or equal to 65535"},
+        {"coordination.k8s.io", "Lease",
+         "{" META ",\"spec\":{\"renewTime\":\"2026-11-15T09:00:00.000001+01:00\"}}", NULL, ""},
+        {"coordination.k8s.io", "Lease",
+         "{" META ",\"spec\":{\"renewTime\":\"2026-11-15T09:00:00Z\"}}", NULL,
+         "spec.renewTime: Invalid value: \"2026-11-15T09:00:00Z\": spec.renewTime in body should "
+         "match '" MICRO "'"},
+        {"", "Event",
+         "{" META ",\"involvedObject\":{\"namespace\":\"d\"},\"series\":{\"lastObservedTime\":"
+         "\"2026-11-15T09:00:00.5Z\"}}",
+         NULL,
+         "series.lastObservedTime: Invalid value: \"2026-11-15T09:00:00.5Z\": "
+         "series.lastObservedTime in body should match '" MICRO "'"},
         {"coordination.k8s.io", "Lease",
          "{" META ",\"spec\":{\"leaseDurationSeconds\":0,\"leaseTransitions\":-1}}", NULL,
          "[spec.leaseDurationSeconds: Invalid value: 0: must be greater than 0, "

@@ -57,6 +57,17 @@ static void types_are_checked(void **state)
         {X("{\"type\":\"string\",\"nullable\":true}"), "{\"x\":null}", ""},
         {X("{\"type\":\"integer\"}"), "{\"x\":1.0}", ""},
         {X("{\"type\":\"integer\"}"), "{\"x\":10e-1}", ""},
+        {X("{\"type\":\"integer\"}"), "{\"x\":9223372036854775807}", ""},
+        {X("{\"type\":\"integer\"}"), "{\"x\":-9223372036854775808}", ""},
+        {X("{\"type\":\"integer\"}"), "{\"x\":9223372036854775808}",
+         "x: Invalid value: \"number\": x in body must be of type integer: \"number\""},
+        {X("{\"type\":\"integer\"}"), "{\"x\":-9223372036854775809}",
+         "x: Invalid value: \"number\": x in body must be of type integer: \"number\""},
+        {X("{\"type\":\"integer\"}"), "{\"x\":1e30}",
+         "x: Invalid value: \"number\": x in body must be of type integer: \"number\""},
+        {X("{\"type\":\"number\"}"), "{\"x\":18446744073709551615}", ""},
+        {X("{\"x-kubernetes-int-or-string\":true}"), "{\"x\":9223372036854775808}",
+         "x: Invalid value: \"number\": x in body must be of type integer,string: \"number\""},
         {X("{\"type\":\"integer\"}"), "{\"x\":1.5}",
          "x: Invalid value: \"number\": x in body must be of type integer: \"number\""},
         {X("{\"type\":\"integer\"}"), "{\"x\":\"1\"}",
@@ -356,6 +367,8 @@ static void bad_schemas_are_refused(void **state)
         {X("{\"nullable\":\"yes\"}"), "x.nullable: must be true or false"},
         {X("{\"x-kubernetes-list-type\":\"bag\"}"), "x-kubernetes-list-type must be"},
         {X("{\"enum\":{}}"), "enum must be a list"},
+        {X("{\"description\":5}"), "x.description: must be a string"},
+        {X("{\"format\":7}"), "x.format: must be a string"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct vd_error error = {0};

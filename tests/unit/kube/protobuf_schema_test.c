@@ -7,8 +7,11 @@
  */
 #include "kube/protobuf_schema.h"
 
+#include <stdio.h>
 #include <string.h>
 
+#include "kinds/builtin.h"
+#include "kinds/registry.h"
 #include "protobuf_check.h"
 
 #define META       "'metadata':{'creationTimestamp':null}"
@@ -498,6 +501,65 @@ static void kinds_are_found_by_version_and_name(void **state)
     assert_non_null(vd_protobuf_message_find(VD_SLICE("any/v9"), VD_SLICE("DeleteOptions")));
 }
 
+/* --- the same fields in the schemas of kinds/ --- */
+
+/* What a client of Kubernetes can say of a kind, its schema must know: otherwise it would be
+ * dropped, or refused with fieldValidation=Strict. */
+static void check_known(const struct vd_protobuf_message *message, const struct vd_json *schema,
+                        const char *where, size_t *missing)
+{
+    if (message->form != VD_PROTOBUF_AS_OBJECT ||
+        vd_json_truth(vd_json_get(schema, VD_SLICE("x-kubernetes-preserve-unknown-fields"))))
+        return;
+    for (size_t i = 0; i < message->field_count; i++) {
+        const struct vd_protobuf_field *f = &message->fields[i];
+        const struct vd_json *at = vd_json_get(vd_json_get(schema, VD_SLICE("properties")), f->key);
+        char path[256];
+        snprintf(path, sizeof path, "%s.%.*s", where, VD_FMT(f->key));
+        if (!at) {
+            print_message("no %s\n", path);
+            ++*missing;
+        } else if (f->type == VD_PROTOBUF_MESSAGE) {
+            if (f->shape == VD_PROTOBUF_MANY)
+                at = vd_json_get(at, VD_SLICE("items"));
+            else if (f->shape == VD_PROTOBUF_MAP)
+                at = vd_json_get(at, VD_SLICE("additionalProperties"));
+            check_known(f->message, at, path, missing);
+        }
+    }
+}
+
+static void schemas_know_every_field(void **state)
+{
+    struct vd_kinds *registry = vd_kinds_new_builtin();
+    struct vd_kind_set *set = vd_kinds_snapshot(registry);
+    size_t n, missing = 0, checked = 0;
+    struct vd_kind *const *all = vd_kind_set_all(set, &n);
+    (void)state;
+    for (size_t i = 0; i < n; i++) {
+        const struct vd_protobuf_message *m = vd_protobuf_message_find(all[i]->api_version,
+                                                                       all[i]->kind);
+        const struct vd_json *versions = vd_json_dig(all[i]->document, "spec", "versions", NULL);
+        const struct vd_json *schema = vd_json_dig(vd_json_first(versions), "schema",
+                                                   "openAPIV3Schema", NULL);
+        char name[64];
+        if (!m)
+            continue;
+        snprintf(name, sizeof name, "%.*s", VD_FMT(all[i]->kind));
+        for (size_t k = 0; k < m->field_count; k++) {
+            const struct vd_protobuf_field *f = &m->fields[k];
+            struct vd_protobuf_message one = {m->name, m->form, 1, f};
+            if (!vd_slice_is(f->key, "metadata")) /* is every kind's */
+                check_known(&one, schema, name, &missing);
+        }
+        checked++;
+    }
+    assert_true(checked >= 15);
+    assert_int_equal(missing, 0);
+    vd_kind_set_unref(set);
+    vd_kinds_free(registry);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -506,6 +568,7 @@ int main(void)
         cmocka_unit_test(every_kind_becomes_json),
         cmocka_unit_test(every_kind_has_a_case),
         cmocka_unit_test(the_tables_keep_their_rules),
+        cmocka_unit_test(schemas_know_every_field),
         cmocka_unit_test(kinds_are_found_by_version_and_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -109,6 +109,10 @@ static void finalizers_of_objects_are_waited_for(void **state)
     await(&b, shows(&b, "configmaps", "a", "held", "deletionTimestamp") &&
                   shows(&b, "configmaps", "a", "held2", "deletionTimestamp") &&
                   absent(&b, "configmaps", "a", "loose"));
+    await(&b, shows(&b, "namespaces", "", "a",
+                    "Some resources are remaining: configmaps. has 2 resource instances\"") &&
+                  shows(&b, "namespaces", "", "a",
+                        "finalizers remaining: example.com/hold in 2 resource instances\""));
     assert_int_equal(remove_object(&b, "configmaps", "a", "held"), VD_OK);
     /* Another namespace's turn comes behind this one's. */
     put_namespace(&b, "z", "", "\"kubernetes\"");
@@ -117,6 +121,7 @@ static void finalizers_of_objects_are_waited_for(void **state)
     /* One that slipped in is emptied, too. */
     put_config(&b, "a", "late", "");
     await(&b, absent(&b, "configmaps", "a", "late"));
+    await(&b, shows(&b, "namespaces", "", "a", "configmaps. has 1 resource instances\""));
     assert_int_equal(remove_object(&b, "configmaps", "a", "held2"), VD_OK);
     await(&b, absent(&b, "namespaces", "", "a"));
     vd_namespaces_stop(n);
@@ -134,6 +139,33 @@ static void finalizers_of_the_namespace_keep_it_when_it_is_empty(void **state)
     await(&b, shows(&b, "namespaces", "", "a", "\"spec\":{\"finalizers\":[]}"));
     assert_true(absent(&b, "configmaps", "a", "c"));
     assert_true(shows(&b, "namespaces", "", "a", "example.com/mine"));
+    vd_namespaces_stop(n);
+    bench_close(&b);
+}
+
+static void what_keeps_a_namespace_is_told_and_told_again_when_it_is_gone(void **state)
+{
+    struct bench b;
+    (void)state;
+    bench_open(&b, 0);
+    put_config(&b, "a", "x", ",\"finalizers\":[\"example.com/hold\",\"example.com/too\"]");
+    terminate(&b, "a", ",\"finalizers\":[\"example.com/mine\"]");
+    struct vd_namespaces *n = vd_namespaces_start(&b.options, PEM);
+    await(&b, shows(&b, "namespaces", "", "a",
+                    "example.com/hold in 1 resource instances, "
+                    "example.com/too in 1 resource instances\""));
+    assert_true(shows(&b, "namespaces", "", "a", "\"reason\":\"SomeFinalizersRemain\""));
+    /* Who asks again is told the same, and nothing is written. */
+    uint64_t revision = vd_store_revision(b.store);
+    vd_namespaces_stop(n);
+    n = vd_namespaces_start(&b.options, PEM);
+    put_namespace(&b, "z", "", "\"kubernetes\"");
+    await(&b, furnished(&b, "z"));
+    assert_int_equal(vd_store_revision(b.store), revision + 3); /* z, and what z has */
+    assert_int_equal(remove_object(&b, "configmaps", "a", "x"), VD_OK);
+    await(&b, shows(&b, "namespaces", "", "a", "\"spec\":{\"finalizers\":[]}"));
+    assert_true(shows(&b, "namespaces", "", "a", "All content successfully removed"));
+    assert_true(shows(&b, "namespaces", "", "a", "\"reason\":\"ContentHasNoFinalizers\""));
     vd_namespaces_stop(n);
     bench_close(&b);
 }
@@ -190,6 +222,7 @@ int main(void)
         cmocka_unit_test(a_deleted_namespace_is_emptied_and_goes),
         cmocka_unit_test(finalizers_of_objects_are_waited_for),
         cmocka_unit_test(finalizers_of_the_namespace_keep_it_when_it_is_empty),
+        cmocka_unit_test(what_keeps_a_namespace_is_told_and_told_again_when_it_is_gone),
         cmocka_unit_test(a_restart_goes_on_where_it_was),
         cmocka_unit_test(bursts_and_conflicts_are_survived),
     };

@@ -1,0 +1,89 @@
+/* See remains.h. */
+#include "server/remains.h"
+
+#include "base/buf.h"
+#include "kube/condition.h"
+#include "kube/object_meta.h"
+
+enum { NAMES_MAX = 32 }; /* that a condition tells of */
+
+void vd_remains_release(struct vd_remains *remains)
+{
+    VD_VEC_RELEASE(&remains->kinds);
+    VD_VEC_RELEASE(&remains->finalizers);
+    vd_arena_release(&remains->arena);
+}
+
+static void count(struct vd_remains *remains, struct vd_remain_list *list, struct vd_slice name)
+{
+    for (size_t i = 0; i < list->n; i++) {
+        if (vd_slice_eq(list->p[i].name, name)) {
+            list->p[i].n++;
+            return;
+        }
+    }
+    if (list->n < NAMES_MAX)
+        *VD_VEC_PUSH(list) = (struct vd_remain){vd_arena_copy(&remains->arena, name), 1};
+}
+
+void vd_remains_count(struct vd_remains *remains, struct vd_slice storage_key,
+                      const struct vd_json *object)
+{
+    count(remains, &remains->kinds, storage_key);
+    VD_JSON_EACH (item, vd_meta_finalizers(object))
+        count(remains, &remains->finalizers, vd_json_text(item));
+}
+
+/* "configmaps. has 2 resource instances, ...": a resource, a dot and its group, which may be "". */
+static void add_kinds(struct vd_buf *out, const struct vd_remain_list *list)
+{
+    for (size_t i = 0; i < list->n; i++) {
+        struct vd_slice name = list->p[i].name;
+        const char *dot = memchr(name.p, '.', name.n) ? "" : ".";
+        vd_buf_addf(out, "%s%.*s%s has %zu resource instances", i ? ", " : "", VD_FMT(name), dot,
+                    list->p[i].n);
+    }
+}
+
+static void add_finalizers(struct vd_buf *out, const struct vd_remain_list *list)
+{
+    for (size_t i = 0; i < list->n; i++)
+        vd_buf_addf(out, "%s%.*s in %zu resource instances", i ? ", " : "", VD_FMT(list->p[i].name),
+                    list->p[i].n);
+}
+
+static void tell(struct vd_arena *a, struct vd_json *space, int64_t now_ms, const char *type,
+                 bool is, const char *reason, struct vd_slice message)
+{
+    vd_condition_set(a, space,
+                     &(struct vd_condition){.type = vd_slice_of(type),
+                                            .status = is ? VD_SLICE("True") : VD_SLICE("False"),
+                                            .reason = vd_slice_of(reason),
+                                            .message = message},
+                     now_ms);
+}
+
+void vd_remains_tell(const struct vd_remains *remains, struct vd_arena *a, struct vd_json *space,
+                     int64_t now_ms)
+{
+    struct vd_buf text = {0};
+    bool some = remains->kinds.n > 0, held = remains->finalizers.n > 0;
+    tell(a, space, now_ms, "NamespaceDeletionDiscoveryFailure", false, "ResourcesDiscovered",
+         VD_SLICE("All resources successfully discovered"));
+    tell(a, space, now_ms, "NamespaceDeletionGroupVersionParsingFailure", false,
+         "ParsedGroupVersions", VD_SLICE("All legacy kube types successfully parsed"));
+    tell(a, space, now_ms, "NamespaceDeletionContentFailure", false, "ContentDeleted",
+         VD_SLICE("All content successfully deleted, may be waiting on finalization"));
+    vd_buf_add_text(&text,
+                    some ? "Some resources are remaining: " : "All content successfully removed");
+    add_kinds(&text, &remains->kinds);
+    tell(a, space, now_ms, "NamespaceContentRemaining", some,
+         some ? "SomeResourcesRemain" : "ContentRemoved", vd_buf_slice(&text));
+    vd_buf_reset(&text);
+    vd_buf_add_text(&text, held ? "Some content in the namespace has finalizers remaining: "
+                                : "All content-preserving finalizers finished");
+    add_finalizers(&text, &remains->finalizers);
+    tell(a, space, now_ms, "NamespaceFinalizersRemaining", held,
+         held ? "SomeFinalizersRemain" : "ContentHasNoFinalizers", vd_buf_slice(&text));
+    vd_buf_release(&text);
+}
