@@ -1,0 +1,140 @@
+package main
+
+import (
+	"context"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"reflect"
+)
+
+// handshake: what was agreed upon, and that nobody else's certificate would do.
+func handshake(s *server) error {
+	c, err := newClient(s)
+	if err != nil {
+		return err
+	}
+	defer c.close()
+	answer, err := c.send(context.Background(), "GET", "/readyz", "")
+	if err != nil {
+		return err
+	}
+	answer.Body.Close()
+	if answer.TLS == nil || answer.TLS.NegotiatedProtocol != "h2" || len(answer.TLS.VerifiedChains) == 0 {
+		return fmt.Errorf("the connection's TLS: %+v", answer.TLS)
+	}
+	stranger, err := newClient(s)
+	if err != nil {
+		return err
+	}
+	stranger.transport.TLSClientConfig.RootCAs = x509.NewCertPool()
+	var unknown x509.UnknownAuthorityError
+	if _, err = stranger.version(); !errors.As(err, &unknown) {
+		return fmt.Errorf("without the CA: %v", err)
+	}
+	other, err := newClient(s)
+	if err != nil {
+		return err
+	}
+	other.transport.TLSClientConfig.ServerName = "vedette.invalid"
+	var hostname x509.HostnameError
+	if _, err = other.version(); !errors.As(err, &hostname) {
+		return fmt.Errorf("under another name: %v", err)
+	}
+	return nil
+}
+
+const (
+	crowdWatches     = 600
+	crowdConnections = 3 // of 250 streams
+	crowdObjects     = 20
+)
+
+// crowd: more watches than one connection has streams for. net/http makes another connection when
+// those that it has are full; one by one, it makes no more than needed.
+func crowd(s *server) error {
+	c, err := newClient(s)
+	if err != nil {
+		return err
+	}
+	defer c.close()
+	from, err := c.version()
+	if err != nil {
+		return err
+	}
+	streams := make([]*stream, crowdWatches)
+	for i := range streams {
+		if streams[i], err = c.watch("resourceVersion=" + from); err != nil {
+			return err
+		}
+		defer streams[i].close()
+	}
+	var names []string
+	for i := 0; i < crowdObjects; i++ {
+		names = append(names, fmt.Sprintf("crowd-%d", i))
+		if err := c.create(names[i], "1"); err != nil {
+			return err
+		}
+	}
+	if c.connections() != crowdConnections {
+		return fmt.Errorf("%d connections", c.connections())
+	}
+	if err := each(len(streams), func(i int) error { return sees(streams[i], names) }); err != nil {
+		return err
+	}
+	return c.clear()
+}
+
+// sees reads from a stream until these, in this order, were added; nothing else may come.
+func sees(from *stream, names []string) error {
+	var got []string
+	for len(got) < len(names) {
+		e, err := from.next()
+		if err != nil {
+			return fmt.Errorf("after %v: %w", got, err)
+		}
+		if e.Object.Metadata.Name != "kube-root-ca.crt" {
+			got = append(got, e.Object.Metadata.Name)
+		}
+		if e.Type != "ADDED" {
+			return fmt.Errorf("%s after %v", e.Type, got)
+		}
+	}
+	if !reflect.DeepEqual(got, names) {
+		return fmt.Errorf("saw %v, wanted %v", got, names)
+	}
+	return nil
+}
+
+// burst: a client that has no connection yet is asked for everything at once. It learns only on
+// the way how many streams a connection has. A user may have 400 requests in flight: told to wait
+// (429), the client does, as client-go does.
+func burst(s *server) error {
+	c, err := newClient(s)
+	if err != nil {
+		return err
+	}
+	defer c.close()
+	return each(2000, func(int) error {
+		for {
+			answer, err := c.send(context.Background(), "GET", maps, "")
+			if err != nil {
+				return err
+			}
+			_, err = io.Copy(io.Discard, answer.Body)
+			answer.Body.Close()
+			if err != nil {
+				return err
+			}
+			if answer.StatusCode == http.StatusOK {
+				return nil
+			}
+			if answer.StatusCode != http.StatusTooManyRequests ||
+				answer.Header.Get("Retry-After") == "" {
+				return fmt.Errorf("%s", answer.Status)
+			}
+		}
+	})
+}

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"regexp"
+	"sync/atomic"
+	"syscall"
+)
+
+// A server is a `vedette serve` that is killed and started again on the same data. Each start
+// takes a free port, so that nobody else's can be in the way; who dials asks for it.
+type server struct {
+	binary, data string
+	options      []string
+	command      *exec.Cmd
+	door         atomic.Value // string
+}
+
+var readyLine = regexp.MustCompile(`^ready .*https://([0-9.:]+)`)
+
+func (s *server) start() error {
+	log, err := os.OpenFile(s.data+".log", os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	arguments := []string{"serve", "--data", s.data, "--listen", "off", "--tls-listen", "127.0.0.1:0"}
+	s.command = exec.Command(s.binary, append(arguments, s.options...)...)
+	s.command.Stderr = log
+	// It goes with this program, however that ends.
+	s.command.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	output, err := s.command.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := s.command.Start(); err != nil {
+		return err
+	}
+	for lines := bufio.NewScanner(output); lines.Scan(); {
+		if found := readyLine.FindStringSubmatch(lines.Text()); found != nil {
+			s.door.Store(found[1])
+			return nil
+		}
+	}
+	return fmt.Errorf("the server did not start: %v; see its log", s.command.Wait())
+}
+
+// kill is kill -9, and it is gone.
+func (s *server) kill() error {
+	if err := s.command.Process.Kill(); err != nil {
+		return err
+	}
+	var exit *exec.ExitError
+	if err := s.command.Wait(); !errors.As(err, &exit) {
+		return fmt.Errorf("kill -9 ended it with %v", err)
+	}
+	return nil
+}
+
+// terminate is SIGTERM; it must end well.
+func (s *server) terminate() error {
+	if err := s.command.Process.Signal(syscall.SIGTERM); err != nil {
+		return err
+	}
+	return s.command.Wait()
+}
