@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"sync/atomic"
+
+	"vedette/harness"
 )
 
 const (
@@ -28,12 +30,12 @@ type client struct {
 	dials     int64 // connections that were made
 }
 
-func newClient(s *server) (*client, error) {
-	pair, err := tls.LoadX509KeyPair(s.data+"/pki/admin.crt", s.data+"/pki/admin.key")
+func newClient(s *harness.Server) (*client, error) {
+	pair, err := tls.LoadX509KeyPair(s.Data+"/pki/admin.crt", s.Data+"/pki/admin.key")
 	if err != nil {
 		return nil, err
 	}
-	ca, err := os.ReadFile(s.data + "/pki/ca.crt")
+	ca, err := os.ReadFile(s.Data + "/pki/ca.crt")
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +48,7 @@ func newClient(s *server) (*client, error) {
 		ForceAttemptHTTP2: true,
 		TLSClientConfig:   &tls.Config{RootCAs: roots, Certificates: []tls.Certificate{pair}},
 		DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
-			conn, err := (&net.Dialer{}).DialContext(ctx, network, s.door.Load().(string))
+			conn, err := (&net.Dialer{}).DialContext(ctx, network, s.Door())
 			if err == nil {
 				atomic.AddInt64(&c.dials, 1)
 			}

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"vedette/harness"
 )
 
 // agree: a last object, which all wait for; then a replay of the whole time by a new client must
@@ -21,7 +23,7 @@ func agree(c *client, from string, watchers []*watcher) error {
 	}
 	replay := c.follow(from)
 	all := append([]*watcher{replay}, watchers...)
-	err := until("the last object by all", func() bool {
+	err := harness.Until("the last object by all", func() bool {
 		for _, w := range all {
 			w.mutex.Lock()
 			n, failed := len(w.names), w.failed
@@ -82,7 +84,7 @@ func (w *writer) run() {
 // an earlier try was lost.
 func (w *writer) one(name string) error {
 	var err error
-	for deadline := time.Now().Add(patience); time.Now().Before(deadline); {
+	for deadline := time.Now().Add(harness.Patience); time.Now().Before(deadline); {
 		connected := false
 		trace := &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected = true }}
 		ctx := httptrace.WithClientTrace(context.Background(), trace)
@@ -119,7 +121,7 @@ const (
 
 // cycles ends the server some times and starts it again, under writers and watchers; what the
 // watchers have seen in the end must be what has happened.
-func cycles(s *server, name string, end func() error,
+func cycles(s *harness.Server, name string, end func() error,
 	look func(watchers []*watcher, writers []*writer) error) error {
 	c, err := newClient(s)
 	if err != nil {
@@ -144,7 +146,7 @@ func cycles(s *server, name string, end func() error,
 		for at, w := range watchers {
 			before[at] = w.added()
 		}
-		err := until("events by all", func() bool {
+		err := harness.Until("events by all", func() bool {
 			for at, w := range watchers {
 				if w.added() < before[at]+5 {
 					return false
@@ -158,7 +160,7 @@ func cycles(s *server, name string, end func() error,
 		if err := end(); err != nil {
 			return err
 		}
-		if err := s.start(); err != nil {
+		if err := s.Start(); err != nil {
 			return err
 		}
 	}
@@ -182,8 +184,8 @@ func cycles(s *server, name string, end func() error,
 }
 
 // drain: no stream breaks, and no request that has reached the server goes without an answer.
-func drain(s *server) error {
-	return cycles(s, "drain", s.terminate, func(watchers []*watcher, writers []*writer) error {
+func drain(s *harness.Server) error {
+	return cycles(s, "drain", s.Terminate, func(watchers []*watcher, writers []*writer) error {
 		for i, w := range watchers {
 			if w.breaks() != 0 {
 				return fmt.Errorf("%d streams of watcher %d broke off", w.breaks(), i)
@@ -198,8 +200,8 @@ func drain(s *server) error {
 	})
 }
 
-func crash(s *server) error {
-	return cycles(s, "crash", s.kill, func(watchers []*watcher, _ []*writer) error {
+func crash(s *harness.Server) error {
+	return cycles(s, "crash", s.Kill, func(watchers []*watcher, _ []*writer) error {
 		for i, w := range watchers {
 			if w.breaks() == 0 {
 				return fmt.Errorf("no stream of watcher %d broke off", i)

@@ -8,6 +8,8 @@ import (
 	"io"
 	"net/http"
 	"strings"
+
+	"vedette/harness"
 )
 
 const (
@@ -30,7 +32,7 @@ func largeNames(prefix string) []string {
 
 // slow: a watch that is not read runs out of its window, 4 MiB, and is parked. Others on the same
 // connection, and requests, go on; when it is read at last, it has all that the others had.
-func slow(s *server) error {
+func slow(s *harness.Server) error {
 	c, err := newClient(s)
 	if err != nil {
 		return err
@@ -65,7 +67,7 @@ func slow(s *server) error {
 			return err
 		}
 	}
-	err = until("a parked watch", func() bool {
+	err = harness.Until("a parked watch", func() bool {
 		n, err := c.metric("watch_watchers", `state="parked"`)
 		return err == nil && n == 1
 	})
@@ -83,7 +85,7 @@ func slow(s *server) error {
 
 // lists: eight at a time on one connection, each more than its stream's window. net/http asks for
 // gzip by itself and unpacks it; without, the bytes are the same.
-func lists(s *server) error {
+func lists(s *harness.Server) error {
 	packed, err := newClient(s)
 	if err != nil {
 		return err
@@ -102,7 +104,7 @@ func lists(s *server) error {
 		}
 	}
 	bodies := make([][]byte, 16)
-	err = each(len(bodies), func(i int) error {
+	err = harness.Each(len(bodies), func(i int) error {
 		c := []*client{packed, plain}[i%2]
 		answer, err := c.send(context.Background(), "GET", maps, "")
 		if err != nil {
@@ -145,7 +147,7 @@ func lists(s *server) error {
 }
 
 // overlong: the answer comes before the body has been sent, and net/http stops sending.
-func overlong(s *server) error {
+func overlong(s *harness.Server) error {
 	c, err := newClient(s)
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-package main
+package harness
 
 import (
 	"bufio"
@@ -11,25 +11,25 @@ import (
 	"syscall"
 )
 
-// A server is a `vedette serve` that is killed and started again on the same data. Each start
+// A Server is a `vedette serve` that is killed and started again on the same data. Each start
 // takes a free port, so that nobody else's can be in the way; who dials asks for it.
-type server struct {
-	binary, data string
-	options      []string
+type Server struct {
+	Binary, Data string
 	command      *exec.Cmd
 	door         atomic.Value // string
 }
 
 var readyLine = regexp.MustCompile(`^ready .*https://([0-9.:]+)`)
 
-func (s *server) start() error {
-	log, err := os.OpenFile(s.data+".log", os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+// Start returns when it is ready.
+func (s *Server) Start(options ...string) error {
+	log, err := os.OpenFile(s.Data+".log", os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
 	if err != nil {
 		return err
 	}
 	defer log.Close()
-	arguments := []string{"serve", "--data", s.data, "--listen", "off", "--tls-listen", "127.0.0.1:0"}
-	s.command = exec.Command(s.binary, append(arguments, s.options...)...)
+	arguments := []string{"serve", "--data", s.Data, "--listen", "off", "--tls-listen", "127.0.0.1:0"}
+	s.command = exec.Command(s.Binary, append(arguments, options...)...)
 	s.command.Stderr = log
 	// It goes with this program, however that ends.
 	s.command.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
@@ -49,8 +49,11 @@ func (s *server) start() error {
 	return fmt.Errorf("the server did not start: %v; see its log", s.command.Wait())
 }
 
-// kill is kill -9, and it is gone.
-func (s *server) kill() error {
+// Door is where it listens, or did.
+func (s *Server) Door() string { return s.door.Load().(string) }
+
+// Kill is kill -9, and it is gone.
+func (s *Server) Kill() error {
 	if err := s.command.Process.Kill(); err != nil {
 		return err
 	}
@@ -61,8 +64,8 @@ func (s *server) kill() error {
 	return nil
 }
 
-// terminate is SIGTERM; it must end well.
-func (s *server) terminate() error {
+// Terminate is SIGTERM; it must end well.
+func (s *Server) Terminate() error {
 	if err := s.command.Process.Signal(syscall.SIGTERM); err != nil {
 		return err
 	}

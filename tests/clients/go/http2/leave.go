@@ -3,16 +3,18 @@ package main
 import (
 	"fmt"
 	"io"
+
+	"vedette/harness"
 )
 
 // timeout: the end is said in order, between events.
-func timeout(s *server) error {
+func timeout(s *harness.Server) error {
 	c, err := newClient(s)
 	if err != nil {
 		return err
 	}
 	defer c.close()
-	err = each(20, func(int) error {
+	err = harness.Each(20, func(int) error {
 		stream, err := c.watch("timeoutSeconds=1&allowWatchBookmarks=true")
 		for err == nil {
 			_, err = stream.next()
@@ -33,7 +35,7 @@ func timeout(s *server) error {
 }
 
 // cancel: a program that ends takes all its watches back at once. That is no attack.
-func cancel(s *server) error {
+func cancel(s *harness.Server) error {
 	c, err := newClient(s)
 	if err != nil {
 		return err
@@ -75,7 +77,7 @@ const stormCancels = 4000
 
 // storm: more than the server puts up with on one connection (GOAWAY, ENHANCE_YOUR_CALM). The
 // client's watches break and go on over a new one; another client notices nothing.
-func storm(s *server) error {
+func storm(s *harness.Server) error {
 	c, err := newClient(s)
 	if err != nil {
 		return err
@@ -97,7 +99,7 @@ func storm(s *server) error {
 	for i := 0; i < 10; i++ {
 		watchers = append(watchers, c.follow(from), other.follow(from))
 	}
-	err = each(8, func(worker int) error {
+	err = harness.Each(8, func(worker int) error {
 		for i := 0; i < stormCancels/8; i++ {
 			// A stream of a connection that is sent away ends with an error, as it must.
 			if stream, err := c.watch("resourceVersion=" + from); err == nil {

@@ -1,4 +1,5 @@
-package main
+// Package harness is what test programs in Go share: TAP, waiting, and a server.
+package harness
 
 import (
 	"fmt"
@@ -9,12 +10,12 @@ import (
 
 // A wait of a test ends well long before this; the machine may be busy, and the server slowed down
 // by a sanitizer.
-const patience = 120 * time.Second
+const Patience = 120 * time.Second
 
 var tapCount, tapFailed int
 
-// tap runs one test and prints its line; why it failed comes behind it.
-func tap(name string, run func() error) {
+// Tap runs one test and prints its line; why it failed comes behind it.
+func Tap(name string, run func() error) {
 	tapCount++
 	if err := run(); err != nil {
 		tapFailed++
@@ -25,8 +26,8 @@ func tap(name string, run func() error) {
 	fmt.Printf("ok %d - %s\n", tapCount, name)
 }
 
-// finish prints the plan and ends the program.
-func finish() {
+// Finish prints the plan and ends the program.
+func Finish() {
 	fmt.Printf("1..%d\n", tapCount)
 	if tapFailed > 0 {
 		os.Exit(1)
@@ -34,18 +35,18 @@ func finish() {
 	os.Exit(0)
 }
 
-// until waits for a condition.
-func until(what string, holds func() bool) error {
-	for deadline := time.Now().Add(patience); !holds(); time.Sleep(5 * time.Millisecond) {
+// Until waits for a condition.
+func Until(what string, holds func() bool) error {
+	for deadline := time.Now().Add(Patience); !holds(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			return fmt.Errorf("not seen in %v: %s", patience, what)
+			return fmt.Errorf("not seen in %v: %s", Patience, what)
 		}
 	}
 	return nil
 }
 
-// each runs n at a time and gives the first error.
-func each(n int, run func(i int) error) error {
+// Each runs n at a time and gives the first error.
+func Each(n int, run func(i int) error) error {
 	errs := make(chan error, n)
 	for i := 0; i < n; i++ {
 		go func(i int) { errs <- run(i) }(i)

@@ -8,10 +8,12 @@ import (
 	"io"
 	"net/http"
 	"reflect"
+
+	"vedette/harness"
 )
 
 // handshake: what was agreed upon, and that nobody else's certificate would do.
-func handshake(s *server) error {
+func handshake(s *harness.Server) error {
 	c, err := newClient(s)
 	if err != nil {
 		return err
@@ -22,8 +24,9 @@ func handshake(s *server) error {
 		return err
 	}
 	answer.Body.Close()
-	if answer.TLS == nil || answer.TLS.NegotiatedProtocol != "h2" || len(answer.TLS.VerifiedChains) == 0 {
-		return fmt.Errorf("the connection's TLS: %+v", answer.TLS)
+	agreed := answer.TLS
+	if agreed == nil || agreed.NegotiatedProtocol != "h2" || len(agreed.VerifiedChains) == 0 {
+		return fmt.Errorf("the connection's TLS: %+v", agreed)
 	}
 	stranger, err := newClient(s)
 	if err != nil {
@@ -54,7 +57,7 @@ const (
 
 // crowd: more watches than one connection has streams for. net/http makes another connection when
 // those that it has are full; one by one, it makes no more than needed.
-func crowd(s *server) error {
+func crowd(s *harness.Server) error {
 	c, err := newClient(s)
 	if err != nil {
 		return err
@@ -81,7 +84,8 @@ func crowd(s *server) error {
 	if c.connections() != crowdConnections {
 		return fmt.Errorf("%d connections", c.connections())
 	}
-	if err := each(len(streams), func(i int) error { return sees(streams[i], names) }); err != nil {
+	err = harness.Each(len(streams), func(i int) error { return sees(streams[i], names) })
+	if err != nil {
 		return err
 	}
 	return c.clear()
@@ -111,13 +115,13 @@ func sees(from *stream, names []string) error {
 // burst: a client that has no connection yet is asked for everything at once. It learns only on
 // the way how many streams a connection has. A user may have 400 requests in flight: told to wait
 // (429), the client does, as client-go does.
-func burst(s *server) error {
+func burst(s *harness.Server) error {
 	c, err := newClient(s)
 	if err != nil {
 		return err
 	}
 	defer c.close()
-	return each(2000, func(int) error {
+	return harness.Each(2000, func(int) error {
 		for {
 			answer, err := c.send(context.Background(), "GET", maps, "")
 			if err != nil {
