@@ -52,6 +52,9 @@ func (s *Server) Start(options ...string) error {
 // Door is where it listens, or did.
 func (s *Server) Door() string { return s.door.Load().(string) }
 
+// Signal sends one that does not end it.
+func (s *Server) Signal(signal syscall.Signal) error { return s.command.Process.Signal(signal) }
+
 // Kill is kill -9, and it is gone.
 func (s *Server) Kill() error {
 	if err := s.command.Process.Kill(); err != nil {

@@ -19,7 +19,8 @@ var tests = []struct {
 }{
 	{"HTTP/2 by ALPN, and only with a server that the CA vouches for", handshake},
 	{"600 watches share three connections, and each sees all", crowd},
-	{"2,000 requests at once", burst},
+	{"600 requests at once", burst},
+	{"300 clients at once: the first is served before the last is greeted", herd},
 	{"a stream that is not read stops nobody, and loses nothing", slow},
 	{"large lists, plain and in gzip", lists},
 	{"a body over the limit is refused, and the connection goes on", overlong},

@@ -1,13 +1,18 @@
 package main
 
 import (
+	"bufio"
 	"context"
+	"crypto/tls"
 	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"reflect"
+	"sync/atomic"
+	"syscall"
 
 	"vedette/harness"
 )
@@ -112,6 +117,8 @@ func sees(from *stream, names []string) error {
 	return nil
 }
 
+const burstRequests = 600
+
 // burst: a client that has no connection yet is asked for everything at once. It learns only on
 // the way how many streams a connection has. A user may have 400 requests in flight: told to wait
 // (429), the client does, as client-go does.
@@ -121,7 +128,7 @@ func burst(s *harness.Server) error {
 		return err
 	}
 	defer c.close()
-	return harness.Each(2000, func(int) error {
+	return harness.Each(burstRequests, func(int) error {
 		for {
 			answer, err := c.send(context.Background(), "GET", maps, "")
 			if err != nil {
@@ -141,4 +148,86 @@ func burst(s *harness.Server) error {
 			}
 		}
 	})
+}
+
+const herdClients = 300
+
+// herd: clients that come all at once, as after a restart. The server is held up until all have
+// said hello. The first is served long before the last has been greeted: in the order of arrival,
+// a herd that is large enough would find that all have waited too long.
+func herd(s *harness.Server) error {
+	c, err := newClient(s)
+	if err != nil {
+		return err
+	}
+	if err := s.Signal(syscall.SIGSTOP); err != nil {
+		return err
+	}
+	var sockets []net.Conn
+	for i := 0; err == nil && i < herdClients; i++ {
+		var socket net.Conn
+		if socket, err = net.Dial("tcp", s.Door()); err == nil {
+			defer socket.Close()
+			sockets = append(sockets, socket)
+		}
+	}
+	config := c.transport.TLSClientConfig.Clone()
+	config.ServerName = "127.0.0.1"
+	hellos := make(chan bool, herdClients)
+	var greeted, first int64
+	done := make(chan error)
+	for _, socket := range sockets {
+		go func(socket net.Conn) {
+			conn := tls.Client(helloConn{socket, hellos}, config)
+			err := conn.Handshake()
+			atomic.AddInt64(&greeted, 1)
+			if err == nil {
+				err = readyz(conn)
+			}
+			atomic.CompareAndSwapInt64(&first, 0, atomic.LoadInt64(&greeted))
+			done <- err
+		}(socket)
+	}
+	for range sockets {
+		<-hellos
+	}
+	if err2 := s.Signal(syscall.SIGCONT); err == nil {
+		err = err2
+	}
+	for range sockets {
+		if err2 := <-done; err == nil {
+			err = err2
+		}
+	}
+	if err == nil && first > herdClients/2 {
+		err = fmt.Errorf("%d were greeted before the first was served", first)
+	}
+	return err
+}
+
+// A helloConn says when something was written to it.
+type helloConn struct {
+	net.Conn
+	hellos chan bool
+}
+
+func (c helloConn) Write(p []byte) (int, error) {
+	n, err := c.Conn.Write(p)
+	select {
+	case c.hellos <- true:
+	default:
+	}
+	return n, err
+}
+
+// readyz asks in HTTP/1.1, as nothing else was agreed upon.
+func readyz(conn net.Conn) error {
+	if _, err := io.WriteString(conn, "GET /readyz HTTP/1.1\r\nHost: vedette\r\n\r\n"); err != nil {
+		return err
+	}
+	answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err == nil && answer.StatusCode != http.StatusOK {
+		err = errors.New(answer.Status)
+	}
+	return err
 }
