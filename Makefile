@@ -88,6 +88,9 @@ torture: build-test ## cut and resume watches of a dying server N times, 1000 by
 races: build-test ## 16 writers race for 100 statuses, 300,000 writes
 	@VEDETTE_STATUS_WRITES=300000 build-test/tests/kube_status_race_test
 
+clients-go: build-test ## fetch and build client-go; informers and elections with it
+	@sh tests/clients/informers.sh build-test
+
 bench: build-bench ## run the benchmarks in a release build (TEST=pattern: some)
 	@bench/run.sh build-bench '$(TEST)'
 
@@ -109,11 +112,11 @@ lint: build-clang ## check the format, clang-tidy's findings and the shell scrip
 	@shellcheck $(scripts)
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
 
 clean: ## remove every build folder
 	rm -rf build build-test build-asan build-tsan build-cover build-clang build-fuzz build-bench
 
-.PHONY: build run test asan tsan clang fuzz crash torture races bench cover fmt lint help clean
+.PHONY: build run test asan tsan clang fuzz crash torture races clients-go bench cover fmt lint help clean
 # They are folders too, but ninja knows better than their time stamps whether they are up to date.
 .PHONY: build-test build-asan build-tsan build-cover build-clang build-fuzz build-bench

@@ -20,7 +20,7 @@ var tests = []struct {
 	{"HTTP/2 by ALPN, and only with a server that the CA vouches for", handshake},
 	{"600 watches share three connections, and each sees all", crowd},
 	{"600 requests at once", burst},
-	{"300 clients at once: the first is served before the last is greeted", herd},
+	{"300 clients at once: not all are greeted before one is served", herd},
 	{"a stream that is not read stops nobody, and loses nothing", slow},
 	{"large lists, plain and in gzip", lists},
 	{"a body over the limit is refused, and the connection goes on", overlong},
