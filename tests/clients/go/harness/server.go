@@ -2,6 +2,8 @@ package harness
 
 import (
 	"bufio"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"os"
@@ -51,6 +53,24 @@ func (s *Server) Start(options ...string) error {
 
 // Door is where it listens, or did.
 func (s *Server) Door() string { return s.door.Load().(string) }
+
+// TLS is a client's configuration: the administrator's certificate, and the CA of the server, whose
+// own certificate is good for 127.0.0.1.
+func (s *Server) TLS() (*tls.Config, error) {
+	pair, err := tls.LoadX509KeyPair(s.Data+"/pki/admin.crt", s.Data+"/pki/admin.key")
+	if err != nil {
+		return nil, err
+	}
+	ca, err := os.ReadFile(s.Data + "/pki/ca.crt")
+	if err != nil {
+		return nil, err
+	}
+	roots := x509.NewCertPool()
+	if !roots.AppendCertsFromPEM(ca) {
+		return nil, errors.New("no certificate in ca.crt")
+	}
+	return &tls.Config{RootCAs: roots, Certificates: []tls.Certificate{pair}}, nil
+}
 
 // Signal sends one that does not end it.
 func (s *Server) Signal(signal syscall.Signal) error { return s.command.Process.Signal(signal) }

@@ -2,14 +2,11 @@ package main
 
 import (
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
-	"os"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -31,22 +28,14 @@ type client struct {
 }
 
 func newClient(s *harness.Server) (*client, error) {
-	pair, err := tls.LoadX509KeyPair(s.Data+"/pki/admin.crt", s.Data+"/pki/admin.key")
+	config, err := s.TLS()
 	if err != nil {
 		return nil, err
-	}
-	ca, err := os.ReadFile(s.Data + "/pki/ca.crt")
-	if err != nil {
-		return nil, err
-	}
-	roots := x509.NewCertPool()
-	if !roots.AppendCertsFromPEM(ca) {
-		return nil, fmt.Errorf("no certificate in ca.crt")
 	}
 	c := &client{}
 	c.transport = &http.Transport{
 		ForceAttemptHTTP2: true,
-		TLSClientConfig:   &tls.Config{RootCAs: roots, Certificates: []tls.Certificate{pair}},
+		TLSClientConfig:   config,
 		DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
 			conn, err := (&net.Dialer{}).DialContext(ctx, network, s.Door())
 			if err == nil {
