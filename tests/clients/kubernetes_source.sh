@@ -16,7 +16,8 @@ flock 9
 cd "$folder"
 rm -rf apt tree src
 mkdir -p apt/parts apt/lists/partial apt/cache tree
-for file in /etc/apt/sources.list /etc/apt/sources.list.d/*.list /etc/apt/sources.list.d/*.sources; do
+sources=/etc/apt/sources.list
+for file in $sources $sources.d/*.list $sources.d/*.sources; do
     [ -e "$file" ] || continue
     sed -e 's/^deb /deb-src /' -e 's/^Types: .*/Types: deb-src/' "$file" \
         >"apt/parts/$(basename "$file")"

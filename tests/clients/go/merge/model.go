@@ -74,6 +74,8 @@ func describe(owners map[string]*fieldpath.Set) string {
 // matches compares values but for what the library does otherwise:
 //   - it leaves null where it has taken everything out of a map or list, which no schema here allows;
 //     the server leaves it empty or leaves nothing;
+//   - it takes out what is applied as [], with all around it that holds nothing else, where the
+//     manager had items there before: nobody owns an empty list; the server has what was applied;
 //   - it has changed its mind about the order of sets and keyed lists since (now the applied order
 //     wins, which is what the server does).
 func matches(want, got interface{}, name string) bool {
@@ -82,9 +84,9 @@ func matches(want, got interface{}, name string) bool {
 		return got == nil || reflect.ValueOf(got).Len() == 0
 	case map[string]interface{}:
 		g, ok := got.(map[string]interface{})
-		for key := range g {
+		for key, member := range g {
 			_, known := w[key]
-			ok = ok && known
+			ok = ok && (known || hollow(member))
 		}
 		for key := range w {
 			ok = ok && matches(w[key], g[key], key)
@@ -104,6 +106,22 @@ func matches(want, got interface{}, name string) bool {
 		return ok
 	}
 	return reflect.DeepEqual(want, got)
+}
+
+// hollow: an empty list, or objects of nothing else.
+func hollow(value interface{}) bool {
+	switch v := value.(type) {
+	case []interface{}:
+		return len(v) == 0
+	case map[string]interface{}:
+		for _, member := range v {
+			if !hollow(member) {
+				return false
+			}
+		}
+		return len(v) > 0
+	}
+	return false
 }
 
 // byKey sorts the items of a set or of the ports.
@@ -183,6 +201,36 @@ func (m *model) spec() map[string]interface{} {
 	return spec
 }
 
+// losses are the conflicts of an apply: what it would set, forced, of what others own. The library
+// lists them too, but some twice in place of others (their paths share memory).
+func (m *model) losses(w write) ([]string, error) {
+	next, err := m.typed(map[string]interface{}{"spec": copied(w.spec)})
+	if err != nil {
+		return nil, err
+	}
+	forced, _, err := m.updater.Apply(m.live, next, version, m.managers.Copy(), w.manager+" Apply",
+		true)
+	if err != nil || forced == nil {
+		return nil, err
+	}
+	changes, err := m.live.Compare(forced)
+	if err != nil {
+		return nil, err
+	}
+	taken := changes.Modified.Union(changes.Added)
+	var lost []string
+	for name, before := range m.managers {
+		if name == w.manager+" Apply" {
+			continue
+		}
+		before.Set().Intersection(taken).Iterate(func(path fieldpath.Path) {
+			lost = append(lost, strings.Fields(name)[0]+" "+path.String())
+		})
+	}
+	sort.Strings(lost)
+	return lost, nil
+}
+
 // write: a conflict changes nothing.
 func (m *model) write(w write) (*state, error) {
 	next, err := m.typed(map[string]interface{}{"spec": copied(w.spec)})
@@ -199,11 +247,10 @@ func (m *model) write(w write) (*state, error) {
 	}
 	var conflicts merge.Conflicts
 	if errors.As(err, &conflicts) {
-		for _, conflict := range conflicts {
-			name := strings.Fields(conflict.Manager)[0]
-			result.conflicts = append(result.conflicts, name+" "+conflict.Path.String())
+		result.conflicts, err = m.losses(w)
+		if err != nil {
+			return nil, err
 		}
-		sort.Strings(result.conflicts)
 	} else if err != nil {
 		return nil, err
 	} else {
