@@ -21,8 +21,10 @@ packages_for() {
     fuzz) echo "libclang-rt-$(clang -dumpversion | cut -d. -f1)-dev" ;;
     lint) echo clang-format clang-tidy shellcheck ;;
     cover) echo gcovr ;;
+    clients-go) echo golang-k8s-sigs-structured-merge-diff-dev ;;
     *)
-        echo "packages.sh: unknown purpose '$1'; use build, test, clang, fuzz, lint or cover" >&2
+        echo "packages.sh: unknown purpose '$1';" \
+            "use build, test, clang, fuzz, lint, cover or clients-go" >&2
         return 2
         ;;
     esac

@@ -74,8 +74,6 @@ func describe(owners map[string]*fieldpath.Set) string {
 // matches compares values but for what the library does otherwise:
 //   - it leaves null where it has taken everything out of a map or list, which no schema here allows;
 //     the server leaves it empty or leaves nothing;
-//   - it takes out what is applied as [], with all around it that holds nothing else, where the
-//     manager had items there before: nobody owns an empty list; the server has what was applied;
 //   - it has changed its mind about the order of sets and keyed lists since (now the applied order
 //     wins, which is what the server does).
 func matches(want, got interface{}, name string) bool {
@@ -84,9 +82,9 @@ func matches(want, got interface{}, name string) bool {
 		return got == nil || reflect.ValueOf(got).Len() == 0
 	case map[string]interface{}:
 		g, ok := got.(map[string]interface{})
-		for key, member := range g {
+		for key := range g {
 			_, known := w[key]
-			ok = ok && (known || hollow(member))
+			ok = ok && known
 		}
 		for key := range w {
 			ok = ok && matches(w[key], g[key], key)
@@ -106,22 +104,6 @@ func matches(want, got interface{}, name string) bool {
 		return ok
 	}
 	return reflect.DeepEqual(want, got)
-}
-
-// hollow: an empty list, or objects of nothing else.
-func hollow(value interface{}) bool {
-	switch v := value.(type) {
-	case []interface{}:
-		return len(v) == 0
-	case map[string]interface{}:
-		for _, member := range v {
-			if !hollow(member) {
-				return false
-			}
-		}
-		return len(v) > 0
-	}
-	return false
 }
 
 // byKey sorts the items of a set or of the ports.
@@ -170,6 +152,7 @@ type model struct {
 	updater  merge.Updater
 	live     *typed.TypedValue
 	managers fieldpath.ManagedFields
+	exists   bool
 }
 
 // There is one version.
@@ -231,10 +214,27 @@ func (m *model) losses(w write) ([]string, error) {
 	return lost, nil
 }
 
+// remember is what Kubernetes does around the library: what an object has that nobody is known to own
+// was there before the first apply.
+func (m *model) remember(w write) error {
+	if !w.apply || !m.exists || len(m.managers) > 0 {
+		return nil
+	}
+	empty, err := m.typed(map[string]interface{}{})
+	if err == nil {
+		_, m.managers, err = m.updater.Update(empty, m.live, version, m.managers,
+			"before-first-apply Update")
+	}
+	return err
+}
+
 // write: a conflict changes nothing.
 func (m *model) write(w write) (*state, error) {
 	next, err := m.typed(map[string]interface{}{"spec": copied(w.spec)})
 	if err != nil {
+		return nil, err
+	}
+	if err := m.remember(w); err != nil {
 		return nil, err
 	}
 	managers := m.managers.Copy()
@@ -254,7 +254,7 @@ func (m *model) write(w write) (*state, error) {
 	} else if err != nil {
 		return nil, err
 	} else {
-		m.managers = managers
+		m.managers, m.exists = managers, true
 		if next != nil {
 			m.live = next
 		}
