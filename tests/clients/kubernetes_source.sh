@@ -17,7 +17,7 @@ cd "$folder"
 rm -rf apt tree src
 mkdir -p apt/parts apt/lists/partial apt/cache tree
 sources=/etc/apt/sources.list
-for file in $sources $sources.d/*.list $sources.d/*.sources; do
+for file in "$sources" "$sources".d/*.list "$sources".d/*.sources; do
     [ -e "$file" ] || continue
     sed -e 's/^deb /deb-src /' -e 's/^Types: .*/Types: deb-src/' "$file" \
         >"apt/parts/$(basename "$file")"
