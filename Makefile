@@ -6,7 +6,8 @@
 BUILD ?= build
 # A pattern that picks tests, fuzz targets or benchmarks by name; all when empty.
 TEST ?=
-# Cycles of `make crash` and `make torture`, and seconds that `make fuzz` gives each target.
+# Cycles of `make crash` and `make torture`, sequences of `make clients-go`, and seconds that
+# `make fuzz` gives each target.
 N ?= 1000
 FUZZ_S ?= 60
 
@@ -88,6 +89,11 @@ torture: build-test ## cut and resume watches of a dying server N times, 1000 by
 races: build-test ## 16 writers race for 100 statuses, 300,000 writes
 	@VEDETTE_STATUS_WRITES=300000 build-test/tests/kube_status_race_test
 
+clients-go: build-test ## client-go's informers and elections; N runs beside its apply library
+	@tools/packages.sh clients-go
+	@tests/clients/informers.sh build-test
+	@tests/clients/merge.sh build-test $(N)
+
 bench: build-bench ## run the benchmarks in a release build (TEST=pattern: some)
 	@bench/run.sh build-bench '$(TEST)'
 
@@ -109,11 +115,12 @@ lint: build-clang ## check the format, clang-tidy's findings and the shell scrip
 	@shellcheck $(scripts)
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
 
 clean: ## remove every build folder
 	rm -rf build build-test build-asan build-tsan build-cover build-clang build-fuzz build-bench
 
-.PHONY: build run test asan tsan clang fuzz crash torture races bench cover fmt lint help clean
+.PHONY: build run test asan tsan clang fuzz crash torture races clients-go bench cover fmt lint
+.PHONY: help clean
 # They are folders too, but ninja knows better than their time stamps whether they are up to date.
 .PHONY: build-test build-asan build-tsan build-cover build-clang build-fuzz build-bench

@@ -15,14 +15,16 @@ packages_for() {
         ;;
     test)
         echo libcmocka-dev nodejs curl jq openssl nghttp2-client python3-kubernetes
-        echo json-schema-test-suite
+        echo json-schema-test-suite golang-go
         ;;
     clang) echo clang ;;
     fuzz) echo "libclang-rt-$(clang -dumpversion | cut -d. -f1)-dev" ;;
     lint) echo clang-format clang-tidy shellcheck ;;
     cover) echo gcovr ;;
+    clients-go) echo golang-k8s-sigs-structured-merge-diff-dev ;;
     *)
-        echo "packages.sh: unknown purpose '$1'; use build, test, clang, fuzz, lint or cover" >&2
+        echo "packages.sh: unknown purpose '$1';" \
+            "use build, test, clang, fuzz, lint, cover or clients-go" >&2
         return 2
         ;;
     esac
@@ -33,6 +35,7 @@ provided() {
     dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null | grep -q '^installed' && return 0
     case $1 in
     nodejs) command -v node >/dev/null ;;
+    golang-go) command -v go >/dev/null ;;
     ninja-build) command -v ninja >/dev/null ;;
     lib*) return 1 ;;
     *) command -v "$1" >/dev/null ;;

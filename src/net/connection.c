@@ -626,7 +626,10 @@ static void read_on_turn(struct vd_connection *c)
 }
 
 /* A step of a handshake costs as much as many requests: when a turn has taken its share,
- * the others wait, unheard, for later ones. */
+ * the others wait, unheard, for later ones. The second step goes before all first ones: of
+ * a herd that comes at once, each is then served soon after it was answered, where in the
+ * order of arrival all would wait for all, and none be done when the time is over. It goes
+ * first once only, so that nobody can stay in front by sending little at a time. */
 static bool must_wait_to_shake(struct vd_connection *c)
 {
     struct vd_http_service *s = c->service;
@@ -635,16 +638,19 @@ static bool must_wait_to_shake(struct vd_connection *c)
     uv_poll_stop(&c->poll);
     c->events = 0;
     c->shaking = true;
-    c->next_dirty = NULL;
-    c->prev_dirty = s->shaking_last;
-    *(s->shaking_last ? &s->shaking_last->next_dirty : &s->shaking) = c;
-    s->shaking_last = c;
+    bool first = c->shakes == 1;
+    c->next_dirty = first ? s->shaking : NULL;
+    c->prev_dirty = first ? NULL : s->shaking_last;
+    *(c->prev_dirty ? &c->prev_dirty->next_dirty : &s->shaking) = c;
+    *(c->next_dirty ? &c->next_dirty->prev_dirty : &s->shaking_last) = c;
     return true;
 }
 
 static void shake_hands(struct vd_connection *c)
 {
     int rc = vd_transport_handshake(&c->transport);
+    if (c->shakes < 2)
+        c->shakes++;
     if (rc == VD_TRANSPORT_BROKEN)
         vd_connection_close(c);
     else if (rc == 1 && c->service->streams_max && vd_transport_speaks_http2(&c->transport))

@@ -67,14 +67,15 @@ struct vd_connection {
     bool chunked; /* the stream is framed; HTTP/1.0 clients get plain bytes and a close */
     bool head_only;
     bool await_drain;
-    bool is_dirty;   /* stands in the service's list of connections to flush */
-    bool processing; /* the loop over received bytes is running further up the stack */
-    bool paused;     /* received requests wait: their turn comes when output has left */
-    bool peer_done;  /* the client has sent its last byte, and it was read */
-    bool deaf;       /* the same, with bytes before it that are still unread */
-    bool progressed; /* bytes have left since the deadline was set */
-    bool is_known;   /* a request of it was charged to somebody: it is no stranger */
-    bool shaking;    /* a step of its handshake waits for its turn */
+    bool is_dirty;        /* stands in the service's list of connections to flush */
+    bool processing;      /* the loop over received bytes is running further up the stack */
+    bool paused;          /* received requests wait: their turn comes when output has left */
+    bool peer_done;       /* the client has sent its last byte, and it was read */
+    bool deaf;            /* the same, with bytes before it that are still unread */
+    bool progressed;      /* bytes have left since the deadline was set */
+    bool is_known;        /* a request of it was charged to somebody: it is no stranger */
+    bool shaking;         /* a step of its handshake waits for its turn */
+    unsigned char shakes; /* steps that its handshake has had; 2: or more */
     struct vd_intake *intake;
     struct vd_exchange exchange;
     struct vd_memo memo;        /* the handler's */
