@@ -116,6 +116,11 @@ static int bad_escape(struct parser *p, struct vd_slice escape)
     return code;
 }
 
+static bool is_escapable(char c)
+{
+    return c == '\\' || c == ',' || c == '=';
+}
+
 static int check_escapes(struct parser *p, struct vd_slice value)
 {
     for (size_t i = 0; i < value.n; i++) {
@@ -124,7 +129,7 @@ static int check_escapes(struct parser *p, struct vd_slice value)
                                 "invalid field selector: unescaped character in value: %d", '=');
         if (value.p[i] != '\\')
             continue;
-        if (i + 1 == value.n || !memchr("\\,=", value.p[i + 1], 3))
+        if (i + 1 == value.n || !is_escapable(value.p[i + 1]))
             return bad_escape(p, vd_slice_from(value, i));
         i++;
     }
