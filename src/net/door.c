@@ -77,7 +77,7 @@ bool vd_address_is_loopback(const char *text)
 
 static void name_address(struct vd_door *door)
 {
-    union address address;
+    union address address = {0};
     socklen_t len = sizeof address;
     char host[INET6_ADDRSTRLEN] = "";
     getsockname(door->fd, &address.any, &len);
