@@ -233,8 +233,10 @@ static int finish(struct vd_manifest *m, struct vd_oidc_config **out)
 int vd_oidc_config_load(struct vd_oidc_config **out, const char *path, struct vd_error *error)
 {
     struct vd_manifest m;
-    if (vd_manifest_open(&m, path, error))
+    if (vd_manifest_open(&m, path, error)) {
+        vd_error_prefix(error, "the authentication configuration");
         return vd_manifest_close(&m);
+    }
     return finish(&m, out);
 }
 

@@ -12,6 +12,7 @@
 
 #include "base/alloc.h"
 #include "base/limits.h"
+#include "base/way_out.h"
 
 enum { BACKLOG = 4096, ACCEPTS_PER_EVENT = 64 };
 
@@ -109,8 +110,7 @@ int vd_door_bind(struct vd_door *door, const char *text, struct vd_error *error)
     if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) != 0 ||
         bind(fd, &address.any, len) != 0 || listen(fd, BACKLOG) != 0) {
         code = vd_error_set(error, VD_ERR_IO, "could not listen on %s: %s%s", text, strerror(errno),
-                            errno == EADDRINUSE ? ": stop what uses it, or choose another port"
-                                                : "");
+                            errno == EACCES ? ": choose a port from 1024 on" : vd_way_out(errno));
         if (fd >= 0)
             close(fd);
         return code;
