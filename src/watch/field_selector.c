@@ -261,6 +261,29 @@ int vd_field_selector_parse(struct vd_field_selector **out, struct vd_slice text
     return code;
 }
 
+static void add_escaped(struct vd_buf *out, struct vd_slice value)
+{
+    for (size_t i = 0; i < value.n; i++) {
+        if (is_escapable(value.p[i]))
+            vd_buf_add_char(out, '\\');
+        vd_buf_add_char(out, value.p[i]);
+    }
+}
+
+int vd_field_selector_rename(struct vd_field_selector **out, const struct vd_field_selector *s,
+                             const struct vd_slice *fields, struct vd_error *error)
+{
+    struct vd_buf text = {0};
+    for (size_t i = 0; i < s->n; i++) {
+        vd_buf_addf(&text, "%s%.*s%s", i ? "," : "", VD_FMT(fields[i]),
+                    s->requirements[i].negated ? "!=" : "=");
+        add_escaped(&text, s->requirements[i].value);
+    }
+    int code = vd_field_selector_parse(out, vd_buf_slice(&text), error);
+    vd_buf_release(&text);
+    return code;
+}
+
 struct vd_field_selector *vd_field_selector_ref(struct vd_field_selector *s)
 {
     vd_ref(&s->refs);
