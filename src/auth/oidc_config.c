@@ -1,4 +1,5 @@
 /* The file of issuers; see oidc.h. */
+#include <assert.h>
 #include <openssl/sha.h>
 #include <stdlib.h>
 
@@ -140,6 +141,7 @@ static void read_mappings(struct reading *r, const struct vd_json *jwt)
     static const char *const fields[] = {"username", "groups", "uid", NULL};
     const struct vd_json *mappings = vd_manifest_object(r->m, jwt, "claimMappings");
     struct vd_oidc_issuer *i = r->issuer;
+    assert(i);
     if (mappings)
         vd_manifest_fields(r->m, mappings, fields);
     read_mapping(r, mappings, "username", &i->username_claim, &i->username_prefix);
