@@ -5,7 +5,7 @@ set -u
 . "$(dirname "$0")/server.sh"
 older=/api/v1/namespaces/default/events
 newer=/apis/events.k8s.io/v1/namespaces/default/events
-start || exit 1
+tap "a server starts" start
 
 # old NAME OBJECT COMPONENT: an event of v1.
 old() {
