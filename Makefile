@@ -109,7 +109,8 @@ lint: build-clang ## check the format, clang-tidy's findings and the shell scrip
 	@clang-format --dry-run -Werror $(sources)
 	@mkdir -p build-clang/once
 	@jq 'unique_by(.file)' build-clang/compile_commands.json >build-clang/once/compile_commands.json
-	@printf '%s\n' $(filter %.c,$(sources)) | xargs -P $$(nproc) -n 1 clang-tidy --quiet -p build-clang/once
+	@printf '%s\n' $(filter %.c,$(sources)) | \
+		xargs -P $$(nproc) -n 1 clang-tidy --quiet -p build-clang/once
 	@shellcheck $(scripts)
 
 help: ## this list

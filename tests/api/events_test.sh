@@ -58,7 +58,8 @@ tap "v1: the reporting component" selects $older reportingComponent=example.com/
 tap "v1: no field of the other" refuses $older regarding.name
 
 tap "events.k8s.io: the object" selects $newer regarding.name=a n1 o1
-tap "events.k8s.io: not the object" selects $newer 'regarding.name!=a,regarding.kind=ConfigMap' n2 o2
+tap "events.k8s.io: not the object" selects $newer 'regarding.name!=a,regarding.kind=ConfigMap' \
+    n2 o2
 tap "events.k8s.io: reason" selects $newer reason=Old o1 o2
 tap "events.k8s.io: source" selects $newer source=scheduler o2
 tap "events.k8s.io: the controller" selects $newer reportingController=example.com/one n1

@@ -9,8 +9,8 @@ cd "$scratch" || exit 1
 server=
 trap 'if [ -n "$server" ]; then kill -9 "$server"; fi 2>/dev/null; rm -rf "$scratch"' EXIT
 
-# says STATUS SENTENCE COMMAND...: this exit status, `vedette: SENTENCE` alone on stderr, and nothing
-# on stdout.
+# says STATUS SENTENCE COMMAND...: this exit status, `vedette: SENTENCE` alone on stderr, and
+# nothing on stdout.
 says() {
     says_status=$1
     says_text=$2
@@ -73,8 +73,8 @@ tap "a folder inside one that is missing" says 1 \
     "could not make the data folder no/data: $above" "$vedette" serve --data no/data
 tap "a folder inside a file" says 1 "could not make the data folder file/data: Not a directory: a \
 part of the path is not a folder; check it" "$vedette" serve --data file/data
-tap "a file" says 1 "the data folder file is not a folder: choose another, or move away what stands \
-there" "$vedette" serve --data file
+tap "a file" says 1 "the data folder file is not a folder: choose another, or move away what \
+stands there" "$vedette" serve --data file
 mkdir -m 777 everybody
 warned() { grep -q "level=warn msg=\"everybody may write into the data folder.*chmod o-w\"" err; }
 tap "a folder that everybody may write to" start --data everybody
@@ -92,14 +92,14 @@ restore it from a copy, or remove it to have a new one made"
 cp kept/pki/ca.crt data/pki/ca.crt
 echo rubbish >data/pki/sa.key
 refused "a damaged key of the server" "data/pki/sa.key: this is no key in PEM form, or it has a \
-passphrase: restore it from a copy, or remove it to have a new one made, which ends what the old one \
-signed"
+passphrase: restore it from a copy, or remove it to have a new one made, which ends what the old \
+one signed"
 cp kept/pki/sa.key data/pki/sa.key
 
 # ---- doors ----
 
-misused "a port that cannot be" "--listen wants HOST:PORT with a numeric host and a port up to 65535, \
-such as 127.0.0.1:8080 or [::1]:8080, or off, not '127.0.0.1:99999'" --listen 127.0.0.1:99999
+misused "a port that cannot be" "--listen wants HOST:PORT with a numeric host and a port up to \
+65535, such as 127.0.0.1:8080 or [::1]:8080, or off, not '127.0.0.1:99999'" --listen 127.0.0.1:99999
 tap "an address of another machine" says 1 "could not listen on 192.0.2.1:0: Cannot assign \
 requested address: choose an address that this machine has, or 0.0.0.0 for all of them" \
     "$vedette" serve --data data --listen off --tls-listen 192.0.2.1:0
@@ -110,16 +110,17 @@ certificate one
 certificate two
 echo rubbish >rubbish.pem
 pair="tls-cert and tls-key: could not use the"
-refused "no such certificate" "$pair certificate no.crt: $nowhere" --tls-cert no.crt --tls-key one.key
+refused "no such certificate" "$pair certificate no.crt: $nowhere" \
+    --tls-cert no.crt --tls-key one.key
 refused "no such key" "$pair key no.key for the certificate one.crt: $nowhere" \
     --tls-cert one.crt --tls-key no.key
-refused "the key of another certificate" "$pair key two.key for the certificate one.crt: they do not \
-belong together; give the key it was made for" --tls-cert one.crt --tls-key two.key
+refused "the key of another certificate" "$pair key two.key for the certificate one.crt: they do \
+not belong together; give the key it was made for" --tls-cert one.crt --tls-key two.key
 refused "rubbish as certificate" \
     "$pair certificate rubbish.pem: it holds no certificate in PEM form that can be read" \
     --tls-cert rubbish.pem --tls-key one.key
-refused "rubbish as key" "$pair key rubbish.pem for the certificate one.crt: it holds no key in PEM \
-form that can be read" --tls-cert one.crt --tls-key rubbish.pem
+refused "rubbish as key" "$pair key rubbish.pem for the certificate one.crt: it holds no key in \
+PEM form that can be read" --tls-cert one.crt --tls-key rubbish.pem
 refused "no such CA" "tls-ca: could not open no.crt: $nowhere" \
     --tls-cert one.crt --tls-key one.key --tls-ca no.crt
 refused "rubbish as CA" "tls-ca: rubbish.pem holds no certificate in PEM form; give the CA's" \
@@ -130,14 +131,16 @@ refused "rubbish as CA of clients" \
 openssl req -new -key one.key -subj /CN=old -out old.csr 2>openssl.err &&
     openssl x509 -req -in old.csr -signkey one.key -days -1 -out old.crt 2>openssl.err
 tap "a certificate that has expired" start --data data --tls-cert old.crt --tls-key one.key
-warned_of_old() { grep -q 'level=warn msg="the certificate of tls-cert has expired.*file=old.crt' err; }
+warned_of_old() {
+    grep -q 'level=warn msg="the certificate of tls-cert has expired.*file=old.crt' err
+}
 tap "is warned of by name" warned_of_old
 stop
 
 # ---- files ----
 
-misused "no such configuration" "could not read the configuration: could not open no.yaml: $nowhere" \
-    --config no.yaml
+misused "no such configuration" \
+    "could not read the configuration: could not open no.yaml: $nowhere" --config no.yaml
 misused "a folder as configuration" "could not read the configuration: could not read data: Is a \
 directory: name a file, not a folder" --config data
 refused "no such issuers" "the authentication configuration: could not open no.yaml: $nowhere" \
