@@ -152,8 +152,9 @@ static void add_frame(const char *body)
     frame_at[frames_n++] = log_n;
     log_n += (uint64_t)snprintf(log_bytes + log_n, 32, "%zx\r\n", event.n);
     memcpy(log_bytes + log_n, event.p, event.n);
-    memcpy(log_bytes + log_n + event.n, "\r\n", 2);
-    log_n += event.n + 2;
+    log_n += event.n;
+    log_bytes[log_n++] = '\r';
+    log_bytes[log_n++] = '\n';
 }
 
 static void begin_watch(struct client *c, const char *target)

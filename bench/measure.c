@@ -17,14 +17,17 @@ double measure_now_s(void)
 
 size_t measure_resident(void)
 {
-    size_t pages = 0, resident = 0;
+    char line[256] = "";
+    uint64_t pages = 0;
     malloc_trim(0);
     FILE *file = fopen("/proc/self/statm", "r");
-    if (!file || fscanf(file, "%zu %zu", &pages, &resident) != 2)
-        resident = 0;
+    struct vd_slice rest = vd_slice_of(file && fgets(line, sizeof line, file) ? line : ""), word;
     if (file)
         fclose(file);
-    return resident * (size_t)sysconf(_SC_PAGESIZE);
+    if (!vd_slice_cut(&rest, ' ', &word) || !vd_slice_cut(&rest, ' ', &word) ||
+        vd_slice_to_u64(word, &pages) != 0)
+        return 0;
+    return (size_t)pages * (size_t)sysconf(_SC_PAGESIZE);
 }
 
 char *measure_folder_new(void)

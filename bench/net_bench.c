@@ -134,7 +134,7 @@ static void measure_gzip(void)
     for (unsigned i = 0; i < 2000; i++) {
         char name[32];
         snprintf(name, sizeof name, "o-%u", i);
-        struct vd_template t = measure_body(&body, name, i * 2654435761u, 1000);
+        struct vd_template t = measure_body(&body, name, (uint64_t)i * 2654435761u, 1000);
         vd_buf_add_slice(&list, t.bytes);
         vd_buf_add_char(&list, ',');
     }

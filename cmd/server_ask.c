@@ -55,6 +55,10 @@ static int read_door(struct door *d, struct vd_arena *arena, const char *folder,
     struct vd_json *root = NULL;
     vd_buf_addf(&path, "%s/admin.kubeconfig", folder);
     int code = vd_private_file_read(&text, vd_buf_text(&path), VD_PEM_LEN_MAX, error);
+    if (code == VD_ERR_NOT_FOUND)
+        vd_error_set(error, code,
+                     "there is no %s: the server makes it when it starts with tls-listen",
+                     vd_buf_text(&path));
     struct vd_yaml_reader *reader = vd_yaml_reader_new(vd_buf_slice(&text), NULL);
     if (!code)
         code = vd_yaml_reader_next(reader, arena, &root, error);
@@ -66,8 +70,11 @@ static int read_door(struct door *d, struct vd_arena *arena, const char *folder,
             read_data(&d->ca, cluster, "certificate-authority-data") ||
             read_data(&d->certificate, user, "client-certificate-data") ||
             read_data(&d->key, user, "client-key-data"))
-            code = vd_error_set(error, VD_ERR_INVALID, "%s is not one that vedette has written",
-                                vd_buf_text(&path));
+            code = vd_error_set(
+                error, VD_ERR_INVALID,
+                "%s is not one that vedette has written: start the server again, which "
+                "makes it anew",
+                vd_buf_text(&path));
     }
     vd_yaml_reader_free(reader);
     vd_buf_release(&path);

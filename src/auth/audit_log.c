@@ -27,6 +27,7 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/metrics.h"
+#include "base/way_out.h"
 
 enum { POLL_MS = 200, TELL_MS = 5000, KEPT_MAX = 1 << 20, GATHER_MS = 10, GATHER_LEN = 1 << 18 };
 
@@ -70,8 +71,8 @@ static int open_file(const char *path, int *fd, struct vd_error *error)
                    0600);
     }
     if (*fd < 0)
-        return vd_error_set(error, VD_ERR_IO, "could not open the audit log %s: %s", path,
-                            strerror(errno));
+        return vd_error_set(error, VD_ERR_IO, "could not open the audit log %s: %s%s", path,
+                            strerror(errno), vd_way_out(errno));
     return VD_OK;
 }
 

@@ -302,8 +302,10 @@ static int finish(struct vd_manifest *m, struct vd_audit_policy **out)
 int vd_audit_policy_load(struct vd_audit_policy **out, const char *path, struct vd_error *error)
 {
     struct vd_manifest m;
-    if (vd_manifest_open(&m, path, error))
+    if (vd_manifest_open(&m, path, error)) {
+        vd_error_prefix(error, "the audit policy");
         return vd_manifest_close(&m);
+    }
     return finish(&m, out);
 }
 

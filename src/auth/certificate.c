@@ -1,6 +1,7 @@
 /* See certificate.h: reading certificates. certificate_make.c makes them. */
 #include "auth/certificate.h"
 
+#include <assert.h>
 #include <openssl/err.h>
 #include <openssl/objects.h>
 #include <openssl/pem.h>
@@ -51,6 +52,7 @@ static int read_entries(struct entries *out, const X509_NAME *subject, int nid,
 
 static struct vd_slice entry_at(const struct entries *e, size_t i)
 {
+    assert(i < e->ends.n);
     size_t begin = i ? e->ends.p[i - 1] : 0;
     return vd_slice(e->room.p + begin, e->ends.p[i] - begin);
 }

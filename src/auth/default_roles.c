@@ -48,6 +48,7 @@ static const struct role {
     /* Reads the kinds that it may need, never Secrets, and writes status only. */
     {"system:controllers",
      {{READ, "-", "configmaps events namespaces serviceaccounts services", NULL},
+      {READ, "events.k8s.io", "events", NULL},
       {READ, "catalog.gitstore.dev git.vedette.dev", "*", NULL},
       {READ, "apiextensions.k8s.io", "customresourcedefinitions", NULL},
       {"get update patch", "*", "*/status", NULL},

@@ -1,4 +1,5 @@
 /* The file of issuers; see oidc.h. */
+#include <assert.h>
 #include <openssl/sha.h>
 #include <stdlib.h>
 
@@ -145,6 +146,7 @@ static void read_mappings(struct reading *r, const struct vd_json *jwt)
     static const char *const fields[] = {"username", "groups", "uid", NULL};
     const struct vd_json *mappings = vd_manifest_object(r->m, jwt, "claimMappings");
     struct vd_oidc_issuer *i = r->issuer;
+    assert(i);
     if (mappings)
         vd_manifest_fields(r->m, mappings, fields);
     read_mapping(r, mappings, "username", &i->username_claim, &i->username_prefix);
@@ -238,8 +240,10 @@ static int finish(struct vd_manifest *m, struct vd_oidc_config **out)
 int vd_oidc_config_load(struct vd_oidc_config **out, const char *path, struct vd_error *error)
 {
     struct vd_manifest m;
-    if (vd_manifest_open(&m, path, error))
+    if (vd_manifest_open(&m, path, error)) {
+        vd_error_prefix(error, "the authentication configuration");
         return vd_manifest_close(&m);
+    }
     return finish(&m, out);
 }
 

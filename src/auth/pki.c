@@ -74,9 +74,13 @@ int vd_pki_load_key(struct vd_signing_key **out, const char *folder, const char 
     vd_pki_path(&path, folder, file);
     int code = vd_private_file_read(&pem, vd_buf_text(&path), VD_PEM_LEN_MAX, error);
     if (!code) {
-        code = vd_signing_key_from_pem(out, vd_buf_slice(&pem), error);
+        struct vd_error why;
+        code = vd_signing_key_from_pem(out, vd_buf_slice(&pem), &why);
         if (code)
-            vd_error_prefix(error, "%s", vd_buf_text(&path));
+            vd_error_set(error, why.code,
+                         "%s: %s: restore it from a copy, or remove it to have a new one made, "
+                         "which ends what the old one signed",
+                         vd_buf_text(&path), why.text);
     }
     if (pem.p)
         OPENSSL_cleanse(pem.p, pem.n);
@@ -120,9 +124,13 @@ static int certificate_load(struct work *w, const char *file, X509 **out, struct
     if (code == VD_ERR_NOT_FOUND) {
         code = VD_OK;
     } else if (!code) {
-        code = vd_certificate_from_pem(out, vd_buf_slice(&pem), error);
+        code = vd_certificate_from_pem(out, vd_buf_slice(&pem), NULL);
         if (code)
-            vd_error_prefix(error, "%s", path);
+            vd_error_set(
+                error, VD_ERR_INVALID,
+                "%s holds no certificate in PEM form: restore it from a copy, or remove it "
+                "to have a new one made",
+                path);
     }
     vd_buf_release(&pem);
     return code;

@@ -17,6 +17,7 @@
 #include "base/base64.h"
 #include "base/limits.h"
 #include "base/utf8.h"
+#include "base/way_out.h"
 #include "json/escape.h"
 
 enum { ID_BYTES = 6 };
@@ -69,8 +70,8 @@ static int lock_take(const char *folder, int *fd, struct vd_error *error)
         while ((locked = flock(opened, LOCK_EX)) != 0 && errno == EINTR)
             continue;
     if (locked != 0) {
-        code = vd_error_set(error, VD_ERR_IO, "could not lock %s: %s", vd_buf_text(&path),
-                            strerror(errno));
+        code = vd_error_set(error, VD_ERR_IO, "could not lock %s: %s%s", vd_buf_text(&path),
+                            strerror(errno), vd_way_out(errno));
         if (opened >= 0)
             close(opened);
     } else {
@@ -122,13 +123,16 @@ static int check_wish(const struct vd_token_wish *wish, struct vd_error *error)
 {
     if (!is_name(wish->user))
         return vd_error_set(error, VD_ERR_INVALID,
-                            "the token's user must be 1 to %d bytes of text in UTF-8",
+                            "the token's user must be 1 to %d bytes of UTF-8 without control "
+                            "characters",
                             VD_USER_NAME_LEN_MAX);
     for (size_t i = 0; i < wish->groups_n; i++)
         if (!is_name(wish->groups[i]))
-            return vd_error_set(error, VD_ERR_INVALID,
-                                "a group of the token must be 1 to %d bytes of text in UTF-8",
-                                VD_USER_NAME_LEN_MAX);
+            return vd_error_set(
+                error, VD_ERR_INVALID,
+                "a group of the token must be 1 to %d bytes of UTF-8 without control "
+                "characters; give them as a,b,c",
+                VD_USER_NAME_LEN_MAX);
     if (wish->groups_n > VD_USER_GROUPS_MAX)
         return vd_error_set(error, VD_ERR_LIMIT, "a token can be in %d groups at most",
                             VD_USER_GROUPS_MAX);

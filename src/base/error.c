@@ -15,6 +15,8 @@ const char *vd_code_name(int code)
     return code >= 0 && code < VD_CODE_COUNT ? names[code] : "unknown";
 }
 
+#undef vd_error_set /* what the analyser is told of it */
+
 int vd_error_set(struct vd_error *error, enum vd_code code, const char *format, ...)
 {
     if (!error)

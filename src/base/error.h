@@ -62,6 +62,11 @@ const char *vd_code_name(int code);
 int vd_error_set(struct vd_error *error, enum vd_code code, const char *format, ...)
     VD_PRINTF(3, 4);
 
+#ifdef __clang_analyzer__
+/* It does not look into error.c: what has failed does not go on as if it had not. */
+#define vd_error_set(error, code, ...) (vd_error_set((error), (code), __VA_ARGS__), (int)(code))
+#endif
+
 /* Puts "context: " in front of the text, on the way up. */
 void vd_error_prefix(struct vd_error *error, const char *format, ...) VD_PRINTF(2, 3);
 

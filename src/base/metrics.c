@@ -83,6 +83,7 @@ static void check_family(const struct vd_metric_family *f)
     assert(!ends_with(f->name, "_bucket") && !ends_with(f->name, "_sum") &&
            !ends_with(f->name, "_count") && "histograms make these names themselves");
     assert((f->kind == VD_METRIC_HISTOGRAM) == (f->bound_count > 0) && "bounds of a histogram");
+    assert((f->bounds || f->bound_count == 0) && "bounds without their number");
     for (size_t i = 1; i < f->bound_count; i++)
         assert(f->bounds[i - 1] < f->bounds[i] && "bounds ascend");
     assert(f->per_unit > 0 && "per_unit");

@@ -38,17 +38,17 @@ struct vd_metric;
 struct vd_metric_family {
     const char *name;
     const char *help;
-    enum vd_metric_kind kind;
     const char *labels[VD_METRIC_LABELS_MAX + 1]; /* NULL after the last */
     /* Histograms only: the `le` buckets to print, ascending, in the unit that
      * is observed and 0 after the last; and how many of that unit make one of
      * the printed unit: 1e9 for nanoseconds that are shown as seconds. */
     const uint64_t *bounds;
     double per_unit;
+    enum vd_metric_kind kind;
 
     /* The rest belongs to metrics.c. `lock` guards it, but for `registered`. */
-    pthread_rwlock_t lock;
     atomic_bool registered;
+    pthread_rwlock_t lock;
     size_t label_count;
     size_t bound_count;
     struct vd_hash_map by_labels;

@@ -569,7 +569,7 @@ static void check_level(const struct vd_ordered_map *m, const struct vd_ordered_
         *bytes += node_size(node->level);
         *count += node->level ? 0 : node->n;
         for (uint32_t i = 0; node->level && i < node->n; i++) {
-            assert(node->children[i] == below);
+            assert(below && node->children[i] == below);
             below = below->next;
         }
     }

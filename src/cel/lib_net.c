@@ -128,6 +128,18 @@ static struct vd_cel_value made(struct vd_cel_run *run, enum vd_cel_kind kind,
     return (struct vd_cel_value){.kind = (uint8_t)kind, .address = kept};
 }
 
+/* Reads an address, or makes the error. */
+static bool read_ip(struct vd_cel_run *run, struct vd_slice text, struct vd_cel_address *address,
+                    struct vd_cel_value *error)
+{
+    const char *wrong = parse_ip(text, address);
+    if (!wrong)
+        return true;
+    *error = vd_cel_error(run, "IP Address \"%.*s\" parse error during conversion from string: %s",
+                          VD_FMT(text), wrong);
+    return false;
+}
+
 static struct vd_cel_value ip(struct vd_cel_run *run, const struct vd_cel_node *node,
                               const struct vd_cel_value *a, size_t n)
 {
@@ -140,12 +152,9 @@ static struct vd_cel_value ip(struct vd_cel_run *run, const struct vd_cel_node *
     }
     if (a->kind != VD_CEL_STRING)
         return vd_cel_no_overload();
-    const char *wrong = parse_ip(a->s, &address);
-    if (wrong)
-        return vd_cel_error(run,
-                            "IP Address \"%.*s\" parse error during conversion from string: "
-                            "%s",
-                            VD_FMT(a->s), wrong);
+    struct vd_cel_value error;
+    if (!read_ip(run, a->s, &address, &error))
+        return error;
     return made(run, VD_CEL_IP, &address);
 }
 
@@ -182,12 +191,9 @@ static struct vd_cel_value is_canonical(struct vd_cel_run *run, const struct vd_
     struct vd_cel_address address;
     if (a->kind != VD_CEL_STRING)
         return vd_cel_no_overload();
-    const char *wrong = parse_ip(a->s, &address);
-    if (wrong)
-        return vd_cel_error(run,
-                            "IP Address \"%.*s\" parse error during conversion from string: "
-                            "%s",
-                            VD_FMT(a->s), wrong);
+    struct vd_cel_value error;
+    if (!read_ip(run, a->s, &address, &error))
+        return error;
     struct vd_buf text = {0};
     write_ip(&text, &address);
     bool same = vd_slice_eq(vd_buf_slice(&text), a->s);

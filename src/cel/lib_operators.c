@@ -86,38 +86,61 @@ static struct vd_cel_value move_time(struct vd_cel_run *run, struct vd_cel_time 
     return vd_cel_timestamp(t);
 }
 
+enum arithmetic { PLUS, MINUS, TIMES };
+
+static bool whole_overflows(enum arithmetic how, int64_t a, int64_t b, int64_t *out)
+{
+    return how == PLUS    ? __builtin_add_overflow(a, b, out)
+           : how == MINUS ? __builtin_sub_overflow(a, b, out)
+                          : __builtin_mul_overflow(a, b, out);
+}
+
+static bool unsigned_overflows(enum arithmetic how, uint64_t a, uint64_t b, uint64_t *out)
+{
+    return how == PLUS    ? __builtin_add_overflow(a, b, out)
+           : how == MINUS ? __builtin_sub_overflow(a, b, out)
+                          : __builtin_mul_overflow(a, b, out);
+}
+
+/* Of two numbers of one kind. */
+static struct vd_cel_value compute(struct vd_cel_run *run, enum arithmetic how,
+                                   const struct vd_cel_value *a, const struct vd_cel_value *b)
+{
+    int64_t i;
+    uint64_t u;
+    if (a->kind != b->kind)
+        return vd_cel_no_overload();
+    switch ((enum vd_cel_kind)a->kind) {
+    case VD_CEL_INT:
+        return whole_overflows(how, a->i, b->i, &i) ? overflow(run, "integer") : vd_cel_int(i);
+    case VD_CEL_UINT:
+        return unsigned_overflows(how, a->u, b->u, &u) ? overflow(run, "unsigned integer")
+                                                       : vd_cel_uint(u);
+    case VD_CEL_DOUBLE:
+        return vd_cel_double(how == PLUS ? a->d + b->d : how == MINUS ? a->d - b->d : a->d * b->d);
+    case VD_CEL_DURATION:
+        if (how == TIMES)
+            return vd_cel_no_overload();
+        return whole_overflows(how, a->i, b->i, &i) ? overflow(run, "duration")
+                                                    : vd_cel_duration(i);
+    default:
+        return vd_cel_no_overload();
+    }
+}
+
 static struct vd_cel_value add(struct vd_cel_run *run, const struct vd_cel_node *node,
                                const struct vd_cel_value *a, size_t n)
 {
     (void)node, (void)n;
     const struct vd_cel_value *b = a + 1;
-    int64_t i;
-    uint64_t u;
     if (a->kind == VD_CEL_TIMESTAMP && b->kind == VD_CEL_DURATION)
         return move_time(run, a->time, b->i);
     if (a->kind == VD_CEL_DURATION && b->kind == VD_CEL_TIMESTAMP)
         return move_time(run, b->time, a->i);
-    if (a->kind != b->kind)
-        return vd_cel_no_overload();
-    switch ((enum vd_cel_kind)a->kind) {
-    case VD_CEL_INT:
-        return __builtin_add_overflow(a->i, b->i, &i) ? overflow(run, "integer") : vd_cel_int(i);
-    case VD_CEL_UINT:
-        return __builtin_add_overflow(a->u, b->u, &u) ? overflow(run, "unsigned integer")
-                                                      : vd_cel_uint(u);
-    case VD_CEL_DOUBLE:
-        return vd_cel_double(a->d + b->d);
-    case VD_CEL_DURATION:
-        return __builtin_add_overflow(a->i, b->i, &i) ? overflow(run, "duration")
-                                                      : vd_cel_duration(i);
-    case VD_CEL_STRING:
-    case VD_CEL_BYTES:
+    bool same = a->kind == b->kind;
+    if (same && (a->kind == VD_CEL_STRING || a->kind == VD_CEL_BYTES))
         return join_text(run, a, b);
-    case VD_CEL_LIST:
-        return join_lists(run, a, b);
-    default:
-        return vd_cel_no_overload();
-    }
+    return same && a->kind == VD_CEL_LIST ? join_lists(run, a, b) : compute(run, PLUS, a, b);
 }
 
 static struct vd_cel_value between(struct vd_cel_run *run, struct vd_cel_time a,
@@ -135,50 +158,18 @@ static struct vd_cel_value subtract(struct vd_cel_run *run, const struct vd_cel_
 {
     (void)node, (void)n;
     const struct vd_cel_value *b = a + 1;
-    int64_t i;
-    uint64_t u;
     if (a->kind == VD_CEL_TIMESTAMP && b->kind == VD_CEL_DURATION)
         return b->i == INT64_MIN ? overflow(run, "timestamp") : move_time(run, a->time, -b->i);
-    if (a->kind != b->kind)
-        return vd_cel_no_overload();
-    switch ((enum vd_cel_kind)a->kind) {
-    case VD_CEL_INT:
-        return __builtin_sub_overflow(a->i, b->i, &i) ? overflow(run, "integer") : vd_cel_int(i);
-    case VD_CEL_UINT:
-        return __builtin_sub_overflow(a->u, b->u, &u) ? overflow(run, "unsigned integer")
-                                                      : vd_cel_uint(u);
-    case VD_CEL_DOUBLE:
-        return vd_cel_double(a->d - b->d);
-    case VD_CEL_DURATION:
-        return __builtin_sub_overflow(a->i, b->i, &i) ? overflow(run, "duration")
-                                                      : vd_cel_duration(i);
-    case VD_CEL_TIMESTAMP:
+    if (a->kind == VD_CEL_TIMESTAMP && b->kind == VD_CEL_TIMESTAMP)
         return between(run, a->time, b->time);
-    default:
-        return vd_cel_no_overload();
-    }
+    return compute(run, MINUS, a, b);
 }
 
 static struct vd_cel_value multiply(struct vd_cel_run *run, const struct vd_cel_node *node,
                                     const struct vd_cel_value *a, size_t n)
 {
     (void)node, (void)n;
-    const struct vd_cel_value *b = a + 1;
-    int64_t i;
-    uint64_t u;
-    if (a->kind != b->kind)
-        return vd_cel_no_overload();
-    switch ((enum vd_cel_kind)a->kind) {
-    case VD_CEL_INT:
-        return __builtin_mul_overflow(a->i, b->i, &i) ? overflow(run, "integer") : vd_cel_int(i);
-    case VD_CEL_UINT:
-        return __builtin_mul_overflow(a->u, b->u, &u) ? overflow(run, "unsigned integer")
-                                                      : vd_cel_uint(u);
-    case VD_CEL_DOUBLE:
-        return vd_cel_double(a->d * b->d);
-    default:
-        return vd_cel_no_overload();
-    }
+    return compute(run, TIMES, a, a + 1);
 }
 
 /* Division and remainder of integers. */

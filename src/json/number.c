@@ -209,7 +209,7 @@ size_t vd_number_format(double value, char out[VD_NUMBER_TEXT_MAX])
         if (strtod(text, NULL) == value)
             break;
     }
-    char digits[20];
+    char digits[20] = "";
     int count = 0;
     const char *at = text;
     for (; *at != 'e'; at++) {

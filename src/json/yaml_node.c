@@ -493,7 +493,7 @@ static int read_mapping(struct vd_yaml_reader *r, const yaml_event_t *event, siz
 int vd_yaml_node_read(struct vd_yaml_reader *r, const yaml_event_t *event, size_t depth,
                       struct vd_json **out)
 {
-    struct vd_json *original;
+    struct vd_json *original = NULL;
     int code;
     r->flow_work += r->flow;
     switch (event->type) {
@@ -506,7 +506,9 @@ int vd_yaml_node_read(struct vd_yaml_reader *r, const yaml_event_t *event, size_
     default:
         assert(event->type == YAML_ALIAS_EVENT); /* libyaml's grammar */
         code = find_alias(r, event, &original);
-        return code ? code
-                    : copy_value(r, original, depth, vd_yaml_mark(r, event->start_mark), out);
+        if (code)
+            return code;
+        assert(original);
+        return copy_value(r, original, depth, vd_yaml_mark(r, event->start_mark), out);
     }
 }

@@ -278,6 +278,34 @@ static void read_columns(struct reading *r)
     };
 }
 
+/* Adds ".regarding.name" as "involvedObject.name". */
+static void add_stored_path(struct vd_buf *out, const struct vd_kind *kind, struct vd_slice path)
+{
+    struct vd_slice rest = vd_slice_from(path, 1), first = VD_SLICE("");
+    vd_slice_cut(&rest, '.', &first);
+    for (size_t i = 0; i < kind->storage_field_count; i++)
+        if (vd_slice_eq(first, kind->storage_fields[i].here)) {
+            vd_buf_add_slice(out, kind->storage_fields[i].there);
+            vd_buf_add_slice(out, vd_slice_from(path, 1 + first.n));
+            return;
+        }
+    vd_buf_add_slice(out, vd_slice_from(path, 1));
+}
+
+static struct vd_slice stored_field(struct vd_kind *kind, struct vd_slice path,
+                                    struct vd_slice otherwise)
+{
+    struct vd_buf text = {0};
+    add_stored_path(&text, kind, path);
+    if (otherwise.n) {
+        vd_buf_add_char(&text, '|');
+        add_stored_path(&text, kind, otherwise);
+    }
+    struct vd_slice stored = vd_arena_copy(&kind->arena, vd_buf_slice(&text));
+    vd_buf_release(&text);
+    return stored;
+}
+
 static void read_selectable(struct reading *r)
 {
     struct vd_kind *kind = r->kind;
@@ -292,7 +320,7 @@ static void read_selectable(struct reading *r)
         }
         kind->selectable[kind->selectable_count++] = (struct vd_selectable){
             text_or(field, "x-vedette-name", vd_slice_from(path, 1)),
-            path,
+            stored_field(kind, path, text_or(field, "x-vedette-else", VD_SLICE(""))),
         };
     }
 }
@@ -422,17 +450,17 @@ void vd_kind_unref(struct vd_kind *kind)
     free(kind);
 }
 
-bool vd_kind_selectable(const struct vd_kind *kind, struct vd_slice name, struct vd_slice *path)
+bool vd_kind_selectable(const struct vd_kind *kind, struct vd_slice name, struct vd_slice *stored)
 {
     if (vd_slice_is(name, "metadata.name") ||
         (vd_slice_is(name, "metadata.namespace") && (kind->namespaced || !kind->builtin))) {
-        *path = vd_slice_is(name, "metadata.name") ? VD_SLICE(".metadata.name")
-                                                   : VD_SLICE(".metadata.namespace");
+        *stored = vd_slice_is(name, "metadata.name") ? VD_SLICE("metadata.name")
+                                                     : VD_SLICE("metadata.namespace");
         return true;
     }
     for (size_t i = 0; i < kind->selectable_count; i++) {
         if (vd_slice_eq(kind->selectable[i].name, name)) {
-            *path = kind->selectable[i].path;
+            *stored = kind->selectable[i].stored;
             return true;
         }
     }

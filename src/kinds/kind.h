@@ -109,8 +109,9 @@ struct vd_column {
 
 /* A field that field selectors may ask for, beside metadata.name and .namespace. */
 struct vd_selectable {
-    struct vd_slice name; /* "spec.color": how selectors call it */
-    struct vd_slice path; /* ".spec.color": where it is */
+    struct vd_slice name;   /* "spec.color": how selectors call it */
+    struct vd_slice stored; /* where it is in what is stored: "spec.color", or "a.b|c", the first
+                               of several that is there (vd_attributes_first_field) */
 };
 
 struct vd_scale {
@@ -196,9 +197,9 @@ struct vd_kind *vd_kind_ref(struct vd_kind *kind);
 /* Drops a reference; the last one frees. NULL is harmless. */
 void vd_kind_unref(struct vd_kind *kind);
 
-/* The field that selectors call `name`: its path, also for metadata.name and
- * metadata.namespace. False: it cannot be selected by. */
-bool vd_kind_selectable(const struct vd_kind *kind, struct vd_slice name, struct vd_slice *path);
+/* The field that selectors call `name`: where it is in what is stored, also for metadata.name
+ * and metadata.namespace. False: it cannot be selected by. */
+bool vd_kind_selectable(const struct vd_kind *kind, struct vd_slice name, struct vd_slice *stored);
 
 /* Kubernetes' order of versions, newest and most stable first: v2 before v1 before
  * v1beta2 before v1alpha1 before anything else. <0, 0, >0. */

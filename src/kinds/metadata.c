@@ -155,7 +155,9 @@ static void check_finalizers(const struct vd_json *finalizers, struct vd_violati
     VD_JSON_EACH (finalizer, finalizers) {
         struct vd_slice name = vd_json_text(finalizer);
         vd_buf_reset(&why);
-        if (name.p && !vd_label_key_check(name, &why))
+        if (!name.p)
+            continue; /* the schema says what it should be */
+        if (!vd_label_key_check(name, &why))
             vd_violations_add(out, VD_VIOLATION_INVALID, &path, vd_shown_text(out, name), "%s",
                               vd_buf_text(&why));
         orphan |= vd_slice_is(name, "orphan");

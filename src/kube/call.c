@@ -13,6 +13,7 @@
 #include "kube/scale.h"
 #include "kube/shown.h"
 #include "kube/zip.h"
+#include "watch/attributes.h"
 #include "json/parse.h"
 
 enum { WARNING_LEN_MAX = 256, WARNINGS_MAX = 32, SPARE_LEN_MAX = 65536 };
@@ -268,28 +269,49 @@ bool vd_call_check_dry_run(struct vd_call *call, struct vd_slice word)
 
 /* ---- filters ---- */
 
-static int check_fields(struct vd_call *call, const struct vd_field_selector *fields,
-                        struct vd_error *error)
+/* Kubernetes' words: kinds that have a list of their own say it in another way. */
+static int unknown_field(const struct vd_kind *kind, struct vd_slice field, struct vd_error *error)
+{
+    return vd_error_set(error, VD_ERR_INVALID,
+                        kind->builtin && !kind->selectable_count
+                            ? "\"%.*s\" is not a known field selector: only \"metadata.name\", "
+                              "\"metadata.namespace\""
+                            : "field label not supported: %.*s",
+                        VD_FMT(field));
+}
+
+/* Checks the fields and finds where they are in what is stored. *out is one reference: to the
+ * selector itself where every field is where its name says, else to one that asks there; then
+ * `lookup` is another, too. */
+static int find_fields(struct vd_call *call, struct vd_field_selector *fields,
+                       struct vd_field_selector **out, vd_field_lookup_fn **lookup,
+                       struct vd_error *error)
 {
     size_t n = 0;
-    const struct vd_field_requirement *r = fields ? vd_field_selector_requirements(fields, &n)
-                                                  : NULL;
-    struct vd_slice path;
-    for (size_t i = 0; i < n; i++)
-        if (!vd_kind_selectable(call->kind, r[i].field, &path))
-            return vd_error_set(error, VD_ERR_INVALID,
-                                call->kind->builtin
-                                    ? "\"%.*s\" is not a known field selector: only "
-                                      "\"metadata.name\", \"metadata.namespace\""
-                                    : "field label not supported: %.*s",
-                                VD_FMT(r[i].field));
-    return VD_OK;
+    bool moved = false;
+    if (!fields)
+        return VD_OK;
+    const struct vd_field_requirement *r = vd_field_selector_requirements(fields, &n);
+    struct vd_slice *stored = vd_arena_alloc(&call->arena, (n + 1) * sizeof *stored);
+    for (size_t i = 0; i < n; i++) {
+        if (!vd_kind_selectable(call->kind, r[i].field, &stored[i]))
+            return unknown_field(call->kind, r[i].field, error);
+        moved |= !vd_slice_eq(r[i].field, stored[i]);
+    }
+    if (!moved) {
+        *out = vd_field_selector_ref(fields);
+        return VD_OK;
+    }
+    *lookup = vd_attributes_first_field;
+    return vd_field_selector_rename(out, fields, stored, error);
 }
 
 int vd_call_filter(struct vd_call *call, const struct vd_list_options *o, struct vd_filter **out,
                    struct vd_error *error)
 {
-    int code = check_fields(call, o->fields, error);
+    struct vd_field_selector *fields = NULL;
+    vd_field_lookup_fn *lookup = NULL;
+    int code = find_fields(call, o->fields, &fields, &lookup, error);
     if (code)
         return code;
     struct vd_filter_spec spec = {
@@ -297,7 +319,8 @@ int vd_call_filter(struct vd_call *call, const struct vd_list_options *o, struct
         .space = call->kind->namespaced ? call->target.space : VD_SLICE(""),
         .name = call->target.name, /* of the old way to watch one object */
         .labels = o->labels,
-        .fields = o->fields,
+        .fields = fields,
+        .field = lookup,
         .format = (uint32_t)call->output.form << 8 | (uint32_t)call->output.version << 4 |
                   (uint32_t)call->output.object,
         .dialect = call->kind->converts ? call->kind->api_version : VD_SLICE(""),
@@ -307,5 +330,6 @@ int vd_call_filter(struct vd_call *call, const struct vd_list_options *o, struct
         vd_field_selector_requires(o->fields, VD_SLICE("metadata.name"), &name))
         spec.name = name;
     *out = vd_filter_new(&spec);
+    vd_field_selector_unref(fields);
     return VD_OK;
 }

@@ -360,7 +360,7 @@ static void list(struct vd_call *call, const struct vd_list_options *o)
 {
     struct listing *l = VD_NEW(struct listing);
     struct vd_error error;
-    struct place place;
+    struct place place = {0, VD_SLICE("")};
     struct vd_buf prefix = {0};
     l->call = call;
     vd_list_writer_init(&l->writer, call);

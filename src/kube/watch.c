@@ -559,7 +559,7 @@ static void propose(struct vd_kube_loop *l)
 static bool should_hold(struct vd_kube_loop *l)
 {
     uint64_t since_ns = l->in_flight ? vd_registry_waiting_ns(l->registry) : 0;
-    if (!since_ns || vd_clock_mono_ns(l->kube->clock) - since_ns >= HOLD_MS * 1000000u)
+    if (!since_ns || vd_clock_mono_ns(l->kube->clock) - since_ns >= HOLD_MS * UINT64_C(1000000))
         return false;
     if (!vd_timer_is_set(&l->hold))
         vd_timer_set(l->loop, &l->hold, HOLD_MS);

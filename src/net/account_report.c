@@ -147,7 +147,8 @@ void vd_accounts_write(struct vd_accounts *book, struct vd_buf *out)
         read_numbers(a, row->numbers);
     }
     pthread_mutex_unlock(&book->lock);
-    qsort(rows.p, rows.n, sizeof *rows.p, compare);
+    if (rows.n > 1)
+        qsort(rows.p, rows.n, sizeof *rows.p, compare);
     vd_buf_add_text(out, "{\"users\":[");
     for (size_t i = 0; i < rows.n && i < USERS_SHOWN; i++) {
         vd_buf_add_text(out, i ? "," : "");

@@ -12,6 +12,7 @@
 
 #include "base/alloc.h"
 #include "base/limits.h"
+#include "base/way_out.h"
 
 enum { BACKLOG = 4096, ACCEPTS_PER_EVENT = 64 };
 
@@ -77,7 +78,7 @@ bool vd_address_is_loopback(const char *text)
 
 static void name_address(struct vd_door *door)
 {
-    union address address;
+    union address address = {0};
     socklen_t len = sizeof address;
     char host[INET6_ADDRSTRLEN] = "";
     getsockname(door->fd, &address.any, &len);
@@ -109,8 +110,7 @@ int vd_door_bind(struct vd_door *door, const char *text, struct vd_error *error)
     if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) != 0 ||
         bind(fd, &address.any, len) != 0 || listen(fd, BACKLOG) != 0) {
         code = vd_error_set(error, VD_ERR_IO, "could not listen on %s: %s%s", text, strerror(errno),
-                            errno == EADDRINUSE ? ": stop what uses it, or choose another port"
-                                                : "");
+                            errno == EACCES ? ": choose a port from 1024 on" : vd_way_out(errno));
         if (fd >= 0)
             close(fd);
         return code;

@@ -91,9 +91,8 @@ void vd_stream_reset(struct vd_stream *s, uint32_t code)
 }
 
 /* The stream has ended, well or not. */
-static void stream_free(struct vd_stream *s)
+static void stream_free(struct vd_http2 *h, struct vd_stream *s)
 {
-    struct vd_http2 *h = s->http2;
     struct vd_http_service *service = h->connection->service;
     struct vd_exchange *x = &s->exchange;
     bool answering = s->state == VD_STREAM_ANSWER;
@@ -110,8 +109,8 @@ static void stream_free(struct vd_stream *s)
         vd_stream_list_remove(&h->ready, s);
     if (s->is_drained)
         vd_stream_list_remove(&h->drained, s);
-    *(s->prev ? &s->prev->next : &h->streams) = s->next;
-    *(s->next ? &s->next->prev : &h->streams_last) = s->prev;
+    *(h->streams == s ? &h->streams : &s->prev->next) = s->next;
+    *(h->streams_last == s ? &h->streams_last : &s->next->prev) = s->prev;
     h->streams_n--;
     vd_stream_forget_request(s);
     vd_stream_release_output(s);
@@ -132,7 +131,7 @@ static int on_stream_close(nghttp2_session *session, int32_t id, uint32_t code, 
     struct vd_stream *s = nghttp2_session_get_stream_user_data(session, id);
     (void)code;
     if (s)
-        stream_free(s);
+        stream_free(h, s);
     if (s && h->streams_n == 0)
         set_idle(h);
     return 0;
@@ -419,7 +418,7 @@ void vd_http2_close(struct vd_connection *c)
 {
     struct vd_http2 *h = c->http2;
     while (h->streams)
-        stream_free(h->streams);
+        stream_free(h, h->streams);
     vd_http2_block_release(h);
     nghttp2_session_del(h->session);
     vd_bytes_unref(h->chunk);

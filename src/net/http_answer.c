@@ -22,7 +22,8 @@ static int parse_status(struct vd_http_answer_head *head, struct vd_slice line,
                         struct vd_error *error)
 {
     uint64_t status;
-    if (line.n < 12 || (strncmp(line.p, "HTTP/1.1 ", 9) != 0 && strncmp(line.p, "HTTP/1.0 ", 9)) ||
+    if (line.n < 12 ||
+        (strncmp(line.p, "HTTP/1.1 ", 9) != 0 && strncmp(line.p, "HTTP/1.0 ", 9) != 0) ||
         vd_slice_to_u64(vd_slice(line.p + 9, 3), &status) || status < 100 || status > 599 ||
         (line.n > 12 && line.p[12] != ' '))
         return malformed(error, "its first line is no status of HTTP/1.1");

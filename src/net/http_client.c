@@ -96,6 +96,8 @@ static void drop_socket(struct vd_http_client *c)
     uv_close((uv_handle_t *)&c->poll, on_poll_closed);
 }
 
+/* From here on it waits to be freed, which is left to whoever came from outside: the loop's
+ * callbacks, step() and vd_http_client_stop(). What they call may look at it until the end. */
 static void finish(struct vd_http_client *c)
 {
     c->state = OVER;
@@ -103,7 +105,6 @@ static void finish(struct vd_http_client *c)
     drop_socket(c);
     if (c->looking)
         uv_cancel((uv_req_t *)&c->look_up); /* has no effect on one that has begun */
-    free_when_quiet(c);
 }
 
 static void fail(struct vd_http_client *c, const char *what, const char *why)
@@ -131,12 +132,14 @@ static void succeed(struct vd_http_client *c)
 void vd_http_client_stop(struct vd_http_client *c)
 {
     finish(c);
+    free_when_quiet(c);
 }
 
 static void on_deadline(struct vd_timer *timer)
 {
     struct vd_http_client *c = VD_HEAP_OWNER(timer, struct vd_http_client, deadline);
     fail(c, "the server did not answer in time", NULL);
+    free_when_quiet(c);
 }
 
 /* ---- receiving ---- */
@@ -374,6 +377,7 @@ static void on_found(uv_getaddrinfo_t *request, int status, struct addrinfo *fou
         free_when_quiet(c);
     } else if (status) {
         fail(c, "the server's name could not be looked up", uv_strerror(status));
+        free_when_quiet(c);
     } else {
         c->state = CONNECT;
         step(c);
@@ -391,6 +395,7 @@ static void begin(struct vd_task *task)
     }
     if (c->host.n == 0) {
         fail(c, "the URL is no good", NULL);
+        free_when_quiet(c);
         return;
     }
     if (getaddrinfo(vd_buf_text(&c->host), c->port, &hints, &c->found) == 0) {
@@ -404,9 +409,10 @@ static void begin(struct vd_task *task)
     c->look_up.data = c;
     int rc = uv_getaddrinfo(&c->loop->uv, &c->look_up, on_found, vd_buf_text(&c->host), c->port,
                             &hints);
-    if (rc)
+    if (rc) {
         fail(c, "the server's name could not be looked up", uv_strerror(rc));
-    else {
+        free_when_quiet(c);
+    } else {
         c->looking = true;
         c->live++;
     }

@@ -33,7 +33,7 @@ static bool is_address6(struct vd_slice host)
 /* host, host:port, [address]:port */
 static int parse_authority(struct vd_http_url *out, struct vd_error *error)
 {
-    struct vd_slice rest = out->authority, port = VD_SLICE("");
+    struct vd_slice rest = out->authority;
     uint64_t number = out->tls ? 443 : 80;
     size_t n = 0;
     if (rest.n && rest.p[0] == '[') {
@@ -50,7 +50,7 @@ static int parse_authority(struct vd_http_url *out, struct vd_error *error)
     if (!out->host.n || out->host.n > HOST_LEN_MAX)
         return refuse(error, "has no host, or one that is too long");
     if (n < rest.n) {
-        port = vd_slice_from(rest, n + 1);
+        struct vd_slice port = vd_slice_from(rest, n + 1);
         if (rest.p[n] != ':' || vd_slice_to_u64(port, &number) || !number || number > 65535)
             return refuse(error, "has no good port, or bytes that a host cannot have");
     }

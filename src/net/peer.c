@@ -6,7 +6,7 @@
 
 struct vd_slice vd_peer_address(const struct vd_connection *c, char out[INET6_ADDRSTRLEN])
 {
-    struct sockaddr_storage address;
+    struct sockaddr_storage address = {0};
     socklen_t n = sizeof address;
     const char *text = NULL;
     if (getpeername(c->transport.fd, (struct sockaddr *)&address, &n))

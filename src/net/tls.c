@@ -11,6 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/way_out.h"
+
 const char *vd_tls_reason(char *room, size_t cap)
 {
     unsigned long code = ERR_peek_error();
@@ -22,12 +24,32 @@ const char *vd_tls_reason(char *room, size_t cap)
     return room;
 }
 
+/* The same with what to do about it; `wanted` is what the file should hold. */
+static const char *file_reason(const char *wanted, char *room, size_t cap)
+{
+    unsigned long code = ERR_peek_error();
+    if (code && ERR_SYSTEM_ERROR(code))
+        snprintf(room, cap, "%s%s", strerror(ERR_GET_REASON(code)),
+                 vd_way_out(ERR_GET_REASON(code)));
+    else if (ERR_GET_REASON(code) == PEM_R_NO_START_LINE ||
+             ERR_GET_LIB(code) == ERR_LIB_OSSL_DECODER)
+        snprintf(room, cap, "it holds no %s in PEM form that can be read", wanted);
+    else if (ERR_GET_LIB(code) == ERR_LIB_X509 &&
+             (ERR_GET_REASON(code) == X509_R_KEY_VALUES_MISMATCH ||
+              ERR_GET_REASON(code) == X509_R_KEY_TYPE_MISMATCH))
+        snprintf(room, cap, "they do not belong together; give the %s it was made for", wanted);
+    else
+        return vd_tls_reason(room, cap);
+    ERR_clear_error();
+    return room;
+}
+
 static int fail(SSL_CTX *context, const char *what, const char *file, struct vd_error *error)
 {
     char reason[128];
     SSL_CTX_free(context);
     return vd_error_set(error, VD_ERR_INVALID, "could not use the %s %s: %s", what, file,
-                        vd_tls_reason(reason, sizeof reason));
+                        file_reason("certificate", reason, sizeof reason));
 }
 
 /* A key with a password is refused: OpenSSL would ask at the terminal, and wait. */
@@ -51,7 +73,7 @@ static int load_key(SSL_CTX *context, const struct vd_tls_files *files, struct v
     if (ok)
         return VD_OK;
     char reason[128];
-    vd_tls_reason(reason, sizeof reason);
+    file_reason("key", reason, sizeof reason);
     return vd_error_set(
         error, VD_ERR_INVALID, "could not use the key %s for the certificate %s: %s", files->key,
         files->certificate, locked ? "it has a password; give one without" : reason);

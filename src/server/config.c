@@ -121,7 +121,9 @@ int vd_config_check(struct vd_config *c, struct vd_error *error)
                             origin_of(c, &c->data));
     if (c->watch_timeout_min_ms > c->watch_timeout_max_ms)
         return vd_error_set(
-            error, VD_ERR_INVALID, "watch.timeout-min (%s) is more than watch.timeout-max (%s)",
+            error, VD_ERR_INVALID,
+            "watch.timeout-min (%s) is more than watch.timeout-max (%s): lower the one or raise "
+            "the other",
             origin_of(c, &c->watch_timeout_min_ms), origin_of(c, &c->watch_timeout_max_ms));
     if (c->audit_policy && !c->audit_log)
         vd_config_warn(c, "audit-policy (%s) is not used without audit-log",

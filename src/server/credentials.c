@@ -4,9 +4,11 @@
 
 #include <string.h>
 
+#include "auth/certificate.h"
 #include "auth/pki.h"
 #include "auth/private_file.h"
 #include "base/limits.h"
+#include "base/log.h"
 #include "net/tls.h"
 
 /* The host of "HOST:PORT", without brackets. */
@@ -24,17 +26,32 @@ static bool is_any_host(struct vd_slice host)
     return vd_slice_is(host, "0.0.0.0") || vd_slice_is(host, "::");
 }
 
+/* Adds the file of this setting, which must hold a certificate: one that is found to hold none
+ * when clients come is found too late. */
+static int read_given_ca(struct vd_buf *out, const char *setting, const char *path,
+                         struct vd_error *error)
+{
+    size_t before = out->n;
+    X509 *certificate = NULL;
+    int code = vd_private_file_read(out, path, VD_PEM_LEN_MAX, error);
+    if (!code &&
+        vd_certificate_from_pem(&certificate, vd_slice_from(vd_buf_slice(out), before), NULL))
+        code = vd_error_set(error, VD_ERR_INVALID,
+                            "%s holds no certificate in PEM form; give the CA's", path);
+    X509_free(certificate);
+    if (code)
+        vd_error_prefix(error, "%s", setting);
+    return code;
+}
+
 /* Our CA and the given one, into one file. */
 static int write_client_cas(const struct vd_config *config, struct vd_error *error)
 {
     struct vd_buf path = {0}, pem = {0};
     int code = vd_private_file_read(&pem, vd_pki_path(&path, config->data, "ca.crt"),
                                     VD_PEM_LEN_MAX, error);
-    if (!code) {
-        code = vd_private_file_read(&pem, config->client_ca, VD_PEM_LEN_MAX, error);
-        if (code)
-            vd_error_prefix(error, "client-ca");
-    }
+    if (!code)
+        code = read_given_ca(&pem, "client-ca", config->client_ca, error);
     if (!code)
         code = vd_private_file_replace(vd_pki_path(&path, config->data, "client-ca.crt"),
                                        vd_buf_slice(&pem), VD_FILE_MODE_PUBLIC, error);
@@ -67,6 +84,16 @@ int vd_credentials_prepare(const struct vd_config *config, struct vd_error *erro
     return code;
 }
 
+/* Clients refuse what has ended, and their complaint says little. */
+static void warn_if_expired(const SSL_CTX *context, const char *file)
+{
+    const X509 *certificate = SSL_CTX_get0_certificate(context);
+    if (vd_certificate_expires_ms(certificate) <= vd_clock_wall_ms(vd_clock_system()))
+        vd_log_warn("the certificate of tls-cert has expired: clients will refuse it; replace the "
+                    "file and send SIGHUP",
+                    VD_F_STR("file", file));
+}
+
 int vd_credentials_load(const struct vd_config *config, SSL_CTX **out, struct vd_error *error)
 {
     struct vd_buf certificate = {0}, key = {0}, client_ca = {0};
@@ -80,6 +107,10 @@ int vd_credentials_load(const struct vd_config *config, SSL_CTX **out, struct vd
         .http1_only = config->http2_streams == 0,
     };
     int code = vd_tls_load(out, &files, error);
+    if (code && config->tls_cert)
+        vd_error_prefix(error, "tls-cert and tls-key");
+    else if (!code && config->tls_cert)
+        warn_if_expired(*out, config->tls_cert);
     vd_buf_release(&certificate);
     vd_buf_release(&key);
     vd_buf_release(&client_ca);
@@ -98,7 +129,7 @@ int vd_credentials_write_kubeconfig(const struct vd_config *config, const char *
     else
         vd_buf_addf(&url, "https://%s", address);
     if (config->tls_ca)
-        code = vd_private_file_read(&ca, config->tls_ca, VD_PEM_LEN_MAX, error);
+        code = read_given_ca(&ca, "tls-ca", config->tls_ca, error);
     if (!code)
         code = vd_pki_write_kubeconfig(config->data, vd_buf_text(&url), NULL,
                                        config->tls_cert ? vd_buf_text(&ca) : NULL, error);
@@ -111,8 +142,10 @@ int vd_credentials_read_ca(const struct vd_config *config, struct vd_buf *out,
                            struct vd_error *error)
 {
     struct vd_buf path = {0};
-    const char *file = config->tls_ca ? config->tls_ca : vd_pki_path(&path, config->data, "ca.crt");
-    int code = vd_private_file_read(out, file, VD_PEM_LEN_MAX, error);
+    int code = config->tls_ca
+                   ? read_given_ca(out, "tls-ca", config->tls_ca, error)
+                   : vd_private_file_read(out, vd_pki_path(&path, config->data, "ca.crt"),
+                                          VD_PEM_LEN_MAX, error);
     vd_buf_release(&path);
     return code;
 }

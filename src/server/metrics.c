@@ -104,13 +104,17 @@ static uint64_t file_bytes(const char *folder)
 /* 0 where /proc does not say. */
 static uint64_t resident_bytes(void)
 {
-    unsigned long long size, resident = 0;
+    char line[256] = "";
+    uint64_t pages = 0;
     FILE *f = fopen("/proc/self/statm", "re");
-    if (f && fscanf(f, "%llu %llu", &size, &resident) != 2)
-        resident = 0;
+    struct vd_slice rest = vd_slice_of(f && fgets(line, sizeof line, f) ? line : ""), word;
     if (f)
         fclose(f);
-    return (uint64_t)resident * (uint64_t)sysconf(_SC_PAGESIZE);
+    /* The second number; the first is the size of all that is mapped. */
+    if (!vd_slice_cut(&rest, ' ', &word) || !vd_slice_cut(&rest, ' ', &word) ||
+        vd_slice_to_u64(word, &pages) != 0)
+        return 0;
+    return pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
 static void look_at(struct look *look, const struct vd_metrics_desk *desk)

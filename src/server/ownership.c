@@ -189,6 +189,7 @@ static void link_all(struct vd_ownership *o, struct vd_dependent *d, const struc
     d->links_n = 0;
     d->links = count ? vd_calloc(count, sizeof *d->links) : NULL;
     VD_JSON_EACH (item, owners) {
+        assert(d->links_n < count);
         struct vd_owner_link *link = &d->links[d->links_n];
         struct vd_uid uid;
         if (!read_link(item, &uid, &link->blocks))

@@ -21,6 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/log.h"
@@ -192,6 +193,15 @@ static void raise_descriptor_limit(void)
     }
 }
 
+/* Whoever may write into the folder can put his own log or keys in the place of ours. */
+static void warn_of_open_folder(const char *folder)
+{
+    struct stat found;
+    if (stat(folder, &found) == 0 && (found.st_mode & S_IWOTH))
+        vd_log_warn("everybody may write into the data folder: take the right away with chmod o-w",
+                    VD_F_STR("folder", folder));
+}
+
 static int open_store(struct server *s, struct vd_error *error)
 {
     const struct vd_config *c = s->config;
@@ -207,6 +217,8 @@ static int open_store(struct server *s, struct vd_error *error)
                                                     .tail_bytes_max = (size_t)c->tail_bytes},
                          error);
     s->health.store = s->store;
+    if (!code)
+        warn_of_open_folder(c->data);
     return code;
 }
 

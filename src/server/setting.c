@@ -120,8 +120,10 @@ static int parse_address(struct vd_slice text, const char **out, struct vd_arena
     if (vd_slice_is(text, "off"))
         address = NULL;
     else if (vd_address_check(address, NULL))
-        return wants(error, text,
-                     "HOST:PORT with a numeric host, such as 127.0.0.1:8080 or [::1]:8080, or off");
+        return wants(
+            error, text,
+            "HOST:PORT with a numeric host and a port up to 65535, such as 127.0.0.1:8080 or "
+            "[::1]:8080, or off");
     *out = address;
     return VD_OK;
 }

@@ -43,10 +43,16 @@ struct state {
     struct vd_uid uid;
 };
 
+static struct vd_row *row_at(const struct group *g, size_t at)
+{
+    assert(at < g->rows.n);
+    return &g->rows.p[at];
+}
+
 static struct state state_of(const struct group *g, const struct vd_entry *entry)
 {
     if (entry->staged) {
-        const struct vd_row *row = &g->rows.p[entry->staged - 1];
+        const struct vd_row *row = row_at(g, entry->staged - 1);
         return (struct state){row->type != VD_EVENT_DELETED, entry->staged, 0, row->uid};
     }
     const struct vd_event *event = vd_entry_live(entry);
@@ -64,7 +70,7 @@ static bool is_true_already(const struct group *g, const struct vd_entry *entry,
         return false;
     if (!state.row)
         return entry->newest->body && vd_body_is_made_from(entry->newest->body, wish->body);
-    const struct vd_template *body = &g->rows.p[state.row - 1].body;
+    const struct vd_template *body = &row_at(g, state.row - 1)->body;
     return body->hole == wish->body.hole && vd_slice_eq(body->bytes, wish->body.bytes);
 }
 
@@ -187,13 +193,13 @@ static void judge(struct group *g, struct vd_proposal *proposal)
         take_back(g, m);
     m->rows_n = g->rows.n - m->rows_from;
     if (m->rows_n)
-        g->rows.p[g->rows.n - 1].more = false;
+        row_at(g, g->rows.n - 1)->more = false;
 }
 
 /* The body of a row: given, or, for a deletion, what it deletes. */
 static struct vd_body *row_body(const struct group *g, struct vd_event *const *events, size_t at)
 {
-    const struct vd_row *row = &g->rows.p[at];
+    const struct vd_row *row = row_at(g, at);
     if (row->type != VD_EVENT_DELETED)
         return vd_body_new(row->body, row->revision);
     const struct vd_event *last = row->previous_row ? events[row->previous_row - 1]
@@ -203,7 +209,7 @@ static struct vd_body *row_body(const struct group *g, struct vd_event *const *e
 
 static struct vd_event *row_event(const struct group *g, struct vd_event *const *events, size_t at)
 {
-    const struct vd_row *row = &g->rows.p[at];
+    const struct vd_row *row = row_at(g, at);
     struct vd_event *event = vd_event_new(g->entries.p[at], row_body(g, events, at));
     event->type = (uint8_t)row->type;
     event->more = row->more;
@@ -231,7 +237,7 @@ static void publish(struct group *g)
     commit->after = store->index.revision;
     vd_index_apply(&store->index, events, before, n);
     vd_refcount_init(&commit->refs);
-    commit->revision = g->rows.p[n - 1].revision;
+    commit->revision = row_at(g, n - 1)->revision;
     commit->mono_ns = vd_clock_mono_ns(store->options.clock);
     commit->n = n;
     for (size_t i = 0; i < n; i++) {
@@ -305,10 +311,10 @@ static void answer(struct group *g, struct member *m)
     struct vd_outcome *outcome = &m->outcome;
     if (m->rows_n) {
         outcome->changed = true;
-        outcome->revision_first = g->rows.p[m->rows_from].revision;
-        outcome->revision = g->rows.p[m->rows_from + m->rows_n - 1].revision;
+        outcome->revision_first = row_at(g, m->rows_from)->revision;
+        outcome->revision = row_at(g, m->rows_from + m->rows_n - 1)->revision;
     } else if (m->about) {
-        outcome->revision = g->rows.p[m->about - 1].revision;
+        outcome->revision = row_at(g, m->about - 1)->revision;
     }
     if (outcome->code)
         atomic_fetch_add_explicit(&g->store->refused, 1, memory_order_relaxed);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/way_out.h"
 
 enum { FOLDER_MODE = 0700, FILE_MODE = 0600 };
 
@@ -52,15 +53,22 @@ int vd_lock_file_open(struct vd_lock_file *lock, const char *folder, struct vd_e
 {
     lock->fd = -1;
     if (mkdir(folder, FOLDER_MODE) != 0 && errno != EEXIST)
-        return vd_error_set(error, VD_ERR_IO, "could not make the data folder %s: %s", folder,
-                            strerror(errno));
+        return vd_error_set(error, VD_ERR_IO, "could not make the data folder %s: %s%s", folder,
+                            strerror(errno),
+                            errno == ENOENT ? ": make the folder above it first, or choose another"
+                                            : vd_way_out(errno));
     struct vd_buf path = {0};
     vd_buf_addf(&path, "%s/lock", folder);
     int fd = open(vd_buf_text(&path), O_RDWR | O_CREAT | O_CLOEXEC, FILE_MODE);
     int code = VD_OK;
-    if (fd < 0)
-        code = vd_error_set(error, VD_ERR_IO, "could not open %s: %s", vd_buf_text(&path),
-                            strerror(errno));
+    if (fd < 0 && errno == ENOTDIR)
+        code = vd_error_set(error, VD_ERR_IO,
+                            "the data folder %s is not a folder: choose another, or move away what "
+                            "stands there",
+                            folder);
+    else if (fd < 0)
+        code = vd_error_set(error, VD_ERR_IO, "could not open %s: %s%s", vd_buf_text(&path),
+                            strerror(errno), vd_way_out(errno));
     else
         code = take(fd, folder, error);
     vd_buf_release(&path);

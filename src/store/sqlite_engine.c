@@ -20,6 +20,7 @@
 
 #include "base/alloc.h"
 #include "base/vec.h"
+#include "base/way_out.h"
 #include "store/engine.h"
 #include "store/failpoint.h"
 #include "store/sqlite_file.h"
@@ -425,7 +426,8 @@ static int create_private(const char *path, struct vd_error *error)
 {
     int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, FILE_MODE);
     if (fd < 0)
-        return vd_error_set(error, VD_ERR_IO, "could not open %s: %s", path, strerror(errno));
+        return vd_error_set(error, VD_ERR_IO, "could not open %s: %s%s", path, strerror(errno),
+                            vd_way_out(errno));
     close(fd);
     return VD_OK;
 }

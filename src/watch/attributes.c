@@ -94,3 +94,14 @@ bool vd_attributes_field(const void *arg, struct vd_slice field, struct vd_slice
     return !rest.p && vd_span_find(body_of(attributes), keys, n, &json) &&
            text_of(attributes, json, value);
 }
+
+bool vd_attributes_first_field(const void *arg, struct vd_slice fields, struct vd_slice *value)
+{
+    struct vd_slice field, found;
+    while (vd_slice_cut(&fields, '|', &field))
+        if (vd_attributes_field(arg, field, &found) && found.n) {
+            *value = found;
+            return true;
+        }
+    return false;
+}

@@ -43,4 +43,8 @@ bool vd_attributes_label(const void *attributes, struct vd_slice key, struct vd_
  */
 bool vd_attributes_field(const void *attributes, struct vd_slice field, struct vd_slice *value);
 
+/* The same for "a.b|c": the first of these paths whose text is not empty. */
+bool vd_attributes_first_field(const void *attributes, struct vd_slice fields,
+                               struct vd_slice *value);
+
 #endif

@@ -116,6 +116,11 @@ static int bad_escape(struct parser *p, struct vd_slice escape)
     return code;
 }
 
+static bool is_escapable(char c)
+{
+    return c == '\\' || c == ',' || c == '=';
+}
+
 static int check_escapes(struct parser *p, struct vd_slice value)
 {
     for (size_t i = 0; i < value.n; i++) {
@@ -124,7 +129,7 @@ static int check_escapes(struct parser *p, struct vd_slice value)
                                 "invalid field selector: unescaped character in value: %d", '=');
         if (value.p[i] != '\\')
             continue;
-        if (i + 1 == value.n || !memchr("\\,=", value.p[i + 1], 3))
+        if (i + 1 == value.n || !is_escapable(value.p[i + 1]))
             return bad_escape(p, vd_slice_from(value, i));
         i++;
     }
@@ -253,6 +258,29 @@ int vd_field_selector_parse(struct vd_field_selector **out, struct vd_slice text
     vd_buf_release(&p.canonical);
     VD_VEC_RELEASE(&p.terms);
     VD_VEC_RELEASE(&p.raw);
+    return code;
+}
+
+static void add_escaped(struct vd_buf *out, struct vd_slice value)
+{
+    for (size_t i = 0; i < value.n; i++) {
+        if (is_escapable(value.p[i]))
+            vd_buf_add_char(out, '\\');
+        vd_buf_add_char(out, value.p[i]);
+    }
+}
+
+int vd_field_selector_rename(struct vd_field_selector **out, const struct vd_field_selector *s,
+                             const struct vd_slice *fields, struct vd_error *error)
+{
+    struct vd_buf text = {0};
+    for (size_t i = 0; i < s->n; i++) {
+        vd_buf_addf(&text, "%s%.*s%s", i ? "," : "", VD_FMT(fields[i]),
+                    s->requirements[i].negated ? "!=" : "=");
+        add_escaped(&text, s->requirements[i].value);
+    }
+    int code = vd_field_selector_parse(out, vd_buf_slice(&text), error);
+    vd_buf_release(&text);
     return code;
 }
 

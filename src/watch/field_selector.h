@@ -45,6 +45,14 @@ struct vd_field_requirement {
 int vd_field_selector_parse(struct vd_field_selector **out, struct vd_slice text,
                             struct vd_error *error) VD_MUST_USE;
 
+/*
+ * The same requirements of other fields: what `s` asks of its i-th one (in the order of
+ * vd_field_selector_requirements) is asked of fields[i]. *out is one reference.
+ * VD_ERR_LIMIT when the names are so long that VD_SELECTOR_LEN_MAX is passed.
+ */
+int vd_field_selector_rename(struct vd_field_selector **out, const struct vd_field_selector *s,
+                             const struct vd_slice *fields, struct vd_error *error) VD_MUST_USE;
+
 /* One more reference to `s`, which is also the result. */
 struct vd_field_selector *vd_field_selector_ref(struct vd_field_selector *s);
 

@@ -229,7 +229,8 @@ static void sort_values(struct parser *p, struct requirement *r)
 {
     struct vd_slice *values = &p->values.p[r->values_at];
     uint32_t kept = 0;
-    qsort(values, r->values_n, sizeof *values, by_bytes);
+    if (r->values_n > 1)
+        qsort(values, r->values_n, sizeof *values, by_bytes);
     for (uint32_t i = 0; i < r->values_n; i++)
         if (kept == 0 || !vd_slice_eq(values[kept - 1], values[i]))
             values[kept++] = values[i];

@@ -65,7 +65,7 @@ tap "who speaks for another, with both" event "e.user.username === 'admin' &&
 as "$ann" "$configmaps/a" -H 'Impersonate-User: bob' >/dev/null
 tap "and who may not" event "e.user.username === 'ann' && e.responseStatus.code === 403 &&
     e.responseStatus.message.includes('impersonate')"
-admin "$configmaps/none?x=%22%0a%ff" -A "$(printf 'agent\303\050"\\')" \
+admin "$configmaps/none?x=%22%0a%ff" -A "$(printf 'agent\303\050"\134')" \
     -H 'X-Forwarded-For: 192.0.2.7, junk, 2001:db8::1' >/dev/null
 tap "odd bytes do not break a line" event "e.userAgent.startsWith('agent') &&
     e.responseStatus.code === 404 && e.sourceIPs.join() === '192.0.2.7,2001:db8::1,127.0.0.1'"

@@ -9,19 +9,6 @@ json='Content-Type: application/json'
 crds=/apis/apiextensions.k8s.io/v1/customresourcedefinitions
 things=/apis/x.io/v1/namespaces/default/things
 
-# said STATUS TEXT PATH ARGUMENT...: the administrator's answer has this status, and its head or
-# body has the text.
-said() {
-    said_status=$1 said_text=$2
-    shift 2
-    admin "$@" -A test -D said.head -o said.body -w '%{http_code}' >said.code
-    [ "$(cat said.code)" = "$said_status" ] &&
-        cat said.head said.body | grep -qF -e "$said_text" && return 0
-    echo "wanted $said_status and: $said_text"
-    cat said.head said.body
-    return 1
-}
-
 # warned TEXT: the last answer had a warning with it.
 warned() { grep -i '^warning:' said.head | grep -qF -e "$1"; }
 unwarned() { ! warned "$1"; }

@@ -10,19 +10,6 @@ gadgets=/apis/x.io/v1/namespaces/default/gadgets
 json='Content-Type: application/json'
 merge='Content-Type: application/merge-patch+json'
 
-# said STATUS TEXT PATH ARGUMENT...: the administrator's answer has this status, and its head or
-# body has the text.
-said() {
-    said_status=$1 said_text=$2
-    shift 2
-    admin "$@" -A test -D said.head -o said.body -w '%{http_code}' >said.code
-    [ "$(cat said.code)" = "$said_status" ] &&
-        cat said.head said.body | grep -qF -e "$said_text" && return 0
-    echo "wanted $said_status and: $said_text"
-    cat said.head said.body
-    return 1
-}
-
 # has FIELD VALUE PATH: a field of what is there, as jq finds it.
 has() {
     has_is=$(admin "$3" | jq -r "$1")

@@ -11,7 +11,6 @@ const letters = {
     S: ['get', 'update', 'patch'],
     C: ['create'],
     E: [...read, 'create', 'update', 'patch'],
-    P: ['create', 'update', 'patch'],
 };
 const roles = ['admin', 'edit', 'view', 'system:controllers'];
 const table = `
@@ -24,7 +23,7 @@ const table = `
     serviceaccounts/token                             C C - -
     namespaces                                        R R R R
     namespaces/status                                 R R R -
-    events.k8s.io:events                              W W R P
+    events.k8s.io:events                              W W R E
     coordination.k8s.io:leases                        W W R W
     authorization.k8s.io:localsubjectaccessreviews    C - - -
     rbac.authorization.k8s.io:roles                   W - - -

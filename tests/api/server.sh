@@ -46,6 +46,19 @@ ask() {
 # admin PATH ARGUMENT...: as the administrator.
 admin() { ask "$@" --cert data/pki/admin.crt --key data/pki/admin.key; }
 
+# said STATUS TEXT PATH ARGUMENT...: the administrator's answer has this status, and its head or
+# body has the text.
+said() {
+    said_status=$1 said_text=$2
+    shift 2
+    admin "$@" -A test -D said.head -o said.body -w '%{http_code}' >said.code
+    [ "$(cat said.code)" = "$said_status" ] &&
+        cat said.head said.body | grep -qF -e "$said_text" && return 0
+    echo "wanted $said_status and: $said_text"
+    cat said.head said.body
+    return 1
+}
+
 # as TOKEN PATH ARGUMENT...
 as() {
     as_token=$1

@@ -77,19 +77,6 @@ every_command_has_help() {
 }
 tap "every store command has help" every_command_has_help
 
-# The manual names every option that the help does, and every command.
-manual_is_complete() {
-    sed 's/\\-/-/g' "$top/docs/man/vedette-store.1" >manual
-    for command in backup compact restore stats verify; do
-        contains manual "vedette store $command" || return 1
-        "$vedette" store $command --help | grep -o -e '^  --[a-z-]*' | tr -d ' ' |
-            grep -v -x -e --help >options
-        # shellcheck disable=SC2046 # options are words
-        contains manual $(cat options) || return 1
-    done
-}
-tap "the manual names every option" manual_is_complete
-
 tap "version" shows "vedette $(cat "$top/VERSION") (SQLite 3." "$vedette" version
 tap "--version" shows "vedette $(cat "$top/VERSION") (SQLite 3." "$vedette" --version
 tap "version as JSON" shows "{\"version\":\"$(cat "$top/VERSION")\",\"sqlite\":\"3." \

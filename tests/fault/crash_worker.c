@@ -246,9 +246,9 @@ int crash_worker_run(const char *folder, const char *plan, const char *fd)
         return 1;
     }
     w.registry = vd_registry_new(w.store, wake_loop, &w);
-    for (uint8_t i = 0; i < CRASH_WATCHERS; i++) {
+    for (unsigned i = 0; i < CRASH_WATCHERS; i++) {
         spectators[i].worker = &w;
-        spectators[i].id = i;
+        spectators[i].id = (uint8_t)i;
         if (!w.plan.away[i])
             start_spectator(&spectators[i]);
     }

@@ -41,9 +41,8 @@ static void run_twice(struct vd_arena *arena, const struct vd_cel_program *progr
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    const uint8_t *middle = size ? memchr(data, 0, size) : NULL;
-    struct vd_slice text = vd_slice(data, middle ? (size_t)(middle - data) : size);
-    struct vd_slice json = middle ? vd_slice(middle + 1, size - text.n - 1) : VD_SLICE("{}");
+    struct vd_slice text, json = VD_SLICE("{}");
+    fuzz_split(data, size, &text, &json);
     struct vd_arena arena = {0};
     struct vd_cel_env env = {vd_cel_type_of(VD_CEL_DYN), true, false};
     struct vd_cel_program *program = NULL;

@@ -75,12 +75,10 @@ static void check_admitted(struct vd_arena *arena, const struct vd_json *documen
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    const uint8_t *middle = size ? memchr(data, 0, size) : NULL;
-    if (!middle)
+    struct vd_slice first, second;
+    if (!fuzz_split(data, size, &first, &second))
         return 0;
     struct vd_arena arena = {0};
-    struct vd_slice first = vd_slice(data, (size_t)(middle - data));
-    struct vd_slice second = vd_slice(middle + 1, size - first.n - 1);
     struct vd_json *document = NULL, *object = NULL;
     struct vd_kind_set *set = vd_kinds_snapshot(builtin_kinds());
     const struct vd_kind *kind = vd_kind_set_kind(set, VD_SLICE("apiextensions.k8s.io"),

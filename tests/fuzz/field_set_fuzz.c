@@ -3,6 +3,8 @@
  * set whether it is JSON or not; what is read is written in one spelling that reads back
  * as the same set, and the operations on the two obey the laws of sets.
  */
+#include "fuzz.h"
+
 #include <assert.h>
 #include <stdint.h>
 #include <string.h>
@@ -11,8 +13,6 @@
 #include "base/utf8.h"
 #include "kinds/field_set.h"
 #include "json/parse.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* Bytes come from the store, which holds JSON; of garbage anything may be read, but
  * nothing outside it. */
@@ -74,9 +74,8 @@ static void check_laws(struct vd_arena *a, const struct vd_field_set *x,
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    const uint8_t *middle = size ? memchr(data, 0, size) : NULL;
-    struct vd_slice first = vd_slice(data, middle ? (size_t)(middle - data) : size);
-    struct vd_slice second = middle ? vd_slice(middle + 1, size - first.n - 1) : VD_SLICE("{}");
+    struct vd_slice first, second = VD_SLICE("{}");
+    fuzz_split(data, size, &first, &second);
     struct vd_arena arena = {0};
     const struct vd_field_set *x = read_set(&arena, first), *y = read_set(&arena, second);
     check_spelling(&arena, x);

@@ -5,6 +5,8 @@
  * of writing it: compact, pretty, copied. What is refused is refused in every
  * mode, with an error that points into the text.
  */
+#include "fuzz.h"
+
 #include <assert.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -17,8 +19,6 @@
 #include "json/number.h"
 #include "json/parse.h"
 #include "json/write.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void count_duplicate(void *context, struct vd_slice path)
 {

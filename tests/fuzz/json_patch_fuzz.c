@@ -6,6 +6,8 @@
  * limits and never changes the patch. A merge patch applied twice is the same
  * as applied once.
  */
+#include "fuzz.h"
+
 #include <assert.h>
 #include <stdint.h>
 #include <string.h>
@@ -18,8 +20,6 @@
 #include "json/patch.h"
 #include "json/pointer.h"
 #include "json/write.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* A changed document is still one: written and parsed it is equal. */
 static void check_document(const struct vd_json *v)
@@ -62,12 +62,10 @@ static void check_merge_patch(struct vd_arena *arena, struct vd_json *doc, struc
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    const uint8_t *middle = size ? memchr(data, 0, size) : NULL;
-    if (!middle)
+    struct vd_slice first, second;
+    if (!fuzz_split(data, size, &first, &second))
         return 0;
     struct vd_arena arena = {0};
-    struct vd_slice first = vd_slice(data, (size_t)(middle - data));
-    struct vd_slice second = vd_slice(middle + 1, size - first.n - 1);
     struct vd_json *doc, *patch;
     if (vd_json_parse(&arena, first, NULL, &doc, NULL) == VD_OK) {
         vd_json_point(doc, second);

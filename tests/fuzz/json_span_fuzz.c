@@ -5,6 +5,8 @@
  * what the writer made, spans see exactly what the parser sees, member by
  * member, and a revision goes into its hole and comes out again.
  */
+#include "fuzz.h"
+
 #include <assert.h>
 #include <stdint.h>
 #include <string.h>
@@ -15,8 +17,6 @@
 #include "json/revision_hole.h"
 #include "json/span.h"
 #include "json/write.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void walk_garbage(struct vd_arena *arena, struct vd_slice text, int depth)
 {

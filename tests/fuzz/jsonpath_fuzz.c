@@ -5,6 +5,8 @@
  * What compiles compiles again from its own text, finds values of the document,
  * its first result first, and, if it is plain, the same one in the bytes.
  */
+#include "fuzz.h"
+
 #include <assert.h>
 #include <stdint.h>
 #include <string.h>
@@ -14,8 +16,6 @@
 #include "json/compare.h"
 #include "json/parse.h"
 #include "json/write.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 struct results {
     const struct vd_json *first;
@@ -67,8 +67,8 @@ static void check_results(struct vd_arena *arena, const struct vd_jsonpath *path
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    const uint8_t *middle = size ? memchr(data, 0, size) : NULL;
-    struct vd_slice text = vd_slice(data, middle ? (size_t)(middle - data) : size);
+    struct vd_slice text, json = VD_SLICE("");
+    bool two = fuzz_split(data, size, &text, &json);
     struct vd_arena arena = {0};
     struct vd_error error = {0};
     const struct vd_jsonpath *path = NULL, *again = NULL;
@@ -77,8 +77,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (code == VD_OK) {
         code = vd_jsonpath_compile(&arena, vd_jsonpath_text(path), &again, NULL);
         assert(code == VD_OK && vd_jsonpath_is_plain(path) == vd_jsonpath_is_plain(again));
-        if (middle && vd_json_parse(&arena, vd_slice(middle + 1, size - text.n - 1), NULL, &doc,
-                                    NULL) == VD_OK)
+        if (two && vd_json_parse(&arena, json, NULL, &doc, NULL) == VD_OK)
             check_results(&arena, path, doc);
     } else {
         assert(error.text[0]);

@@ -7,10 +7,7 @@
  * envelope says, and survives writing and parsing; what is refused has a
  * sentence.
  */
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include "fuzz.h"
 
 #include "base/buf.h"
 #include "base/limits.h"
@@ -19,16 +16,6 @@
 #include "json/compare.h"
 #include "json/parse.h"
 #include "json/write.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define CHECK(condition)                                                                           \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            fprintf(stderr, "%s:%d: broken: %s\n", __FILE__, __LINE__, #condition);                \
-            abort();                                                                               \
-        }                                                                                          \
-    } while (0)
 
 struct seen {
     size_t calls;
@@ -39,7 +26,7 @@ static void see_unknown(void *context, const struct vd_protobuf_unknown *unknown
 {
     struct seen *seen = context;
     seen->calls++;
-    CHECK(unknown->message[0] && unknown->number > 0 && unknown->offset < seen->body_n);
+    FUZZ_CHECK(unknown->message[0] && unknown->number > 0 && unknown->offset < seen->body_n);
 }
 
 static void check_document(const struct vd_json *document)
@@ -48,10 +35,10 @@ static void check_document(const struct vd_json *document)
     struct vd_buf text = {0};
     struct vd_json *again = NULL;
     const struct vd_json_options strict = {.duplicates = VD_JSON_DUPLICATES_REJECT};
-    CHECK(vd_json_depth(document) <= VD_JSON_DEPTH_MAX);
+    FUZZ_CHECK(vd_json_depth(document) <= VD_JSON_DEPTH_MAX);
     vd_json_write(&text, document);
-    CHECK(vd_json_parse(&arena, vd_buf_slice(&text), &strict, &again, NULL) == VD_OK);
-    CHECK(vd_json_eq(document, again));
+    FUZZ_CHECK(vd_json_parse(&arena, vd_buf_slice(&text), &strict, &again, NULL) == VD_OK);
+    FUZZ_CHECK(vd_json_eq(document, again));
     vd_buf_release(&text);
     vd_arena_release(&arena);
 }
@@ -69,15 +56,16 @@ static void decode(struct vd_slice body, struct vd_slice api_version, struct vd_
                                                 .on_unknown = see_unknown,
                                                 .context = &seen};
     int code = vd_protobuf_decode(&arena, body, &options, &document, &error);
-    CHECK(seen.calls == (unknown < VD_PROTOBUF_UNKNOWN_MAX ? unknown : VD_PROTOBUF_UNKNOWN_MAX));
+    FUZZ_CHECK(seen.calls ==
+               (unknown < VD_PROTOBUF_UNKNOWN_MAX ? unknown : VD_PROTOBUF_UNKNOWN_MAX));
     if (code == VD_OK) {
         struct vd_protobuf_envelope e;
-        CHECK(vd_protobuf_envelope_read(body, &e, NULL) == VD_OK);
-        CHECK(vd_slice_eq(vd_json_text(vd_json_dig(document, "kind", NULL)),
-                          e.kind.n ? e.kind : kind));
+        FUZZ_CHECK(vd_protobuf_envelope_read(body, &e, NULL) == VD_OK);
+        FUZZ_CHECK(vd_slice_eq(vd_json_text(vd_json_dig(document, "kind", NULL)),
+                               e.kind.n ? e.kind : kind));
         check_document(document);
     } else {
-        CHECK((int)error.code == code && error.text[0] && !document);
+        FUZZ_CHECK((int)error.code == code && error.text[0] && !document);
     }
     vd_arena_release(&arena);
 }

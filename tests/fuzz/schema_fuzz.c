@@ -80,12 +80,10 @@ static void check_instance(struct vd_arena *arena, const struct vd_schema *schem
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    const uint8_t *middle = size ? memchr(data, 0, size) : NULL;
-    if (!middle)
+    struct vd_slice first, second;
+    if (!fuzz_split(data, size, &first, &second))
         return 0;
     struct vd_arena arena = {0};
-    struct vd_slice first = vd_slice(data, (size_t)(middle - data));
-    struct vd_slice second = vd_slice(middle + 1, size - first.n - 1);
     struct vd_json *source, *value;
     struct vd_schema *schema = NULL, *resource = NULL;
     struct vd_error error = {0};

@@ -5,14 +5,14 @@
  * parsed parses again, to itself; a selector and the one made from its
  * canonical text select the same objects; a refusal has a sentence.
  */
+#include "fuzz.h"
+
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 
 #include "watch/field_selector.h"
 #include "watch/selector.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* Breaks off with a report from the fuzzer; not assert(), so that no build
  * option can turn the properties off. */

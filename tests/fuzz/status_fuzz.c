@@ -88,12 +88,10 @@ static void check_conditions(const struct vd_kind *kind, struct vd_arena *a,
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    const uint8_t *middle = size ? memchr(data, 0, size) : NULL;
-    if (!middle)
+    struct vd_slice first, second;
+    if (!fuzz_split(data, size, &first, &second))
         return 0;
     struct vd_arena a = {0};
-    struct vd_slice first = vd_slice(data, (size_t)(middle - data));
-    struct vd_slice second = vd_slice(middle + 1, size - first.n - 1);
     struct vd_json *old = NULL, *object = NULL, *schema = NULL;
     struct vd_kind kind = {.has_status = true};
     FUZZ_CHECK(vd_json_parse(&a, vd_slice_of(SCHEMA), NULL, &schema, NULL) == VD_OK);

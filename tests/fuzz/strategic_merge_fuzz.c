@@ -7,6 +7,8 @@
  * A patch applies whole or leaves the document as it was, keeps the depth, never
  * changes, and leaves no directive in a document that had none.
  */
+#include "fuzz.h"
+
 #include <assert.h>
 #include <stdint.h>
 #include <string.h>
@@ -17,8 +19,6 @@
 #include "json/compare.h"
 #include "json/parse.h"
 #include "json/write.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static size_t count_directives(const struct vd_json *v)
 {
@@ -70,12 +70,10 @@ static void check_merge(struct vd_arena *arena, struct vd_json *doc, struct vd_j
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    const uint8_t *middle = size ? memchr(data, 0, size) : NULL;
-    if (!middle)
+    struct vd_slice first, second;
+    if (!fuzz_split(data, size, &first, &second))
         return 0;
     struct vd_arena arena = {0};
-    struct vd_slice first = vd_slice(data, (size_t)(middle - data));
-    struct vd_slice second = vd_slice(middle + 1, size - first.n - 1);
     struct vd_json *doc, *patch;
     if (vd_json_parse(&arena, first, NULL, &doc, NULL) == VD_OK &&
         vd_json_parse(&arena, second, NULL, &patch, NULL) == VD_OK) {

@@ -4,10 +4,7 @@
  * sentence. An input that is JSON is also written as YAML and read again, which
  * reaches texts that YAML input cannot spell.
  */
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include "fuzz.h"
 
 #include "base/limits.h"
 #include "json/compare.h"
@@ -15,21 +12,11 @@
 #include "json/yaml_read.h"
 #include "json/yaml_write.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define CHECK(condition)                                                                           \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            fprintf(stderr, "%s:%d: broken: %s\n", __FILE__, __LINE__, #condition);                \
-            abort();                                                                               \
-        }                                                                                          \
-    } while (0)
-
 static void check_positions(struct vd_yaml_reader *r, const struct vd_json *v)
 {
     struct vd_yaml_position at = {0};
-    CHECK(vd_yaml_reader_position(r, v, &at));
-    CHECK(at.line > 0 && at.column > 0);
+    FUZZ_CHECK(vd_yaml_reader_position(r, v, &at));
+    FUZZ_CHECK(at.line > 0 && at.column > 0);
     VD_JSON_EACH (item, v)
         check_positions(r, item);
 }
@@ -44,10 +31,10 @@ static void check_round_trip(const struct vd_json *v)
     int code = vd_yaml_read(&arena, vd_buf_slice(&text), &back, &error);
     if (code)
         fprintf(stderr, "%s\n%s\n", error.text, vd_buf_text(&text));
-    CHECK(code == VD_OK);
-    CHECK(vd_json_eq(v, back));
+    FUZZ_CHECK(code == VD_OK);
+    FUZZ_CHECK(vd_json_eq(v, back));
     vd_yaml_write(&again, back);
-    CHECK(vd_slice_eq(vd_buf_slice(&text), vd_buf_slice(&again)));
+    FUZZ_CHECK(vd_slice_eq(vd_buf_slice(&text), vd_buf_slice(&again)));
     vd_buf_release(&text);
     vd_buf_release(&again);
     vd_arena_release(&arena);
@@ -72,13 +59,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     int code;
     check_json(vd_slice(data, size));
     while (!(code = vd_yaml_reader_next(r, &arena, &document, &error)) && document) {
-        CHECK(vd_json_depth(document) <= VD_JSON_DEPTH_MAX);
+        FUZZ_CHECK(vd_json_depth(document) <= VD_JSON_DEPTH_MAX);
         check_positions(r, document);
         check_round_trip(document);
         vd_arena_reset(&arena);
     }
-    CHECK(!code || error.text[0]);
-    CHECK(!code || (int)error.code == code);
+    FUZZ_CHECK(!code || error.text[0]);
+    FUZZ_CHECK(!code || (int)error.code == code);
     vd_yaml_reader_free(r);
     vd_arena_release(&arena);
     return 0;

@@ -242,10 +242,11 @@ bool h2_raw(struct h2 *h, uint8_t type, uint8_t flags, int32_t id, const void *p
 
 static size_t pack_text(uint8_t *out, const char *text)
 {
-    size_t n = strlen(text);
+    size_t n = 0;
+    for (; text[n]; n++)
+        out[1 + n] = (uint8_t)text[n];
     assert_true(n < 127);
     out[0] = (uint8_t)n;
-    memcpy(out + 1, text, n);
     return n + 1;
 }
 

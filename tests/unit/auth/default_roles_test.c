@@ -56,7 +56,7 @@ static const struct {
     {"", "services", "glwcupdD", "glwcupdD", "glwcupdD", "glw", "glw", "", ""},
     {"", "services/status", "glwcupdD", "glw", "glw", "glw", "gup", "", ""},
     {"", "events", "glwcupdD", "glwcupdD", "glwcupdD", "glw", "glwcup", "", ""},
-    {"events.k8s.io", "events", "glwcupdD", "glwcupdD", "glwcupdD", "glw", "cup", "", ""},
+    {"events.k8s.io", "events", "glwcupdD", "glwcupdD", "glwcupdD", "glw", "glwcup", "", ""},
     {"", "namespaces", "glwcupdD", "glw", "glw", "glw", "glw", "", ""},
     {"coordination.k8s.io", "leases", "glwcupdD", "glwcupdD", "glwcupdD", "glw", "glwcupdD", "",
      ""},

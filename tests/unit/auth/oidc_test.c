@@ -117,11 +117,11 @@ static void test_what_is_no_set_of_keys(void **state)
         "{\"keys\":[{\"kty\":\"RSA\",\"n\":\"AQAB\",\"e\":\"AQAB\"}]}",
         "{\"keys\":[{\"kty\":\"EC\",\"crv\":\"P-256\",\"x\":\"AA\",\"y\":\"AA\"}]}",
         /* not on the curve */
-        "{\"keys\":[{\"kty\":\"EC\",\"crv\":\"P-256\","
-        "\"x\":\"MKBCTNIcKUSDii11ySs3526iDZ8AiTo7Tu6KPAqv7D4\","
-        "\"y\":\"MKBCTNIcKUSDii11ySs3526iDZ8AiTo7Tu6KPAqv7D4\"}]}",
-        "{\"keys\":[{\"kty\":\"OKP\",\"crv\":\"X25519\","
-        "\"x\":\"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo\"}]}",
+        ("{\"keys\":[{\"kty\":\"EC\",\"crv\":\"P-256\","
+         "\"x\":\"MKBCTNIcKUSDii11ySs3526iDZ8AiTo7Tu6KPAqv7D4\","
+         "\"y\":\"MKBCTNIcKUSDii11ySs3526iDZ8AiTo7Tu6KPAqv7D4\"}]}"),
+        ("{\"keys\":[{\"kty\":\"OKP\",\"crv\":\"X25519\","
+         "\"x\":\"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo\"}]}"),
     };
     (void)state;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {

@@ -235,7 +235,7 @@ static void others_certificates_are_kept(void **folder)
     assert_says(&error, "no ca.key to sign admin.crt with");
     write_text(*folder, "pki/ca.crt", "rubbish");
     assert_code(prepare_fails(*folder, NOW, NULL, &error), VD_ERR_INVALID);
-    assert_says(&error, "pki/ca.crt: this is no certificate");
+    assert_says(&error, "pki/ca.crt holds no certificate in PEM form: restore it");
     for (size_t i = 0; i < FILES; i++)
         free(before[i]);
     vd_buf_release(&foreign);

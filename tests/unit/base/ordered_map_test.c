@@ -76,17 +76,22 @@ static size_t model_seek(const struct model *model, struct vd_slice key)
     return low;
 }
 
-static struct item *model_get(const struct model *model, struct vd_slice key)
+/* The item with this key, if it is where model_seek says. */
+static struct item *model_at(const struct model *model, size_t at, struct vd_slice key)
 {
-    size_t at = model_seek(model, key);
     bool here = at < model->n && vd_slice_eq(item_key(model->items[at]), key);
     return here ? model->items[at] : NULL;
+}
+
+static struct item *model_get(const struct model *model, struct vd_slice key)
+{
+    return model_at(model, model_seek(model, key), key);
 }
 
 static struct item *model_put(struct model *model, struct item *item)
 {
     size_t at = model_seek(model, item_key(item));
-    struct item *old = model_get(model, item_key(item));
+    struct item *old = model_at(model, at, item_key(item));
     if (!old) {
         memmove(&model->items[at + 1], &model->items[at], (model->n - at) * sizeof item);
         model->n++;
@@ -98,7 +103,7 @@ static struct item *model_put(struct model *model, struct item *item)
 static struct item *model_remove(struct model *model, struct vd_slice key)
 {
     size_t at = model_seek(model, key);
-    struct item *old = model_get(model, key);
+    struct item *old = model_at(model, at, key);
     if (old) {
         model->n--;
         memmove(&model->items[at], &model->items[at + 1], (model->n - at) * sizeof old);

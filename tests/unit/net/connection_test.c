@@ -440,7 +440,7 @@ static void test_slow_requests_get_408(void **state)
         "GET / HTTP/1.1\r\nHost: h\r\n",
         "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\nhell",
         "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n",
-        GET("/echo") "G",
+        (GET("/echo") "G"),
     };
     (void)state;
     start_impatient();

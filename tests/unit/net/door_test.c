@@ -176,7 +176,7 @@ static void serve_with_descriptors(int control, int n)
     server_start(&server);
     int next = dup(0);
     getrlimit(RLIMIT_NOFILE, &limit);
-    limit.rlim_cur = (rlim_t)(next + n);
+    limit.rlim_cur = (rlim_t)next + (rlim_t)n;
     close(next);
     setrlimit(RLIMIT_NOFILE, &limit);
     if (send(control, server.door.address, sizeof server.door.address, 0) < 0)

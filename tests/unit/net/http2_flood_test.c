@@ -206,13 +206,11 @@ static void test_continuations_of_nothing(void **state)
 
 static void test_continuations_of_something(void **state)
 {
-    uint8_t piece[1000];
+    static const uint8_t header[] = {0, 1, 'a', 0}; /* "a", without a value */
+    uint8_t piece[250 * sizeof header];
     (void)state;
-    for (size_t i = 0; i < sizeof piece; i += 4)
-        memcpy(piece + i,
-               "\x00\x01"
-               "a\x00",
-               4); /* a header "a" without a value */
+    for (size_t i = 0; i < sizeof piece; i += sizeof header)
+        memcpy(piece + i, header, sizeof header);
     continuations(piece, sizeof piece);
 }
 

@@ -425,7 +425,7 @@ static int init_with_free_descriptors(int n)
     struct vd_loop other;
     struct rlimit limit = {0};
     getrlimit(RLIMIT_NOFILE, &limit);
-    limit.rlim_cur = (rlim_t)(dup(0) + n);
+    limit.rlim_cur = (rlim_t)dup(0) + (rlim_t)n;
     setrlimit(RLIMIT_NOFILE, &limit);
     if (vd_loop_init(&other, 0, &error) != VD_OK)
         return strstr(error.text, "too many open files") ? 1 : 2;

@@ -160,7 +160,7 @@ static void a_file_in_the_folder_s_place_is_an_error(void **state)
     assert_true(fd >= 0);
     close(fd);
     assert_code(vd_lock_file_open(&lock, vd_buf_text(&path), &error), VD_ERR_IO);
-    assert_says(&error, "Not a directory");
+    assert_says(&error, "is not a folder: choose another");
     vd_buf_release(&path);
 }
 

@@ -171,6 +171,34 @@ static void a_field_is_the_text_at_a_dotted_path(void **state)
     vd_attributes_release(&attributes);
 }
 
+static void of_several_fields_the_first_with_a_text_counts(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *json, *want;
+    } cases[] = {
+        {"{\"source\":{\"component\":\"a\"},\"by\":\"b\"}", "a"},
+        {"{\"source\":{\"component\":\"\"},\"by\":\"b\"}", "b"},
+        {"{\"source\":{},\"by\":\"b\"}", "b"},
+        {"{\"by\":\"b\"}", "b"},
+        {"{\"source\":\"a\"}", NULL},
+        {"{}", NULL},
+    };
+    struct vd_attributes attributes = {0};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct vd_event *event = event_of(cases[i].json);
+        struct vd_slice value = {0};
+        vd_attributes_set(&attributes, event);
+        bool found = vd_attributes_first_field(&attributes, VD_SLICE("source.component|by"),
+                                               &value);
+        assert_int_equal(found, cases[i].want != NULL);
+        if (found)
+            assert_slice(value, cases[i].want);
+        vd_event_unref(event);
+    }
+    vd_attributes_release(&attributes);
+}
+
 static void a_cluster_scoped_object_has_the_empty_namespace(void **state)
 {
     (void)state;
@@ -282,6 +310,7 @@ int main(void)
         cmocka_unit_test(a_label_is_looked_up_by_its_decoded_key),
         cmocka_unit_test(of_two_labels_with_one_key_the_first_counts),
         cmocka_unit_test(a_field_is_the_text_at_a_dotted_path),
+        cmocka_unit_test(of_several_fields_the_first_with_a_text_counts),
         cmocka_unit_test(a_cluster_scoped_object_has_the_empty_namespace),
         cmocka_unit_test(attributes_are_reused_from_event_to_event),
         cmocka_unit_test(labels_are_read_once),

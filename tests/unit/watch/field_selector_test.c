@@ -360,6 +360,31 @@ static void random_selectors_behave_like_the_model(void **state)
     vd_buf_release(&text);
 }
 
+static void requirements_can_be_asked_of_other_fields(void **state)
+{
+    (void)state;
+    struct vd_field_selector *s = parsed("regarding.name=a\\,b\\\\,reason!=x\\=y,type="), *renamed;
+    const struct vd_slice fields[] = {VD_SLICE("reason"), VD_SLICE("involvedObject.name|name"),
+                                      VD_SLICE("type")};
+    assert_int_equal(vd_field_selector_rename(&renamed, s, fields, NULL), VD_OK);
+    assert_slice(vd_field_selector_text(renamed),
+                 "involvedObject.name|name=a\\,b\\\\,reason!=x\\=y,type=");
+    static const char *const object[] = {"involvedObject.name|name", "a,b\\", NULL};
+    static const char *const other[] = {"regarding.name", "a,b\\", NULL};
+    assert_true(vd_field_selector_matches(renamed, pairs_lookup, object));
+    assert_false(vd_field_selector_matches(renamed, pairs_lookup, other));
+    vd_field_selector_unref(renamed);
+
+    struct vd_buf name = {0};
+    struct vd_error error;
+    for (size_t i = 0; i < VD_SELECTOR_LEN_MAX; i++)
+        vd_buf_add_char(&name, 'n');
+    const struct vd_slice longer[] = {fields[0], fields[1], vd_buf_slice(&name)};
+    assert_int_equal(vd_field_selector_rename(&renamed, s, longer, &error), VD_ERR_LIMIT);
+    vd_buf_release(&name);
+    vd_field_selector_unref(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -369,6 +394,7 @@ int main(void)
         cmocka_unit_test(requirements_come_in_canonical_order_without_escapes),
         cmocka_unit_test(a_required_value_is_found),
         cmocka_unit_test(limits_are_errors_one_step_beyond),
+        cmocka_unit_test(requirements_can_be_asked_of_other_fields),
         cmocka_unit_test(references_keep_a_selector_alive),
         cmocka_unit_test(random_selectors_behave_like_the_model),
     };
