@@ -33,6 +33,11 @@ extern "C" struct vd_pattern *vd_pattern_new(const char *text, size_t n, char *w
     return nullptr;
 }
 
+extern "C" size_t vd_pattern_size(const struct vd_pattern *pattern)
+{
+    return static_cast<size_t>(inside(pattern)->ProgramSize());
+}
+
 extern "C" void vd_pattern_free(struct vd_pattern *pattern)
 {
     delete inside(pattern);

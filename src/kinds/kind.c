@@ -304,6 +304,7 @@ static void read_schema(struct reading *r, const struct vd_kind_options *options
     const struct vd_json *schema = vd_json_dig(r->version, "schema", "openAPIV3Schema", NULL);
     struct vd_schema_options how = {
         .resource = true, .borrow = true, .metadata = options->metadata};
+    how.lazy = !options->builtin; /* definitions are checked when they come */
     how.advisory = options->builtin && vd_slice_is(annotation(r, "vedette.dev/schema"), "advisory");
     kind->preserve_unknown = vd_json_truth(vd_json_get(r->spec, VD_SLICE("preserveUnknownFields")));
     if (!schema) { /* none said: anything goes */

@@ -33,6 +33,10 @@ bool vd_object_validate(const struct vd_kind *kind, const struct vd_json *object
                                       "was invalid; correct the existing errors to complete "
                                       "validation"));
     vd_rules_check(kind, object, old, out);
+    if (out->effort.over && out->list.n == before)
+        vd_violations_add_at(out, VD_VIOLATION_INVALID, VD_SLICE("<nil>"), VD_SLICE("\"\""),
+                             VD_SLICE("its patterns and rules take more work to check than one "
+                                      "object may: shorter texts and simpler patterns help"));
     return out->list.n == before && out->dropped == 0;
 }
 

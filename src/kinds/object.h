@@ -30,7 +30,8 @@ void vd_object_prepare(const struct vd_kind *kind, struct vd_arena *arena, struc
  * Adds everything that is wrong: by the schema, the rules of metadata and those of
  * the kind. `old` is the stored object of an update, NULL for a create; fields that
  * only the server sets are expected to be in place already: vd_metadata_inherit. True if nothing is
- * wrong.
+ * wrong. On an event loop, out->effort is to be in_turn: with out->effort.over afterwards, ask
+ * again elsewhere.
  */
 bool vd_object_validate(const struct vd_kind *kind, const struct vd_json *object,
                         const struct vd_json *old, struct vd_violations *out);

@@ -4,9 +4,9 @@
  */
 #include "kube/object_check.h"
 
-#include "kinds/conditions.h"
 #include "kinds/status_door.h"
 #include "kube/object_meta.h"
+#include "kube/validation.h"
 #include "json/parse.h"
 
 /* The text of a top-level member, which is filled in where it is not said: typed clients
@@ -80,47 +80,9 @@ bool vd_call_check_fields(struct vd_call *call, const struct vd_kind *kind,
     return false;
 }
 
-static void reply_invalid(struct vd_call *call, const struct vd_kind *kind,
-                          const struct vd_json *object, const struct vd_violations *violations)
-{
-    size_t n = violations->list.n;
-    struct vd_status_cause *causes = vd_arena_alloc(&call->arena, n * sizeof *causes);
-    for (size_t i = 0; i < n; i++) {
-        const struct vd_violation *v = &violations->list.p[i];
-        causes[i] = (struct vd_status_cause){
-            .reason = vd_slice_of(vd_violation_reason(v->type)),
-            .message = vd_arena_copy(&call->arena, v->message),
-            .field = vd_arena_copy(&call->arena, v->field),
-        };
-    }
-    struct vd_status_target about = vd_call_about(call);
-    about.plural = kind->kind;
-    about.name = vd_meta_name(object);
-    struct vd_status status = vd_status_invalid(&call->arena, &about, causes, n);
-    vd_call_reply_status(call, &status);
-}
-
 bool vd_call_is_at_status(const struct vd_call *call)
 {
     return vd_slice_is(call->target.subresource, "status");
-}
-
-bool vd_call_check_valid(struct vd_call *call, const struct vd_kind *kind,
-                         const struct vd_json *object, const struct vd_json *old)
-{
-    struct vd_violations violations = {0};
-    bool ok = vd_object_validate(kind, object, old, &violations);
-    for (size_t i = 0; i < violations.passed.n; i++)
-        vd_call_warn(call, "%.*s: %.*s", VD_FMT(violations.passed.p[i].field),
-                     VD_FMT(violations.passed.p[i].message));
-    if (vd_call_is_at_status(call)) {
-        vd_conditions_check(kind, object, &violations);
-        ok = ok && !vd_violations_any(&violations);
-    }
-    if (!ok)
-        reply_invalid(call, kind, object, &violations);
-    vd_violations_release(&violations);
-    return ok;
 }
 
 bool vd_call_check_boundary(struct vd_call *call, const struct vd_json *object,
@@ -136,7 +98,7 @@ bool vd_call_check_boundary(struct vd_call *call, const struct vd_json *object,
     vd_meta_drop_empty(was);
     bool ok = vd_status_door_check(object, was, &violations);
     if (!ok)
-        reply_invalid(call, call->kind, object, &violations);
+        vd_call_reply_invalid(call, call->kind, object, &violations);
     vd_violations_release(&violations);
     return ok;
 }
@@ -150,7 +112,7 @@ bool vd_call_check_question(struct vd_call *call, const struct vd_kind *kind,
     vd_object_prepare(kind, &call->arena, object, true, &pruned);
     bool ok = vd_call_check_fields(call, kind, &pruned);
     vd_pruned_release(&pruned);
-    return ok && vd_call_check_valid(call, kind, object, NULL);
+    return ok && vd_call_check_valid(call, kind, object);
 }
 
 bool vd_call_check_namespace(struct vd_call *call)

@@ -24,10 +24,6 @@ bool vd_call_check_namespace(struct vd_call *call) VD_MUST_USE;
 bool vd_call_check_fields(struct vd_call *call, const struct vd_kind *kind,
                           const struct vd_pruned *pruned) VD_MUST_USE;
 
-/* The schema and the rules of the kind; `old` is NULL for a new object. */
-bool vd_call_check_valid(struct vd_call *call, const struct vd_kind *kind,
-                         const struct vd_json *object, const struct vd_json *old) VD_MUST_USE;
-
 /* A kind can demand that a write of status touches nothing else. */
 bool vd_call_check_boundary(struct vd_call *call, const struct vd_json *object,
                             const struct vd_json *old) VD_MUST_USE;
