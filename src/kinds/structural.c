@@ -6,6 +6,9 @@
 
 enum level { ROOT, ITEM, FIELD };
 
+/* What a small pattern counts: matching takes memory whatever its size. */
+enum { PATTERN_SIZE_MIN = 256 };
+
 void vd_structural_forbid(struct vd_violations *out, const struct vd_field_path *path,
                           struct vd_slice keyword, const char *detail)
 {
@@ -34,7 +37,7 @@ void vd_structural_count_patterns(struct vd_violations *out, const struct vd_fie
                                   size_t size)
 {
     bool was_over = out->effort.pattern_size > VD_DEFINITION_PATTERNS_SIZE_MAX;
-    out->effort.pattern_size += size;
+    out->effort.pattern_size += size > PATTERN_SIZE_MIN || !size ? size : PATTERN_SIZE_MIN;
     if (!was_over && out->effort.pattern_size > VD_DEFINITION_PATTERNS_SIZE_MAX)
         vd_violations_add(out, VD_VIOLATION_FORBIDDEN, path, vd_shown_nothing(),
                           "with this one the regular expressions of the definition compile to more "

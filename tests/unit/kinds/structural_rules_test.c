@@ -227,6 +227,14 @@ static void patterns_are_bounded(void **state)
         "\"x-kubernetes-validations\":[{\"rule\":\"self.matches('(a?){1000}(b?){1000}')\"}]", want);
 }
 
+static void small_patterns_count_too(void **state)
+{
+    size_t most = VD_DEFINITION_PATTERNS_SIZE_MAX / 256;
+    assert_many(*state, most, "\"pattern\":\"a\"", "");
+    assert_many(*state, most + 1, "\"pattern\":\"a\"", "pattern: Forbidden: with this one");
+    assert_many(*state, 10000, "\"x-kubernetes-validations\":[{\"rule\":\"true\"}]", "");
+}
+
 static void rules_are_bounded(void **state)
 {
     char want[256];
@@ -246,7 +254,7 @@ int main(void)
         arena_test(rules_must_compile),        arena_test(the_past_needs_keys),
         arena_test(dear_rules_are_refused),    arena_test(cardinality_counts),
         arena_test(defaults_follow_the_rules), arena_test(patterns_are_bounded),
-        arena_test(rules_are_bounded),
+        arena_test(small_patterns_count_too),  arena_test(rules_are_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
