@@ -5,6 +5,7 @@
  */
 #include "kinds/kind.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"
@@ -322,6 +323,10 @@ static void read_schema(struct reading *r, const struct vd_kind_options *options
 static void read_version(struct reading *r)
 {
     struct vd_kind *kind = r->kind;
+    struct vd_slice uid = vd_json_text(vd_json_dig(kind->document, "metadata", "uid", NULL));
+    kind->definition_uid = kind->builtin || !uid.p ? VD_SLICE("") : uid;
+    kind->definition_alive = vd_arena_alloc(&kind->arena, sizeof *kind->definition_alive);
+    atomic_init(kind->definition_alive, 0);
     kind->served = vd_json_truth(vd_json_get(r->version, VD_SLICE("served")));
     kind->terminating =
         vd_json_text(vd_json_dig(kind->document, "metadata", "deletionTimestamp", NULL)).n > 0;

@@ -194,6 +194,12 @@ void vd_call_reply_error(struct vd_call *call, int code, const struct vd_error *
     vd_call_reply_status(call, &status);
 }
 
+void vd_call_reply_no_path(struct vd_call *call)
+{
+    vd_call_reply(call, 404, VD_SLICE("text/plain; charset=utf-8"),
+                  VD_SLICE("404 page not found\n"));
+}
+
 void vd_call_reply_terminating(struct vd_call *call)
 {
     struct vd_status_target about = vd_call_about(call);

@@ -4,10 +4,15 @@
  */
 #include "kube/object_check.h"
 
+#include <stdatomic.h>
+
 #include "kinds/status_door.h"
+#include "kube/deletion.h"
 #include "kube/object_meta.h"
+#include "kube/uid.h"
 #include "kube/validation.h"
 #include "json/parse.h"
+#include "json/span.h"
 
 /* The text of a top-level member, which is filled in where it is not said: typed clients
  * leave apiVersion and kind out, since the URL has them. */
@@ -115,6 +120,46 @@ bool vd_call_check_question(struct vd_call *call, const struct vd_kind *kind,
     return ok && vd_call_check_valid(call, kind, object);
 }
 
+/* What is written is written only while this version is the newest. */
+static void guard(struct vd_call *call, const struct vd_key *key, const struct vd_event *event)
+{
+    call->guards[call->guard_count++] = (struct vd_wish){
+        .action = VD_CHECK, .when = VD_WHEN_REVISION, .revision = event->revision, .key = *key};
+}
+
+/* Definitions are large, so that one version is looked into only once. */
+static bool is_alive(const struct vd_kind *kind, const struct vd_event *event)
+{
+    static const struct vd_slice path[] = {{"metadata", 8}, {"deletionTimestamp", 17}};
+    struct vd_slice time;
+    if (atomic_load_explicit(kind->definition_alive, memory_order_relaxed) == event->revision)
+        return true;
+    if (vd_span_find(vd_body_slice(event->body), path, 2, &time))
+        return false;
+    atomic_store_explicit(kind->definition_alive, event->revision, memory_order_relaxed);
+    return true;
+}
+
+bool vd_call_check_definition(struct vd_call *call)
+{
+    struct vd_key key = {VD_DEFINITIONS, VD_SLICE(""), call->kind->storage_key};
+    struct vd_event *event = NULL;
+    char uid[VD_UID_TEXT_MAX];
+    if (!call->kind->definition_uid.n)
+        return true;
+    bool gone = vd_store_get(call->kube->store, &key, 0, &event, NULL) ||
+                !vd_slice_eq(vd_uid_format(event->uid, uid), call->kind->definition_uid);
+    bool alive = !gone && is_alive(call->kind, event);
+    if (alive)
+        guard(call, &key, event);
+    else if (gone)
+        vd_call_reply_no_path(call);
+    else
+        vd_call_reply_terminating(call);
+    vd_event_unref(event);
+    return alive;
+}
+
 bool vd_call_check_namespace(struct vd_call *call)
 {
     struct vd_key key = {VD_SLICE("namespaces"), VD_SLICE(""), call->target.space};
@@ -132,8 +177,7 @@ bool vd_call_check_namespace(struct vd_call *call)
     struct vd_json *space = NULL;
     int code = vd_json_parse_copy(&call->arena, vd_body_slice(event->body), NULL, &space, NULL);
     bool dying = !code && vd_meta_is_deleting(space);
-    call->guard = (struct vd_wish){
-        .action = VD_CHECK, .when = VD_WHEN_REVISION, .revision = event->revision, .key = key};
+    guard(call, &key, event);
     vd_event_unref(event);
     if (!dying)
         return true;

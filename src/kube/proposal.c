@@ -100,7 +100,7 @@ static void on_answered(struct vd_task *task)
         call->write(call);
     } else if (o->code == VD_ERR_CONFLICT) {
         struct vd_status_target about = vd_call_about(call);
-        bool its_own = o->at == call->proposal.n - 1; /* and not the guard's */
+        bool its_own = o->at == call->proposal.n - 1; /* and not a guard's */
         struct vd_status status = vd_status_modified(&call->arena, &about,
                                                      its_own ? o->revision : 0);
         vd_call_reply_status(call, &status);
@@ -149,8 +149,8 @@ bool vd_call_admit(struct vd_call *call, struct vd_proposal *proposal)
 void vd_call_propose(struct vd_call *call)
 {
     size_t n = 0;
-    if (call->guard.key.kind.n)
-        call->wishes[n++] = call->guard;
+    for (; n < call->guard_count; n++)
+        call->wishes[n] = call->guards[n];
     call->wishes[n++] = call->wish;
     call->answered.run = on_answered;
     call->proposal = (struct vd_proposal){call->wishes, n, proposal_done, call, NULL};
@@ -209,7 +209,7 @@ bool vd_call_read_current(struct vd_call *call, struct vd_json **out)
     if (!code)
         code = vd_body_parse(&call->arena, vd_body_slice(event->body), out, &call->managed, &error);
     call->managed_before = call->managed;
-    call->guard = (struct vd_wish){.revision = 0};
+    call->guard_count = 0;
     if (!code && call->kind->converts)
         vd_object_convert(stored_kind(call), call->kind, &call->arena, *out);
     if (!code)

@@ -80,8 +80,9 @@ void vd_call_create(struct vd_call *call)
 void vd_call_create_object(struct vd_call *call, struct vd_json *object)
 {
     struct vd_pruned pruned = {0};
+    call->guard_count = 0;
     if (!vd_call_check_kind(call, call->kind, object) || !vd_call_check_space(call, object) ||
-        !vd_call_check_namespace(call))
+        !vd_call_check_namespace(call) || !vd_call_check_definition(call))
         return;
     if (vd_meta_resource_version(object).n) {
         struct vd_status status = vd_status_bad_request(
