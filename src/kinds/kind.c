@@ -325,6 +325,10 @@ static void read_version(struct reading *r)
     struct vd_kind *kind = r->kind;
     struct vd_slice uid = vd_json_text(vd_json_dig(kind->document, "metadata", "uid", NULL));
     kind->definition_uid = kind->builtin || !uid.p ? VD_SLICE("") : uid;
+    struct vd_slice since = vd_json_text(
+        vd_json_dig(kind->document, "metadata", "resourceVersion", NULL));
+    if (kind->builtin || vd_slice_to_u64(since, &kind->schema_since))
+        kind->schema_since = 0;
     kind->definition_alive = vd_arena_alloc(&kind->arena, sizeof *kind->definition_alive);
     atomic_init(kind->definition_alive, 0);
     kind->served = vd_json_truth(vd_json_get(r->version, VD_SLICE("served")));

@@ -20,6 +20,9 @@
  *   vedette.dev/name-column           none: tables have no Name column of their own
  *   vedette.dev/generation            counted: as that of custom kinds is
  *
+ * A definition's metadata.resourceVersion is the revision up to which objects may have been written
+ * under another schema; the registry sees to it that one which stays as it is does not count.
+ *
  * A kind is immutable, but for the note in it, and reference counted; any number of threads may use
  * it. All slices and pointers in it live as long as it does.
  */
@@ -165,7 +168,9 @@ struct vd_kind {
     bool spec_owned_by_git;
     bool status_needs_version;
     bool status_boundary_strict;
-    bool preserve_unknown;          /* spec.preserveUnknownFields: nothing is pruned */
+    bool preserve_unknown; /* spec.preserveUnknownFields: nothing is pruned */
+    uint64_t schema_since; /* objects written up to this revision may be as an older schema wanted
+                              them; 0: none are */
     struct vd_slice definition_uid; /* of the stored definition; empty: it is none */
     /* The newest version of that which somebody has seen alive, 0 at first: a note for
      * whoever asks again. */

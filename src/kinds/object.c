@@ -5,12 +5,23 @@
 #include "kinds/rules.h"
 #include "kinds/schema_rules.h"
 
-void vd_object_prepare(const struct vd_kind *kind, struct vd_arena *arena, struct vd_json *object,
-                       bool create, struct vd_pruned *pruned)
+static void fit(const struct vd_kind *kind, struct vd_arena *arena, struct vd_json *object,
+                struct vd_pruned *pruned)
 {
     if (!kind->preserve_unknown)
         vd_schema_prune(kind->schema, object, pruned);
     vd_schema_default(kind->schema, arena, object);
+}
+
+void vd_object_catch_up(const struct vd_kind *kind, struct vd_arena *arena, struct vd_json *object)
+{
+    fit(kind, arena, object, NULL);
+}
+
+void vd_object_prepare(const struct vd_kind *kind, struct vd_arena *arena, struct vd_json *object,
+                       bool create, struct vd_pruned *pruned)
+{
+    fit(kind, arena, object, pruned);
     vd_rules_prepare(kind, arena, object, create);
 }
 

@@ -26,6 +26,16 @@
 void vd_object_prepare(const struct vd_kind *kind, struct vd_arena *arena, struct vd_json *object,
                        bool create, struct vd_pruned *pruned);
 
+/* Whether an object that was written at this revision may be other than its kind's schema now
+ * has objects: with fields that have gone, without defaults that have come. */
+static inline bool vd_object_is_behind(const struct vd_kind *kind, uint64_t revision)
+{
+    return revision <= kind->schema_since;
+}
+
+/* Prunes it and fills in defaults, as reading it does in Kubernetes. */
+void vd_object_catch_up(const struct vd_kind *kind, struct vd_arena *arena, struct vd_json *object);
+
 /*
  * Adds everything that is wrong: by the schema, the rules of metadata and those of
  * the kind. `old` is the stored object of an update, NULL for a create; fields that

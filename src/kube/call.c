@@ -139,12 +139,13 @@ void vd_call_reply_json(struct vd_call *call, unsigned status, struct vd_slice j
     vd_buf_release(&body);
 }
 
-void vd_call_reply_object(struct vd_call *call, unsigned status, struct vd_slice object)
+void vd_call_reply_object(struct vd_call *call, unsigned status, struct vd_slice object,
+                          uint64_t written)
 {
     struct vd_buf body = {0}, room = {0};
     struct vd_arena scratch = {0};
     struct vd_error error;
-    object = vd_shown_body(call->kind, object, &room);
+    object = vd_shown_body(call->kind, object, written, &room);
     if (call->scales)
         object = vd_scale_of(call->kind, object, &call->arena);
     vd_audit_object(vd_record_audit(call), object);

@@ -89,8 +89,9 @@ void vd_call_reply(struct vd_call *call, unsigned status, struct vd_slice conten
                    struct vd_slice body);
 /* A document, in the encoding that was asked for. */
 void vd_call_reply_json(struct vd_call *call, unsigned status, struct vd_slice json);
-/* One stored object, in the form and encoding that were asked for. */
-void vd_call_reply_object(struct vd_call *call, unsigned status, struct vd_slice body);
+/* One stored object, written at this revision, in the form and encoding that were asked for. */
+void vd_call_reply_object(struct vd_call *call, unsigned status, struct vd_slice body,
+                          uint64_t written);
 void vd_call_reply_status(struct vd_call *call, const struct vd_status *status);
 void vd_call_reply_error(struct vd_call *call, int code, const struct vd_error *error);
 

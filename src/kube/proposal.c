@@ -16,6 +16,7 @@
 #include "kube/deletion.h"
 #include "kube/field_manager.h"
 #include "kube/object_meta.h"
+#include "kube/shown.h"
 #include "kube/uid.h"
 #include "json/revision_hole.h"
 #include "json/write.h"
@@ -47,7 +48,7 @@ static void proposal_done(struct vd_proposal *p, const struct vd_outcome *outcom
 static void reply_written(struct vd_call *call, uint64_t revision)
 {
     struct vd_body *body = vd_body_new(call->wish.body, revision);
-    vd_call_reply_object(call, call->success, vd_body_slice(body));
+    vd_call_reply_object(call, call->success, vd_body_slice(body), VD_SHOWN_NEW);
     vd_body_unref(body);
 }
 
@@ -212,6 +213,8 @@ bool vd_call_read_current(struct vd_call *call, struct vd_json **out)
     call->guard_count = 0;
     if (!code && call->kind->converts)
         vd_object_convert(stored_kind(call), call->kind, &call->arena, *out);
+    if (!code && vd_object_is_behind(call->kind, event->revision))
+        vd_object_catch_up(call->kind, &call->arena, *out);
     if (!code)
         call->wish = (struct vd_wish){.when = VD_WHEN_REVISION,
                                       .revision = event->revision,

@@ -4,6 +4,9 @@
  * Objects are stored in one version. The others differ in apiVersion, and, where two
  * built-in groups share a storage, in the names of some top-level fields. So bytes are
  * copied in pieces, and nothing is decoded.
+ *
+ * The exception are objects that were last written before their kind's schema changed: they are
+ * decoded, pruned, given their defaults and encoded again, each time they are shown.
  */
 #ifndef VD_KUBE_SHOWN_H
 #define VD_KUBE_SHOWN_H
@@ -11,10 +14,21 @@
 #include "base/buf.h"
 #include "base/slice.h"
 #include "kinds/kind.h"
+#include "store/event.h"
 
-/* The body in the kind's form: itself where that is so already, else in *room, which is
- * reset. */
-struct vd_slice vd_shown_body(const struct vd_kind *kind, struct vd_slice body,
+/* For `written`: by somebody who has used the kind just now. */
+#define VD_SHOWN_NEW UINT64_MAX
+
+/* The body, which was written at a revision, in the kind's form: itself where that is so already,
+ * else in *room, which is reset. */
+struct vd_slice vd_shown_body(const struct vd_kind *kind, struct vd_slice body, uint64_t written,
                               struct vd_buf *room);
+
+/* When the body of an event was written: what a deletion shows is older than itself. `leaves`: it
+ * shows the version before it, as of an object that leaves a filter. */
+static inline uint64_t vd_shown_written(const struct vd_event *event, bool leaves)
+{
+    return leaves || event->type == VD_EVENT_DELETED ? event->previous : event->revision;
+}
 
 #endif
