@@ -98,8 +98,11 @@ static void track(struct vd_errand *e, struct vd_slice storage_key, const struct
     const struct vd_kind *kind = vd_kind_set_stored(set, storage_key);
     struct vd_json *old = NULL;
     if (kind &&
-        (!event || !vd_json_parse_copy(&e->arena, vd_body_slice(event->body), NULL, &old, NULL)))
+        (!event || !vd_json_parse_copy(&e->arena, vd_body_slice(event->body), NULL, &old, NULL))) {
+        if (event && vd_object_is_behind(kind, event->revision))
+            vd_object_catch_up(kind, &e->arena, old); /* what the schema did, nobody has done */
         vd_track_server(&e->arena, kind, old, object, vd_clock_wall_ms(e->agent->options.clock));
+    }
     vd_kind_set_unref(set);
 }
 
