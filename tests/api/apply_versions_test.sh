@@ -23,7 +23,8 @@ redefine() {
 }
 # apply STATUS VERSION MANAGER SPEC
 apply() {
-    apply_code=$(admin "/apis/x.io/$2/ts/o?fieldManager=$3" -X PATCH -o apply.out -w '%{http_code}' \
+    apply_code=$(admin "/apis/x.io/$2/ts/o?fieldManager=$3" -X PATCH -o apply.out \
+        -w '%{http_code}' \
         -H 'Content-Type: application/apply-patch+yaml' \
         -d "{\"apiVersion\":\"x.io/$2\",\"kind\":\"T\",\"metadata\":{\"name\":\"o\"},\"spec\":$4}")
     [ "$apply_code" = "$1" ] && return 0
@@ -52,7 +53,8 @@ says() { grep -qF -e "$1" apply.out || { cat apply.out; return 1; }; }
 tap "a server starts" start
 tap "a definition has two versions" post $crds CustomResourceDefinition \
     "\"metadata\":{\"name\":\"ts.x.io\"},\"spec\":{\"group\":\"x.io\",\"scope\":\"Cluster\",
-    \"names\":{\"plural\":\"ts\",\"kind\":\"T\"},\"versions\":[$(version v1 true),$(version v2 false)]}"
+    \"names\":{\"plural\":\"ts\",\"kind\":\"T\"},
+    \"versions\":[$(version v1 true),$(version v2 false)]}"
 tap "an object is applied in the first" apply 201 v1 A '{"a":"1","l":[{"k":"x","v":"1"}]}'
 tap "read in the second, its fields are still owned in the first" owners v2 'A/Apply/v1 a,l'
 tap "another manager meets them in the second" apply 409 v2 B '{"a":"2"}'

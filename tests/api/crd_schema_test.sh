@@ -29,8 +29,8 @@ END
 redefine() {
     definition "$1" "$2" >redefine.json
     admin "$crds/things.x.io" | jq -c --slurpfile new redefine.json '.spec = $new[0].spec' >put.json
-    [ "$(admin "$crds/things.x.io" -X PUT -H "$json" -d @put.json -o put.out -w '%{http_code}')" = 200 ] &&
-        return 0
+    [ "$(admin "$crds/things.x.io" -X PUT -H "$json" -d @put.json -o put.out \
+        -w '%{http_code}')" = 200 ] && return 0
     cat put.out
     return 1
 }
@@ -50,7 +50,10 @@ is() {
     return 1
 }
 # seen FILE WANT FILTER: the lines of a watch, when they are there.
-seen_now() { [ "$(jq -S -c "$3" "$1" 2>/dev/null | head -n "$(printf '%s\n' "$2" | wc -l)")" = "$2" ]; }
+seen_now() {
+    seen_n=$(printf '%s\n' "$2" | wc -l)
+    [ "$(jq -S -c "$3" "$1" 2>/dev/null | head -n "$seen_n")" = "$2" ]
+}
 seen() {
     until_true seen_now "$@" && return 0
     cat "$1"
@@ -69,7 +72,8 @@ reads() {
     tap "list does, $1" is "[$new,$new]" '[.items[0:2][].spec]' "$things"
     tap "a table does, $1" is '["dark","dark"]' '[.rows[0:2][].cells[1]]' "$things" \
         -H 'Accept: application/json;as=Table;v=v1;g=meta.k8s.io'
-    tap "and it keeps its resourceVersion, $1" is "\"$written\"" .metadata.resourceVersion "$things/a"
+    tap "and it keeps its resourceVersion, $1" is "\"$written\"" .metadata.resourceVersion \
+        "$things/a"
     watch_things "initial.$1" "$https$things?watch=1"
     tap "a watch begins with it, $1" seen "initial.$1" "$new" \
         'select(.object.metadata.name == "a") | .object.spec'
@@ -99,8 +103,8 @@ tap "and is no new generation" is 1 .metadata.generation "$things/c"
 tap "a status begins with it" is "$new" .spec "$things/d/status" -X PATCH -H "$merge" \
     -d '{"status":{"x":1}}'
 admin "$things/e" >e.json
-tap "writing back what was read is no new generation" is '[1,"dark"]' '[.metadata.generation,.spec.shade]' \
-    "$things/e" -X PUT -H "$json" -d @e.json
+tap "writing back what was read is no new generation" is '[1,"dark"]' \
+    '[.metadata.generation,.spec.shade]' "$things/e" -X PUT -H "$json" -d @e.json
 tap "but a new version, as it stores what was shown" [ "$(version_of "$things/e")" -gt "$written" ]
 tap "a deletion begins with it" is "$new" .spec "$things/f" -X DELETE
 tap "so that the marked object is as new as it looks" is "$new" .spec "$things/f"
@@ -118,6 +122,7 @@ watch_things gone "$https$things?watch=1&resourceVersion=$written"
 tap "the end of an object is told as it was shown" seen gone "$new" \
     'select(.type == "DELETED") | .object.spec'
 tap "deleting all that are left marks them" is '"ThingList"' .kind "$things" -X DELETE
-tap "as the schema has them" is "[$new]" '[.items[] | select(.metadata.name == "b") | .spec]' "$things"
+tap "as the schema has them" is "[$new]" '[.items[] | select(.metadata.name == "b") | .spec]' \
+    "$things"
 tap "the server stops in the end" stop
 tap_end
