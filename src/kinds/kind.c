@@ -10,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/buf.h"
+#include "json/compare.h"
 
 struct vd_kind_source {
     struct vd_refcount refs;
@@ -320,6 +321,16 @@ static void read_schema(struct reading *r, const struct vd_kind_options *options
     }
 }
 
+static bool schemas_differ(const struct reading *r)
+{
+    const struct vd_json *schema = vd_json_get(r->version, VD_SLICE("schema"));
+    VD_JSON_EACH (version, vd_json_get(r->spec, VD_SLICE("versions"))) {
+        if (!vd_json_eq(vd_json_get(version, VD_SLICE("schema")), schema))
+            return true;
+    }
+    return false;
+}
+
 static void read_version(struct reading *r)
 {
     struct vd_kind *kind = r->kind;
@@ -329,6 +340,7 @@ static void read_version(struct reading *r)
         vd_json_dig(kind->document, "metadata", "resourceVersion", NULL));
     if (kind->builtin || vd_slice_to_u64(since, &kind->schema_since))
         kind->schema_since = 0;
+    kind->schemas_differ = !kind->builtin && schemas_differ(r);
     kind->definition_alive = vd_arena_alloc(&kind->arena, sizeof *kind->definition_alive);
     atomic_init(kind->definition_alive, 0);
     kind->served = vd_json_truth(vd_json_get(r->version, VD_SLICE("served")));

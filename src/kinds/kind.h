@@ -171,6 +171,7 @@ struct vd_kind {
     bool preserve_unknown; /* spec.preserveUnknownFields: nothing is pruned */
     uint64_t schema_since; /* objects written up to this revision may be as an older schema wanted
                               them; 0: none are */
+    bool schemas_differ;   /* between versions: what was written through another may be other */
     struct vd_slice definition_uid; /* of the stored definition; empty: it is none */
     /* The newest version of that which somebody has seen alive, 0 at first: a note for
      * whoever asks again. */

@@ -26,11 +26,22 @@
 void vd_object_prepare(const struct vd_kind *kind, struct vd_arena *arena, struct vd_json *object,
                        bool create, struct vd_pruned *pruned);
 
-/* Whether an object that was written at this revision may be other than its kind's schema now
- * has objects: with fields that have gone, without defaults that have come. */
-static inline bool vd_object_is_behind(const struct vd_kind *kind, uint64_t revision)
+/* For `written`: just now, through this very kind. */
+#define VD_WRITTEN_NOW UINT64_MAX
+
+/* Whether an object that was written at this revision may be other than its kind's schema has
+ * objects: with fields that it does not know, without defaults that it has. */
+static inline bool vd_object_is_behind(const struct vd_kind *kind, uint64_t written)
 {
-    return revision <= kind->schema_since;
+    return written <= kind->schema_since || (kind->schemas_differ && written != VD_WRITTEN_NOW);
+}
+
+/* Whether whoever writes such an object without looking at the kind has to let it catch up first,
+ * in the form that is stored: its new revision would hide that it is behind. Of versions that
+ * differ nothing is hidden, and what one does not know another may. */
+static inline bool vd_object_must_catch_up(const struct vd_kind *kind, uint64_t written)
+{
+    return written <= kind->schema_since && !kind->schemas_differ;
 }
 
 /* Prunes it and fills in defaults, as reading it does in Kubernetes. */

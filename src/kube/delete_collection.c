@@ -122,7 +122,7 @@ static int mark(struct clearing *c, struct vd_wish *wish, struct vd_json *object
     struct vd_buf json = {0}, body = {0};
     size_t hole = 0;
     const struct vd_kind *kind = vd_kind_set_stored(c->call->kinds, wish->key.kind);
-    if (kind && vd_object_is_behind(kind, wish->revision))
+    if (kind && vd_object_must_catch_up(kind, wish->revision))
         vd_object_catch_up(kind, &c->arena, object); /* it is as new as its revision from now on */
     vd_deletion_mark(&c->arena, object, wish->key.kind, vd_clock_wall_ms(c->call->kube->clock));
     vd_json_write(&json, object);

@@ -48,7 +48,7 @@ static void proposal_done(struct vd_proposal *p, const struct vd_outcome *outcom
 static void reply_written(struct vd_call *call, uint64_t revision)
 {
     struct vd_body *body = vd_body_new(call->wish.body, revision);
-    vd_call_reply_object(call, call->success, vd_body_slice(body), VD_SHOWN_NEW);
+    vd_call_reply_object(call, call->success, vd_body_slice(body), VD_WRITTEN_NOW);
     vd_body_unref(body);
 }
 

@@ -2,7 +2,6 @@
 #include "kube/shown.h"
 
 #include "base/attributes.h"
-#include "kinds/object.h"
 #include "json/escape.h"
 #include "json/parse.h"
 #include "json/span.h"

@@ -5,22 +5,20 @@
  * built-in groups share a storage, in the names of some top-level fields. So bytes are
  * copied in pieces, and nothing is decoded.
  *
- * The exception are objects that were last written before their kind's schema changed: they are
- * decoded, pruned, given their defaults and encoded again, each time they are shown.
+ * The exception are objects that were last written before their kind's schema changed, or maybe
+ * through a version with another one: they are decoded, pruned, given their defaults and encoded
+ * again, each time they are shown.
  */
 #ifndef VD_KUBE_SHOWN_H
 #define VD_KUBE_SHOWN_H
 
 #include "base/buf.h"
 #include "base/slice.h"
-#include "kinds/kind.h"
+#include "kinds/object.h"
 #include "store/event.h"
 
-/* For `written`: by somebody who has used the kind just now. */
-#define VD_SHOWN_NEW UINT64_MAX
-
-/* The body, which was written at a revision, in the kind's form: itself where that is so already,
- * else in *room, which is reset. */
+/* The body, which was written at a revision (or VD_WRITTEN_NOW), in the kind's form: itself where
+ * that is so already, else in *room, which is reset. */
 struct vd_slice vd_shown_body(const struct vd_kind *kind, struct vd_slice body, uint64_t written,
                               struct vd_buf *room);
 

@@ -185,7 +185,7 @@ static void send_bookmark(struct vd_watch *w, uint64_t revision, bool initial_en
             vd_initial_end_write(&object, w->kind, &w->output);
         }
         vd_buf_add_text(&object, "}}");
-        add_object(out, w, vd_buf_slice(&object), VD_SHOWN_NEW);
+        add_object(out, w, vd_buf_slice(&object), VD_WRITTEN_NOW);
     }
     vd_buf_add_text(out, "}\n");
     vd_exchange_send(w->x, vd_frame_end(out));

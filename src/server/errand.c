@@ -84,7 +84,7 @@ static void catch_up(struct vd_errand *e, const struct vd_event *event, struct v
 {
     struct vd_kind_set *set = vd_kinds_snapshot(e->agent->options.kinds);
     const struct vd_kind *kind = vd_kind_set_stored(set, vd_entry_kind(event->entry));
-    if (kind && vd_object_is_behind(kind, event->revision))
+    if (kind && vd_object_must_catch_up(kind, event->revision))
         vd_object_catch_up(kind, &e->arena, object);
     vd_kind_set_unref(set);
 }
@@ -99,7 +99,7 @@ static void track(struct vd_errand *e, struct vd_slice storage_key, const struct
     struct vd_json *old = NULL;
     if (kind &&
         (!event || !vd_json_parse_copy(&e->arena, vd_body_slice(event->body), NULL, &old, NULL))) {
-        if (event && vd_object_is_behind(kind, event->revision))
+        if (event && vd_object_must_catch_up(kind, event->revision))
             vd_object_catch_up(kind, &e->arena, old); /* what the schema did, nobody has done */
         vd_track_server(&e->arena, kind, old, object, vd_clock_wall_ms(e->agent->options.clock));
     }

@@ -124,5 +124,29 @@ tap "the end of an object is told as it was shown" seen gone "$new" \
 tap "deleting all that are left marks them" is '"ThingList"' .kind "$things" -X DELETE
 tap "as the schema has them" is "[$new]" '[.items[] | select(.metadata.name == "b") | .spec]' \
     "$things"
+
+# ---- versions with schemas of their own ----
+
+# of_version NAME STORAGE FIELDS
+of_version() {
+    echo "{\"name\":\"$1\",\"served\":true,\"storage\":$2,\"schema\":{\"openAPIV3Schema\":{
+    \"type\":\"object\",\"properties\":{\"spec\":{\"type\":\"object\",\"properties\":{$3}}}}}}"
+}
+tap "a definition has versions that differ" post "$crds" CustomResourceDefinition \
+    "\"metadata\":{\"name\":\"boxes.x.io\"},\"spec\":{\"group\":\"x.io\",\"scope\":\"Cluster\",
+    \"names\":{\"plural\":\"boxes\",\"kind\":\"Box\"},\"versions\":[
+    $(of_version v1 true '"a":{"type":"string"},"c":{"type":"string","default":"one"}'),
+    $(of_version v2 false '"b":{"type":"string","default":"two"},"c":{"type":"string"}')]}"
+tap "an object is created in the first" post /apis/x.io/v1/boxes Box \
+    '"metadata":{"name":"first"},"spec":{"a":"x"}'
+tap "and one in the second" post /apis/x.io/v2/boxes Box '"metadata":{"name":"second"},"spec":{}'
+tap "the first shows both as it has them" is '[{"a":"x","c":"one"},{"c":"one"}]' '[.items[].spec]' \
+    /apis/x.io/v1/boxes
+tap "and the second as it does" is '[{"b":"two","c":"one"},{"b":"two"}]' '[.items[].spec]' \
+    /apis/x.io/v2/boxes
+tap "also one at a time" is '{"b":"two","c":"one"}' .spec /apis/x.io/v2/boxes/first
+tap "a patch through the second begins with that" is '{"b":"two","c":"one"}' .spec \
+    /apis/x.io/v2/boxes/first -X PATCH -H "$merge" -d '{"metadata":{"labels":{"a":"b"}}}'
+tap "so that the first has what is left" is '{"c":"one"}' .spec /apis/x.io/v1/boxes/first
 tap "the server stops in the end" stop
 tap_end

@@ -12,7 +12,7 @@ static void assert_shown(struct vd_arena *a, const struct vd_kind *kind, const c
 {
     struct vd_buf room = {0};
     struct vd_slice stored = vd_slice_of(backtick(a, body));
-    assert_slice(vd_shown_body(kind, stored, VD_SHOWN_NEW, &room), backtick(a, want));
+    assert_slice(vd_shown_body(kind, stored, VD_WRITTEN_NOW, &room), backtick(a, want));
     vd_buf_release(&room);
 }
 
