@@ -87,13 +87,14 @@ static void done(struct vd_work *work)
 {
     struct validation *v = (struct validation *)work;
     struct vd_call *call = v->call;
+    struct vd_violations violations = v->violations; /* an answer ends the call, and `v` with it */
     if (!call->x) {
-        vd_violations_release(&v->violations);
+        vd_violations_release(&violations);
         vd_call_free(call);
         return;
     }
     call->x->ops = NULL;
-    if (conclude(call, call->kind, v->object, &v->violations, v->ok))
+    if (conclude(call, call->kind, v->object, &violations, v->ok))
         v->then(call, v->object);
 }
 

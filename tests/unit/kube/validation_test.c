@@ -88,6 +88,34 @@ static void a_definition_is_checked_by_a_worker(void **state)
     answer_release(&a);
 }
 
+/* The answer ends a call whose arena has grown far beyond what is kept of it. */
+static void large_objects_are_refused_as_well(void **state)
+{
+    struct vd_buf body = {0}, request = {0};
+    struct client c;
+    struct answer a = {0};
+    (void)state;
+    put_things();
+    vd_buf_add_text(&body, "{\"apiVersion\":\"example.com/v1\",\"kind\":\"Thing\",\"metadata\":{"
+                           "\"name\":\"t\"},\"h\":\"");
+    for (int i = 0; i < 200000; i++)
+        vd_buf_add_char(&body, "ab"[i % 2]);
+    vd_buf_add_text(&body, "\"}");
+    vd_buf_addf(&request,
+                "POST /apis/example.com/v1/things HTTP/1.1\r\nHost: x\r\nContent-Type: "
+                "application/json\r\nContent-Length: %zu\r\n\r\n%s",
+                body.n, vd_buf_text(&body));
+    client_open(&c, &face.server);
+    client_send(&c, vd_buf_text(&request));
+    client_answer(&c, &a, false);
+    assert_int_equal(a.status, 422);
+    assert_non_null(strstr(vd_buf_text(&a.body), "h in body should match"));
+    answer_release(&a);
+    client_close(&c);
+    vd_buf_release(&body);
+    vd_buf_release(&request);
+}
+
 /* A client that does not wait: the worker's result is nobody's, and nothing is stored twice. */
 static void clients_may_leave(void **state)
 {
@@ -113,6 +141,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(the_first_and_the_next_are_told_the_same, open_face,
                                         close_face),
         cmocka_unit_test_setup_teardown(a_definition_is_checked_by_a_worker, open_face, close_face),
+        cmocka_unit_test_setup_teardown(large_objects_are_refused_as_well, open_face, close_face),
         cmocka_unit_test_setup_teardown(clients_may_leave, open_face, close_face),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
