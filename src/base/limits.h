@@ -106,6 +106,10 @@
     X(VD_VIOLATION_VALUE_LEN_MAX, 4096,       "bytes of a value that a violation shows, and of what it says of it; more is cut") \
     X(VD_PRUNED_PATHS_MAX,       100,         "unknown fields that are named of one object") \
     X(VD_DEFINITION_VERSIONS_MAX, 64,         "versions of a CustomResourceDefinition") \
+    X(VD_DEFINITION_PATTERNS_SIZE_MAX, 2097152, "instructions to which the patterns of a CustomResourceDefinition compile in all, those of its rules included; a small one counts 256") \
+    X(VD_DEFINITION_RULES_MAX,   10000,       "rules (x-kubernetes-validations) of a CustomResourceDefinition") \
+    X(VD_CHECK_WORK_MAX,         536870912,   "instructions of patterns times bytes of text that the check of one object may take; compiled ones count 64 each") \
+    X(VD_CHECK_TURN_WORK_MAX,    4194304,     "the same inside one turn of an event loop; a check that takes more, or has to compile, is done by a worker thread") \
     X(VD_LIST_KEYS_MAX,          64,          "names in x-kubernetes-list-map-keys of a definition's schema") \
     X(VD_LOG_LINE_MAX,           8192,        "bytes of a log line; a longer one is cut") \
     X(VD_LOG_QUEUE_MAX,          4096,        "log lines waiting to be written; more are dropped and counted") \

@@ -2,7 +2,7 @@
  * Regular expressions: RE2, whose syntax is that of Go and whose
  * matching takes linear time whatever the pattern is.
  *
- * This is the only C++ of the program, behind five C functions.
+ * This is the only C++ of the program, behind six C functions.
  */
 #ifndef VD_BASE_PATTERN_H
 #define VD_BASE_PATTERN_H
@@ -19,6 +19,9 @@ struct vd_pattern;
 /* Compiles `n` bytes of UTF-8. NULL when they are no pattern or one that is too
  * large; the reason, cut to fit, is then in `why`, a buffer of `why_len` bytes. */
 struct vd_pattern *vd_pattern_new(const char *text, size_t n, char *why, size_t why_len);
+
+/* The instructions of its program: what matching costs for each byte, at worst. */
+size_t vd_pattern_size(const struct vd_pattern *pattern);
 
 /* NULL is harmless. */
 void vd_pattern_free(struct vd_pattern *pattern);

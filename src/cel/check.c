@@ -314,6 +314,10 @@ static void fold_pattern(struct checker *c, struct vd_cel_node *node)
         return;
     struct vd_slice text = node->args[1]->literal.s;
     char why[128];
+    if (c->program->pattern_size > VD_DEFINITION_PATTERNS_SIZE_MAX) {
+        vd_cel_issue(c->issues, node->args[1]->at, "the regular expressions are too large");
+        return;
+    }
     struct vd_pattern *pattern = vd_pattern_new(text.p, text.n, why, sizeof why);
     if (!pattern) {
         vd_cel_issue(c->issues, node->args[1]->at, "invalid %.*s argument", VD_FMT(node->name));
@@ -321,6 +325,7 @@ static void fold_pattern(struct checker *c, struct vd_cel_node *node)
     }
     *VD_VEC_PUSH(&c->program->patterns) = pattern;
     node->pattern = pattern;
+    c->program->pattern_size += vd_pattern_size(pattern);
 }
 
 /* int('5'), duration('1h') and so on become what they give. */

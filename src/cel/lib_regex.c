@@ -6,19 +6,38 @@
 
 #include "cel/program_internal.h"
 
-/* The pattern of a call; *made is to be freed. */
-static const struct vd_pattern *pattern_of(struct vd_cel_run *run, const struct vd_cel_node *node,
-                                           const struct vd_cel_value *text,
-                                           struct vd_pattern **made, struct vd_cel_value *error)
+/* What the effort allows; the price of a call knows nothing of repetitions. */
+static struct vd_pattern *compile(struct vd_cel_run *run, struct vd_slice text,
+                                  struct vd_cel_value *error)
 {
     char why[128];
-    *made = NULL;
-    if (node->pattern)
-        return node->pattern;
-    *made = vd_pattern_new(text->s.p, text->s.n, why, sizeof why);
-    if (!*made)
+    *error = vd_cel_no_overload();
+    if (run->effort && !vd_effort_may_compile(run->effort)) {
+        run->cancelled = true;
+        return NULL;
+    }
+    struct vd_pattern *made = vd_pattern_new(text.p, text.n, why, sizeof why);
+    if (!made)
         *error = vd_cel_error(run, "error parsing regexp: %s", why);
-    return *made;
+    else if (run->effort)
+        vd_effort_spend(run->effort, VD_EFFORT_COMPILE * (uint64_t)vd_pattern_size(made));
+    return made;
+}
+
+/* The pattern of a call, if it may meet this text; *made is to be freed. */
+static const struct vd_pattern *pattern_of(struct vd_cel_run *run, const struct vd_cel_node *node,
+                                           const struct vd_cel_value *a, struct vd_pattern **made,
+                                           struct vd_cel_value *error)
+{
+    *made = node->pattern ? NULL : compile(run, a[1].s, error);
+    const struct vd_pattern *pattern = node->pattern ? node->pattern : *made;
+    if (pattern && run->effort &&
+        !vd_effort_match(run->effort, vd_pattern_size(pattern), a[0].s.n)) {
+        run->cancelled = true;
+        *error = vd_cel_no_overload();
+        return NULL;
+    }
+    return pattern;
 }
 
 static struct vd_cel_value matches(struct vd_cel_run *run, const struct vd_cel_node *node,
@@ -29,7 +48,7 @@ static struct vd_cel_value matches(struct vd_cel_run *run, const struct vd_cel_n
     struct vd_cel_value out;
     if (a[0].kind != VD_CEL_STRING || a[1].kind != VD_CEL_STRING)
         return vd_cel_no_overload();
-    const struct vd_pattern *pattern = pattern_of(run, node, &a[1], &made, &out);
+    const struct vd_pattern *pattern = pattern_of(run, node, a, &made, &out);
     if (pattern)
         out = vd_cel_bool(vd_pattern_matches(pattern, a[0].s.p, a[0].s.n));
     vd_pattern_free(made);
@@ -45,7 +64,7 @@ static struct vd_cel_value find(struct vd_cel_run *run, const struct vd_cel_node
     size_t at = 0, len = 0;
     if (a[0].kind != VD_CEL_STRING || a[1].kind != VD_CEL_STRING)
         return vd_cel_no_overload();
-    const struct vd_pattern *pattern = pattern_of(run, node, &a[1], &made, &out);
+    const struct vd_pattern *pattern = pattern_of(run, node, a, &made, &out);
     if (pattern && !vd_pattern_find(pattern, a[0].s.p, a[0].s.n, 0, &at, &len))
         at = len = 0;
     if (pattern)
@@ -91,7 +110,7 @@ static struct vd_cel_value find_all(struct vd_cel_run *run, const struct vd_cel_
         (n == 3 && a[2].kind != VD_CEL_INT))
         return vd_cel_no_overload();
     size_t limit = n == 3 && a[2].i >= 0 ? (size_t)a[2].i : SIZE_MAX;
-    const struct vd_pattern *pattern = pattern_of(run, node, &a[1], &made, &out);
+    const struct vd_pattern *pattern = pattern_of(run, node, a, &made, &out);
     if (pattern)
         out = collect(run, pattern, a[0].s, limit);
     vd_pattern_free(made);

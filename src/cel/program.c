@@ -98,6 +98,11 @@ bool vd_cel_program_uses_old_self(const struct vd_cel_program *program)
     return program->uses_old_self;
 }
 
+size_t vd_cel_program_pattern_size(const struct vd_cel_program *program)
+{
+    return program->pattern_size;
+}
+
 uint64_t vd_cel_program_cost(const struct vd_cel_program *program)
 {
     return program->cost;

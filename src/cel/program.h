@@ -29,6 +29,7 @@
 #include "base/arena.h"
 #include "base/attributes.h"
 #include "base/buf.h"
+#include "base/effort.h"
 #include "base/slice.h"
 #include "cel/type.h"
 #include "cel/value.h"
@@ -59,6 +60,9 @@ const struct vd_cel_type *vd_cel_program_type(const struct vd_cel_program *progr
 
 /* Does the expression name oldSelf? */
 bool vd_cel_program_uses_old_self(const struct vd_cel_program *program);
+
+/* The instructions of the regular expressions that were compiled with it. */
+size_t vd_cel_program_pattern_size(const struct vd_cel_program *program);
 
 /* The most that an evaluation can cost, as Kubernetes estimates it from the declared
  * bounds; UINT64_MAX when there is no bound. */
@@ -92,12 +96,13 @@ struct vd_cel_run {
     struct vd_arena *arena;
     const struct vd_cel_host *host; /* NULL: named formats find nothing wrong */
     uint64_t cost_max;
+    struct vd_effort *effort;           /* that regular expressions take; NULL: any */
     struct vd_cel_value self, old_self; /* made by vd_cel_of_json; old_self may be an optional */
 
     uint64_t cost;  /* so far */
     uint64_t steps; /* comparisons that have no cost of their own */
     size_t memory;  /* bytes taken from the arena */
-    bool cancelled; /* cost, steps or memory are used up */
+    bool cancelled; /* cost, steps, memory or effort are used up */
     struct vd_cel_value *slots;
     struct vd_cel_cached cache[VD_CEL_CACHE_SLOTS];
     unsigned cache_next; /* the slot that is given away next */

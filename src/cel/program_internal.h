@@ -75,6 +75,7 @@ struct vd_cel_program {
     uint32_t slot_count; /* the variables of folds */
     bool uses_old_self;
     uint64_t cost;
+    size_t pattern_size; /* instructions of `patterns` */
     VD_VEC(struct vd_pattern *) patterns;
 };
 

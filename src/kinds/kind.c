@@ -5,10 +5,12 @@
  */
 #include "kinds/kind.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"
 #include "base/buf.h"
+#include "json/compare.h"
 
 struct vd_kind_source {
     struct vd_refcount refs;
@@ -332,6 +334,7 @@ static void read_schema(struct reading *r, const struct vd_kind_options *options
     const struct vd_json *schema = vd_json_dig(r->version, "schema", "openAPIV3Schema", NULL);
     struct vd_schema_options how = {
         .resource = true, .borrow = true, .metadata = options->metadata};
+    how.lazy = !options->builtin; /* definitions are checked when they come */
     how.advisory = options->builtin && vd_slice_is(annotation(r, "vedette.dev/schema"), "advisory");
     kind->preserve_unknown = vd_json_truth(vd_json_get(r->spec, VD_SLICE("preserveUnknownFields")));
     if (!schema) { /* none said: anything goes */
@@ -346,9 +349,28 @@ static void read_schema(struct reading *r, const struct vd_kind_options *options
     }
 }
 
+static bool schemas_differ(const struct reading *r)
+{
+    const struct vd_json *schema = vd_json_get(r->version, VD_SLICE("schema"));
+    VD_JSON_EACH (version, vd_json_get(r->spec, VD_SLICE("versions"))) {
+        if (!vd_json_eq(vd_json_get(version, VD_SLICE("schema")), schema))
+            return true;
+    }
+    return false;
+}
+
 static void read_version(struct reading *r)
 {
     struct vd_kind *kind = r->kind;
+    struct vd_slice uid = vd_json_text(vd_json_dig(kind->document, "metadata", "uid", NULL));
+    kind->definition_uid = kind->builtin || !uid.p ? VD_SLICE("") : uid;
+    struct vd_slice since = vd_json_text(
+        vd_json_dig(kind->document, "metadata", "resourceVersion", NULL));
+    if (kind->builtin || vd_slice_to_u64(since, &kind->schema_since))
+        kind->schema_since = 0;
+    kind->schemas_differ = !kind->builtin && schemas_differ(r);
+    kind->definition_alive = vd_arena_alloc(&kind->arena, sizeof *kind->definition_alive);
+    atomic_init(kind->definition_alive, 0);
     kind->served = vd_json_truth(vd_json_get(r->version, VD_SLICE("served")));
     kind->terminating =
         vd_json_text(vd_json_dig(kind->document, "metadata", "deletionTimestamp", NULL)).n > 0;

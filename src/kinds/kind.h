@@ -20,8 +20,11 @@
  *   vedette.dev/name-column           none: tables have no Name column of their own
  *   vedette.dev/generation            counted: as that of custom kinds is
  *
- * A kind is immutable and reference counted; any number of threads may use it.
- * All slices and pointers in it live as long as it does.
+ * A definition's metadata.resourceVersion is the revision up to which objects may have been written
+ * under another schema; the registry sees to it that one which stays as it is does not count.
+ *
+ * A kind is immutable, but for the note in it, and reference counted; any number of threads may use
+ * it. All slices and pointers in it live as long as it does.
  */
 #ifndef VD_KINDS_KIND_H
 #define VD_KINDS_KIND_H
@@ -167,6 +170,13 @@ struct vd_kind {
     bool status_needs_version;
     bool status_boundary_strict;
     bool preserve_unknown; /* spec.preserveUnknownFields: nothing is pruned */
+    uint64_t schema_since; /* objects written up to this revision may be as an older schema wanted
+                              them; 0: none are */
+    bool schemas_differ;   /* between versions: what was written through another may be other */
+    struct vd_slice definition_uid; /* of the stored definition; empty: it is none */
+    /* The newest version of that which somebody has seen alive, 0 at first: a note for
+     * whoever asks again. */
+    _Atomic uint64_t *definition_alive;
     struct vd_schema *schema;
     const struct vd_json *document; /* the whole CRD, in `source` */
     struct vd_kind_source *source;

@@ -5,12 +5,23 @@
 #include "kinds/rules.h"
 #include "kinds/schema_rules.h"
 
-void vd_object_prepare(const struct vd_kind *kind, struct vd_arena *arena, struct vd_json *object,
-                       bool create, struct vd_pruned *pruned)
+static void fit(const struct vd_kind *kind, struct vd_arena *arena, struct vd_json *object,
+                struct vd_pruned *pruned)
 {
     if (!kind->preserve_unknown)
         vd_schema_prune(kind->schema, object, pruned);
     vd_schema_default(kind->schema, arena, object);
+}
+
+void vd_object_catch_up(const struct vd_kind *kind, struct vd_arena *arena, struct vd_json *object)
+{
+    fit(kind, arena, object, NULL);
+}
+
+void vd_object_prepare(const struct vd_kind *kind, struct vd_arena *arena, struct vd_json *object,
+                       bool create, struct vd_pruned *pruned)
+{
+    fit(kind, arena, object, pruned);
     vd_rules_prepare(kind, arena, object, create);
 }
 
@@ -33,6 +44,10 @@ bool vd_object_validate(const struct vd_kind *kind, const struct vd_json *object
                                       "was invalid; correct the existing errors to complete "
                                       "validation"));
     vd_rules_check(kind, object, old, out);
+    if (out->effort.over && out->list.n == before)
+        vd_violations_add_at(out, VD_VIOLATION_INVALID, VD_SLICE("<nil>"), VD_SLICE("\"\""),
+                             VD_SLICE("its patterns and rules take more work to check than one "
+                                      "object may: shorter texts and simpler patterns help"));
     return out->list.n == before && out->dropped == 0;
 }
 

@@ -26,11 +26,33 @@
 void vd_object_prepare(const struct vd_kind *kind, struct vd_arena *arena, struct vd_json *object,
                        bool create, struct vd_pruned *pruned);
 
+/* For `written`: just now, through this very kind. */
+#define VD_WRITTEN_NOW UINT64_MAX
+
+/* Whether an object that was written at this revision may be other than its kind's schema has
+ * objects: with fields that it does not know, without defaults that it has. */
+static inline bool vd_object_is_behind(const struct vd_kind *kind, uint64_t written)
+{
+    return written <= kind->schema_since || (kind->schemas_differ && written != VD_WRITTEN_NOW);
+}
+
+/* Whether whoever writes such an object without looking at the kind has to let it catch up first,
+ * in the form that is stored: its new revision would hide that it is behind. Of versions that
+ * differ nothing is hidden, and what one does not know another may. */
+static inline bool vd_object_must_catch_up(const struct vd_kind *kind, uint64_t written)
+{
+    return written <= kind->schema_since && !kind->schemas_differ;
+}
+
+/* Prunes it and fills in defaults, as reading it does in Kubernetes. */
+void vd_object_catch_up(const struct vd_kind *kind, struct vd_arena *arena, struct vd_json *object);
+
 /*
  * Adds everything that is wrong: by the schema, the rules of metadata and those of
  * the kind. `old` is the stored object of an update, NULL for a create; fields that
  * only the server sets are expected to be in place already: vd_metadata_inherit. True if nothing is
- * wrong.
+ * wrong. On an event loop, out->effort is to be in_turn: with out->effort.over afterwards, ask
+ * again elsewhere.
  */
 bool vd_object_validate(const struct vd_kind *kind, const struct vd_json *object,
                         const struct vd_json *old, struct vd_violations *out);

@@ -18,6 +18,7 @@
 #include "base/alloc.h"
 #include "base/refcount.h"
 #include "base/vec.h"
+#include "json/compare.h"
 
 struct vd_kind_set {
     struct vd_refcount refs;
@@ -266,6 +267,17 @@ static void change_release(struct change *change)
     VD_VEC_RELEASE(&change->fresh);
 }
 
+/* Objects that were as the schema wanted them still are, if it has not changed. */
+static void inherit_since(const struct vd_kind_set *set, struct vd_kind *kind)
+{
+    const struct vd_kind *was = vd_kind_set_resource(set, kind->group, kind->version, kind->plural);
+    if (was && was->preserve_unknown == kind->preserve_unknown &&
+        vd_slice_eq(was->definition_uid, kind->definition_uid) &&
+        vd_json_eq(vd_schema_source(vd_schema_root(was->schema)),
+                   vd_schema_source(vd_schema_root(kind->schema))))
+        kind->schema_since = was->schema_since;
+}
+
 /* Whether the new kind may stand beside the ones of the current set. */
 static int check_room(const struct vd_kinds *kinds, const struct vd_kind *kind,
                       struct vd_error *error)
@@ -305,6 +317,7 @@ int vd_kinds_put(struct vd_kinds *kinds, const struct vd_json *document, bool bu
         if (code)
             break;
         *VD_VEC_PUSH(&change.fresh) = kind;
+        inherit_since(change.old, kind);
         code = check_room(kinds, kind, error);
         if (code)
             break;

@@ -18,7 +18,8 @@
  * are refused. Whether a CRD's schema is structural is another question, asked of
  * the CRD.
  *
- * A schema is immutable and reference counted; any number of threads may use it.
+ * A schema is reference counted; any number of threads may use it. What changes is only that a
+ * lazy one compiles what it has put off, which nobody sees.
  */
 #ifndef VD_KINDS_SCHEMA_H
 #define VD_KINDS_SCHEMA_H
@@ -48,6 +49,10 @@ struct vd_schema_options {
     /* The document outlives the schema and does not change: no copy is made. */
     bool borrow;
 
+    /* Patterns and rules are compiled when an object first needs them, by whoever may: see
+     * base/effort.h. They have been looked at before, so that they can be compiled. */
+    bool lazy;
+
     /* `required` and list types are documentation: somebody else checks them, in
      * better words. */
     bool advisory;
@@ -70,7 +75,8 @@ void vd_schema_unref(struct vd_schema *s);
 
 /*
  * Adds everything that is wrong with the object; true if nothing is. A null where
- * the schema does not allow one is wrong, so prune first.
+ * the schema does not allow one is wrong, so prune first. With out->effort.over, it has
+ * not been looked at to the end, and `true` means nothing.
  */
 bool vd_schema_validate(const struct vd_schema *s, const struct vd_json *object,
                         struct vd_violations *out);

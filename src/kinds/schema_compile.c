@@ -4,12 +4,13 @@
  * The document is copied into the schema's arena first (or somebody else keeps it),
  * so that nodes can point into it (enum values, defaults, names) and descriptions stay at hand. A
  * keyword of the wrong type is an error; one that is not in the table below is
- * left alone.
+ * left alone. What takes long, patterns and rules, may wait until it is needed.
  */
 #include <math.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/hash_map.h"
 #include "kinds/schema_internal.h"
 #include "kinds/schema_rules.h"
 
@@ -18,6 +19,8 @@ struct compiler {
     struct vd_error *error;
     bool advisory;
     bool resource;
+    bool lazy;
+    struct vd_hash_map patterns; /* struct vd_schema_pattern by text */
 };
 
 static const struct vd_schema_node *compile(struct compiler *c, const struct vd_json *source,
@@ -255,6 +258,29 @@ static bool compile_bound(struct compiler *c, struct vd_schema_bounds *bounds,
     return true;
 }
 
+static struct vd_slice pattern_text(const void *item)
+{
+    return ((const struct vd_schema_pattern *)item)->text;
+}
+
+const struct vd_pattern *vd_schema_pattern_get(struct vd_schema_pattern *pattern,
+                                               struct vd_effort *effort)
+{
+    struct vd_pattern *made = atomic_load_explicit(&pattern->compiled, memory_order_acquire);
+    struct vd_pattern *other = NULL;
+    char why[1];
+    if (made || !vd_effort_may_compile(effort))
+        return made;
+    made = vd_pattern_new(pattern->text.p, pattern->text.n, why, sizeof why);
+    if (!made)
+        return NULL;
+    vd_effort_spend(effort, VD_EFFORT_COMPILE * (uint64_t)vd_pattern_size(made));
+    if (atomic_compare_exchange_strong(&pattern->compiled, &other, made))
+        return made;
+    vd_pattern_free(made); /* somebody was faster */
+    return other;
+}
+
 static bool compile_pattern(struct compiler *c, struct vd_schema_bounds *bounds,
                             const struct vd_json *value, const struct vd_field_path *path)
 {
@@ -265,12 +291,17 @@ static bool compile_pattern(struct compiler *c, struct vd_schema_bounds *bounds,
         return refuse(c, &at, "must be a string");
     if (text.n == 0)
         return true;
-    struct vd_pattern *pattern = vd_pattern_new(text.p, text.n, why, sizeof why);
-    if (!pattern)
+    bounds->pattern = vd_hash_map_get(&c->patterns, text);
+    if (bounds->pattern)
+        return true;
+    struct vd_pattern *compiled = c->lazy ? NULL : vd_pattern_new(text.p, text.n, why, sizeof why);
+    if (!compiled && !c->lazy)
         return refuse(c, &at, why);
-    *VD_VEC_PUSH(&c->schema->patterns) = pattern;
-    bounds->pattern = pattern;
-    bounds->pattern_text = text;
+    bounds->pattern = zeroed(c, sizeof *bounds->pattern);
+    bounds->pattern->text = text;
+    atomic_init(&bounds->pattern->compiled, compiled);
+    vd_hash_map_put(&c->patterns, bounds->pattern);
+    *VD_VEC_PUSH(&c->schema->patterns) = bounds->pattern;
     return true;
 }
 
@@ -402,14 +433,15 @@ static void summarise(struct vd_schema_node *node)
 
 /* x-kubernetes-validations. A rule that does not compile says so when it is asked:
  * definitions are judged by structural_rules.c before they come here. */
-static void compile_rules(struct compiler *c, struct vd_schema_node *node,
-                          const struct vd_json *source, const struct vd_field_path *path)
+static void note_rules(struct compiler *c, struct vd_schema_node *node,
+                       const struct vd_json *source, const struct vd_field_path *path)
 {
+    const struct vd_json *rules = vd_json_get(source, VD_SLICE("x-kubernetes-validations"));
+    if (!vd_json_is(rules, VD_JSON_ARRAY) || vd_json_count(rules) == 0)
+        return;
     bool resource = (node->flags & VD_SCHEMA_EMBEDDED) || (!path && c->resource);
-    struct vd_schema_rules *rules = vd_schema_rules_compile(&c->schema->arena, source, resource);
-    node->rules = rules;
-    if (rules)
-        *VD_VEC_PUSH(&c->schema->rules) = rules;
+    *VD_VEC_PUSH(&c->schema->ruled) = (struct vd_schema_ruled){source, resource};
+    node->rules = (uint32_t)c->schema->ruled.n;
 }
 
 static const struct vd_schema_node *compile(struct compiler *c, const struct vd_json *source,
@@ -436,7 +468,7 @@ static const struct vd_schema_node *compile(struct compiler *c, const struct vd_
         return NULL;
     if (c->schema->metadata && (node->flags & VD_SCHEMA_EMBEDDED))
         node->metadata = c->schema->metadata->root;
-    compile_rules(c, node, source, path);
+    note_rules(c, node, source, path);
     summarise(node);
     return node;
 }
@@ -445,13 +477,22 @@ int vd_schema_new(struct vd_schema **out, const struct vd_json *openapi,
                   const struct vd_schema_options *options, struct vd_error *error)
 {
     struct vd_schema *s = VD_NEW(struct vd_schema);
-    struct compiler c = {s, error, options && options->advisory, options && options->resource};
+    struct compiler c = {.schema = s,
+                         .error = error,
+                         .advisory = options && options->advisory,
+                         .resource = options && options->resource,
+                         .lazy = options && options->lazy};
+    struct vd_effort effort = {0};
     vd_refcount_init(&s->refs);
+    vd_hash_map_init(&c.patterns, pattern_text);
+    s->book = zeroed(&c, sizeof *s->book);
+    atomic_init(s->book, NULL);
     if (options && options->metadata)
         s->metadata = vd_schema_ref(options->metadata);
     if (openapi && !(options && options->borrow))
         openapi = vd_json_copy(&s->arena, openapi);
     const struct vd_schema_node *compiled = compile(&c, openapi, NULL);
+    vd_hash_map_release(&c.patterns);
     if (!compiled) {
         vd_schema_unref(s);
         return VD_ERR_INVALID;
@@ -464,6 +505,8 @@ int vd_schema_new(struct vd_schema **out, const struct vd_json *openapi,
         root->metadata = s->metadata ? s->metadata->root : NULL;
     }
     s->root = root;
+    if (!c.lazy && vd_schema_has_rules(s))
+        (void)vd_schema_rules_get(s, &effort);
     *out = s;
     return VD_OK;
 }
@@ -479,11 +522,10 @@ void vd_schema_unref(struct vd_schema *s)
     if (!s || !vd_unref(&s->refs))
         return;
     for (size_t i = 0; i < s->patterns.n; i++)
-        vd_pattern_free(s->patterns.p[i]);
+        vd_pattern_free(atomic_load(&s->patterns.p[i]->compiled));
     VD_VEC_RELEASE(&s->patterns);
-    for (size_t i = 0; i < s->rules.n; i++)
-        vd_schema_rules_release(s->rules.p[i]);
-    VD_VEC_RELEASE(&s->rules);
+    vd_rule_book_free(atomic_load(s->book));
+    VD_VEC_RELEASE(&s->ruled);
     vd_arena_release(&s->arena);
     vd_schema_unref(s->metadata);
     free(s);

@@ -8,6 +8,7 @@
 #ifndef VD_KINDS_SCHEMA_INTERNAL_H
 #define VD_KINDS_SCHEMA_INTERNAL_H
 
+#include <stdatomic.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -70,14 +71,19 @@ enum vd_bound {
     VD_BOUND_MAX_PROPERTIES = 256,
 };
 
+/* A pattern; those of a schema that are alike are one. */
+struct vd_schema_pattern {
+    struct vd_slice text;
+    _Atomic(struct vd_pattern *) compiled; /* NULL: not yet. Owned */
+};
+
 struct vd_schema_bounds {
     uint32_t set; /* enum vd_bound */
     bool exclusive_minimum, exclusive_maximum;
     double minimum, maximum, multiple_of;
     uint64_t min_length, max_length, min_items, max_items, min_properties, max_properties;
-    const struct vd_pattern *pattern; /* NULL: none */
-    struct vd_slice pattern_text;
-    const struct vd_json *values; /* enum: an array, or NULL */
+    struct vd_schema_pattern *pattern; /* NULL: none */
+    const struct vd_json *values;      /* enum: an array, or NULL */
 };
 
 struct vd_schema_list {
@@ -108,17 +114,31 @@ struct vd_schema_node {
     const struct vd_json *fallback; /* the default, or NULL */
     const struct vd_json *source;
     const struct vd_schema_node *metadata; /* root of the ObjectMeta schema, or NULL */
-    const struct vd_schema_rules *rules;   /* x-kubernetes-validations, or NULL */
+    uint32_t rules; /* x-kubernetes-validations: their place in the book plus one, 0 none */
 };
+
+/* A node that has rules. */
+struct vd_schema_ruled {
+    const struct vd_json *source;
+    bool resource;
+};
+
+/* The rules of a schema, compiled. */
+struct vd_rule_book;
 
 struct vd_schema {
     struct vd_refcount refs;
     struct vd_arena arena;
     struct vd_schema *metadata; /* a reference, or NULL */
     const struct vd_schema_node *root;
-    VD_VEC(struct vd_pattern *) patterns;   /* owned */
-    VD_VEC(struct vd_schema_rules *) rules; /* those of the nodes */
+    VD_VEC(struct vd_schema_pattern *) patterns;
+    VD_VEC(struct vd_schema_ruled) ruled;
+    _Atomic(struct vd_rule_book *) *book; /* NULL in it: not compiled yet. Owned */
 };
+
+/* The pattern, ready for use. NULL: the effort does not allow it, or it is no pattern. */
+const struct vd_pattern *vd_schema_pattern_get(struct vd_schema_pattern *pattern,
+                                               struct vd_effort *effort);
 
 /* The property of this name, or NULL. */
 const struct vd_schema_property *vd_schema_find(const struct vd_schema_node *node,

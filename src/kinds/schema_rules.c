@@ -24,40 +24,81 @@
 
 /* ---- compiling ---- */
 
-struct vd_schema_rules *vd_schema_rules_compile(struct vd_arena *a, const struct vd_json *schema,
-                                                bool resource)
+struct vd_rule_book {
+    struct vd_arena arena;
+    struct vd_schema_rules *p; /* in the order of the schema's `ruled` */
+    size_t n;
+    size_t text_len; /* of all expressions */
+};
+
+static void compile_rule(struct vd_arena *a, struct vd_cel_rule *rule,
+                         const struct vd_cel_type *type)
 {
-    const struct vd_json *sources = vd_json_get(schema, VD_SLICE("x-kubernetes-validations"));
-    size_t count = vd_json_is(sources, VD_JSON_ARRAY) ? vd_json_count(sources) : 0;
-    if (count == 0)
-        return NULL;
-    struct vd_schema_rules *rules = vd_arena_alloc(a, sizeof *rules);
-    struct vd_slice name = vd_json_text(vd_json_get(schema, VD_SLICE("type")));
-    *rules = (struct vd_schema_rules){
-        .p = vd_arena_alloc(a, count * sizeof *rules->p),
-        .type = vd_schema_cel_type(a, schema, resource),
+    struct vd_buf issues = {0}, message_issues = {0};
+    vd_cel_rule_compile(rule, a, type, &issues, &message_issues);
+    if (issues.n)
+        rule->issues = vd_arena_copy(a, vd_buf_slice(&issues));
+    vd_buf_release(&issues);
+    vd_buf_release(&message_issues);
+}
+
+/* The rules of one node. */
+static struct vd_schema_rules compile_rules(struct vd_arena *a, const struct vd_schema_ruled *ruled)
+{
+    const struct vd_json *sources = vd_json_get(ruled->source,
+                                                VD_SLICE("x-kubernetes-validations"));
+    struct vd_slice name = vd_json_text(vd_json_get(ruled->source, VD_SLICE("type")));
+    struct vd_schema_rules rules = {
+        .p = vd_arena_alloc(a, vd_json_count(sources) * sizeof *rules.p),
+        .type = vd_schema_cel_type(a, ruled->source, ruled->resource),
         .type_name = name.p ? name : VD_SLICE(""),
     };
     VD_JSON_EACH (source, sources) {
-        struct vd_cel_rule *rule = &rules->p[rules->n];
-        struct vd_buf issues = {0}, message_issues = {0};
-        (void)vd_schema_rule_read(a, schema, source, rule);
-        if (!rule->text.n || !rules->type)
+        struct vd_cel_rule *rule = &rules.p[rules.n];
+        (void)vd_schema_rule_read(a, ruled->source, source, rule);
+        if (!rule->text.n || !rules.type)
             continue;
-        vd_cel_rule_compile(rule, a, rules->type, &issues, &message_issues);
-        if (issues.n)
-            rule->issues = vd_arena_copy(a, vd_buf_slice(&issues));
-        rules->n++;
-        vd_buf_release(&issues);
-        vd_buf_release(&message_issues);
+        compile_rule(a, rule, rules.type);
+        rules.n++;
     }
     return rules;
 }
 
-void vd_schema_rules_release(struct vd_schema_rules *rules)
+static struct vd_rule_book *compile_book(const struct vd_schema *s)
 {
-    for (size_t i = 0; rules && i < rules->n; i++)
-        vd_cel_rule_release(&rules->p[i]);
+    struct vd_rule_book *book = VD_NEW(struct vd_rule_book);
+    book->n = s->ruled.n;
+    book->p = vd_arena_alloc(&book->arena, book->n * sizeof *book->p);
+    for (size_t i = 0; i < book->n; i++) {
+        book->p[i] = compile_rules(&book->arena, &s->ruled.p[i]);
+        for (size_t k = 0; k < book->p[i].n; k++)
+            book->text_len += book->p[i].p[k].text.n + book->p[i].p[k].message_expression.n;
+    }
+    return book;
+}
+
+void vd_rule_book_free(struct vd_rule_book *book)
+{
+    for (size_t i = 0; book && i < book->n; i++)
+        for (size_t k = 0; k < book->p[i].n; k++)
+            vd_cel_rule_release(&book->p[i].p[k]);
+    if (book)
+        vd_arena_release(&book->arena);
+    free(book);
+}
+
+const struct vd_rule_book *vd_schema_rules_get(const struct vd_schema *s, struct vd_effort *effort)
+{
+    struct vd_rule_book *book = atomic_load_explicit(s->book, memory_order_acquire);
+    struct vd_rule_book *other = NULL;
+    if (book || !vd_effort_may_compile(effort))
+        return book;
+    book = compile_book(s);
+    vd_effort_spend(effort, VD_EFFORT_COMPILE * (uint64_t)book->text_len);
+    if (atomic_compare_exchange_strong(s->book, &other, book))
+        return book;
+    vd_rule_book_free(book); /* somebody was faster */
+    return other;
 }
 
 /* ---- what CEL asks of Kubernetes' names ---- */
@@ -130,6 +171,7 @@ struct pair {
 
 struct rule_walk {
     struct vd_violations *out;
+    const struct vd_rule_book *book;
     struct vd_arena arena;
     struct vd_cel_run run;
     uint64_t budget;
@@ -270,6 +312,8 @@ static void check_rule(struct rule_walk *w, const struct vd_schema_rules *rules,
     w->run.self = vd_cel_of_json(&w->run, pair->value, rules->type);
     set_old_self(w, rules, pair, rule->optional_old_self);
     struct vd_cel_value result = vd_cel_eval(rule->program, &w->run);
+    if (!vd_effort_spend(&w->out->effort, VD_EFFORT_CEL * w->run.cost))
+        w->over = true;
     if (!w->run.cancelled && !pay(w, rules, path))
         return;
     if (result.kind == VD_CEL_BOOL && result.truth)
@@ -335,8 +379,9 @@ static void walk(struct rule_walk *w, const struct vd_schema_node *node, struct 
         return;
     if (vd_json_is(pair.old, VD_JSON_NULL))
         pair.old = NULL;
-    for (size_t i = 0; node->rules && i < node->rules->n && !w->over; i++)
-        check_rule(w, node->rules, &node->rules->p[i], &pair, parent, path);
+    const struct vd_schema_rules *rules = node->rules ? &w->book->p[node->rules - 1] : NULL;
+    for (size_t i = 0; rules && i < rules->n && !w->over; i++)
+        check_rule(w, rules, &rules->p[i], &pair, parent, path);
     if (w->over)
         return;
     if (vd_json_is(pair.value, VD_JSON_OBJECT))
@@ -366,8 +411,12 @@ bool vd_schema_check_rules(const struct vd_schema *s, const struct vd_json *obje
 {
     if (!vd_schema_has_rules(s))
         return true;
-    struct rule_walk w = {.out = out, .budget = VD_CEL_BUDGET_MAX, .ok = true};
+    const struct vd_rule_book *book = vd_schema_rules_get(s, &out->effort);
+    if (!book)
+        return false;
+    struct rule_walk w = {.out = out, .book = book, .budget = VD_CEL_BUDGET_MAX, .ok = true};
     w.run.arena = &w.arena;
+    w.run.effort = &out->effort;
     w.run.host = &vd_schema_cel_host;
     w.run.cost_max = VD_CEL_CALL_COST_MAX;
     walk(&w, s->root, (struct pair){object, old}, NULL, NULL);

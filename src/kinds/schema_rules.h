@@ -35,10 +35,10 @@ struct vd_cel_type *vd_schema_cel_type(struct vd_arena *a, const struct vd_json 
 bool vd_schema_rule_read(struct vd_arena *a, const struct vd_json *schema,
                          const struct vd_json *source, struct vd_cel_rule *out);
 
-/* The rules of a schema, compiled; NULL if it has none. To be released. */
-struct vd_schema_rules *vd_schema_rules_compile(struct vd_arena *a, const struct vd_json *schema,
-                                                bool resource);
-void vd_schema_rules_release(struct vd_schema_rules *rules);
+/* The rules of all nodes of a schema, compiled if they are not; NULL: the effort does not
+ * allow it. They are the schema's. */
+const struct vd_rule_book *vd_schema_rules_get(const struct vd_schema *s, struct vd_effort *effort);
+void vd_rule_book_free(struct vd_rule_book *book); /* NULL is harmless */
 
 /* What is wrong with `text` as a format that CEL's format library names. */
 extern const struct vd_cel_host vd_schema_cel_host;

@@ -23,6 +23,7 @@
 
 struct walk {
     struct vd_violations *out; /* NULL: probing */
+    struct vd_effort *effort;
     size_t matches;            /* checks passed: which alternative came closest */
     const struct vd_json *old; /* what the next value to be checked was before, or NULL */
 };
@@ -207,6 +208,23 @@ static bool check_length(struct walk *w, const struct vd_schema_bounds *b, struc
     return true;
 }
 
+static bool check_pattern(struct walk *w, struct vd_schema_pattern *p, struct vd_slice text,
+                          const struct vd_field_path *path)
+{
+    const struct vd_pattern *pattern = vd_schema_pattern_get(p, w->effort);
+    bool was_over = w->effort->over;
+    if (pattern && vd_effort_match(w->effort, vd_pattern_size(pattern), text.n) &&
+        vd_pattern_matches(pattern, text.p, text.n))
+        return true;
+    if (!w->out || was_over)
+        return false;
+    if (w->effort->over)
+        return complain(w, VD_VIOLATION_INVALID, path, vd_shown_text(w->out, text),
+                        "is too long to be compared with '%.*s'", VD_FMT(p->text));
+    return complain(w, VD_VIOLATION_INVALID, path, vd_shown_text(w->out, text),
+                    "should match '%.*s'", VD_FMT(p->text));
+}
+
 static bool check_string(struct walk *w, const struct vd_schema_node *node,
                          const struct vd_json *value, const struct vd_field_path *path)
 {
@@ -216,9 +234,8 @@ static bool check_string(struct walk *w, const struct vd_schema_node *node,
     if (b) {
         if (!check_length(w, b, text, path))
             ok = false;
-        else if (b->pattern && !vd_pattern_matches(b->pattern, text.p, text.n))
-            ok = w->out && complain(w, VD_VIOLATION_INVALID, path, vd_shown_text(w->out, text),
-                                    "should match '%.*s'", VD_FMT(b->pattern_text));
+        else if (b->pattern && !check_pattern(w, b->pattern, text, path))
+            ok = false;
     }
     if (node->format && !vd_format_matches((enum vd_format)node->format, text)) {
         if (!w->out)
@@ -451,9 +468,9 @@ static bool check_object(struct walk *w, const struct vd_schema_node *node,
     return ok;
 }
 
-static bool fits(const struct vd_schema_node *node, const struct vd_json *value)
+static bool fits(struct walk *w, const struct vd_schema_node *node, const struct vd_json *value)
 {
-    struct walk probe = {0};
+    struct walk probe = {.effort = w->effort};
     return check(&probe, node, value, NULL);
 }
 
@@ -481,7 +498,7 @@ static void explain_best(struct walk *w, const struct vd_schema_list *list,
     size_t best_matches = 0;
     for (size_t i = 0; w->out && i < list->n; i++) {
         struct vd_violations found = {0};
-        struct walk one = {&found, 0, NULL};
+        struct walk one = {.out = &found, .effort = w->effort};
         check(&one, list->p[i], value, path);
         if (i == 0 || one.matches > best_matches) {
             struct vd_violations swap = best;
@@ -502,13 +519,13 @@ static bool check_alternatives(struct walk *w, const struct vd_schema_compound *
     bool ok = true, any = compound->any_of.n == 0;
     size_t one = 0;
     for (size_t i = 0; i < compound->any_of.n && !any; i++)
-        any = fits(compound->any_of.p[i], value);
+        any = fits(w, compound->any_of.p[i], value);
     if (!any) {
         ok = complain_compound(w, path, "validate at least one schema (anyOf)");
         explain_best(w, &compound->any_of, value, path);
     }
     for (size_t i = 0; i < compound->one_of.n; i++)
-        one += fits(compound->one_of.p[i], value);
+        one += fits(w, compound->one_of.p[i], value);
     if (compound->one_of.n && one != 1) {
         char what[96] = "validate one and only one schema (oneOf). Found none valid";
         if (one)
@@ -528,13 +545,13 @@ static bool check_compound(struct walk *w, const struct vd_schema_compound *comp
     size_t good = 0;
     for (size_t i = 0; i < compound->all_of.n; i++) {
         if (!w->out) {
-            if (!fits(compound->all_of.p[i], value))
+            if (!fits(w, compound->all_of.p[i], value))
                 return false;
             good++;
             continue;
         }
         struct vd_violations found = {0};
-        struct walk one = {&found, 0, NULL};
+        struct walk one = {.out = &found, .effort = w->effort};
         good += check(&one, compound->all_of.p[i], value, path);
         w->matches += one.matches;
         vd_violations_merge(w->out, &found);
@@ -544,7 +561,7 @@ static bool check_compound(struct walk *w, const struct vd_schema_compound *comp
         ok = complain_compound(w, path,
                                good ? "validate all the schemas (allOf)"
                                     : "validate all the schemas (allOf). None validated");
-    if (compound->not &&fits(compound->not, value))
+    if (compound->not &&fits(w, compound->not, value))
         ok = complain_compound(w, path, "not validate the schema (not)");
     return ok;
 }
@@ -598,13 +615,13 @@ static bool check(struct walk *w, const struct vd_schema_node *node, const struc
 bool vd_schema_validate(const struct vd_schema *s, const struct vd_json *object,
                         struct vd_violations *out)
 {
-    struct walk w = {out, 0, NULL};
+    struct walk w = {.out = out, .effort = &out->effort};
     return check(&w, s->root, object, NULL);
 }
 
 bool vd_schema_validate_change(const struct vd_schema *s, const struct vd_json *object,
                                const struct vd_json *old, struct vd_violations *out)
 {
-    struct walk w = {out, 0, NULL};
+    struct walk w = {.out = out, .effort = &out->effort};
     return check_change(&w, s->root, object, old, NULL);
 }

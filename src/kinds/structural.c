@@ -6,6 +6,9 @@
 
 enum level { ROOT, ITEM, FIELD };
 
+/* What a small pattern counts: matching takes memory whatever its size. */
+enum { PATTERN_SIZE_MIN = 256 };
+
 void vd_structural_forbid(struct vd_violations *out, const struct vd_field_path *path,
                           struct vd_slice keyword, const char *detail)
 {
@@ -28,6 +31,19 @@ void vd_structural_refuse(struct vd_violations *out, const struct vd_json *schem
     const struct vd_json *value = vd_json_get(schema, keyword);
     vd_violations_add(out, VD_VIOLATION_INVALID, &at,
                       value ? vd_shown_json(out, value) : VD_SLICE("\"\""), "%s", detail);
+}
+
+void vd_structural_count_patterns(struct vd_violations *out, const struct vd_field_path *path,
+                                  size_t size)
+{
+    bool was_over = out->effort.pattern_size > VD_DEFINITION_PATTERNS_SIZE_MAX;
+    out->effort.pattern_size += size > PATTERN_SIZE_MIN || !size ? size : PATTERN_SIZE_MIN;
+    if (!was_over && out->effort.pattern_size > VD_DEFINITION_PATTERNS_SIZE_MAX)
+        vd_violations_add(out, VD_VIOLATION_FORBIDDEN, path, vd_shown_nothing(),
+                          "with this one the regular expressions of the definition compile to more "
+                          "than %d instructions: repetitions like {1,1000} and classes like \\p{L} "
+                          "take many",
+                          VD_DEFINITION_PATTERNS_SIZE_MAX);
 }
 
 /* --- types --- */
@@ -197,13 +213,13 @@ static void check_root(const struct vd_json *schema, const struct vd_field_path 
                              "nullable cannot be true at the root");
 }
 
-/* What is left to the compiler of schemas: keywords of the wrong type, patterns. */
+/* What is left to the compiler of schemas: keywords of the wrong type. */
 static void check_compiles(const struct vd_json *schema, const struct vd_field_path *up,
                            struct vd_violations *out)
 {
     struct vd_schema *compiled = NULL;
     struct vd_error error = {0};
-    struct vd_schema_options options = {.resource = true, .borrow = true};
+    struct vd_schema_options options = {.resource = true, .borrow = true, .lazy = true};
     if (vd_schema_new(&compiled, schema, &options, &error))
         vd_violations_add(out, VD_VIOLATION_INVALID, up, VD_SLICE("\"\""),
                           "error building validator: %s", error.text);

@@ -30,10 +30,10 @@ static void check_default(const struct vd_json *schema, const struct vd_json *va
                           const struct vd_field_path *path, struct vd_violations *out)
 {
     struct vd_schema *compiled = NULL;
-    struct vd_violations found = {0};
+    struct vd_violations found = {.effort = out->effort};
     struct vd_pruned pruned = {0};
     struct vd_arena arena = {0};
-    struct vd_schema_options options = {.borrow = true};
+    struct vd_schema_options options = {.borrow = true, .lazy = true};
     if (vd_schema_new(&compiled, schema, &options, NULL))
         return; /* said elsewhere */
     struct vd_json *copy = vd_json_copy(&arena, value);
@@ -43,6 +43,7 @@ static void check_default(const struct vd_json *schema, const struct vd_json *va
                           "must not have unknown fields");
     if (!vd_schema_validate(compiled, value, &found))
         add_under(&found, path, out);
+    out->effort = found.effort;
     vd_schema_unref(compiled);
     vd_violations_release(&found);
     vd_pruned_release(&pruned);
@@ -54,12 +55,13 @@ static void check_default_rules(const struct vd_json *schema, const struct vd_js
                                 const struct vd_field_path *path, struct vd_violations *out)
 {
     struct vd_schema *compiled = NULL;
-    struct vd_violations found = {0};
-    struct vd_schema_options options = {.borrow = true};
+    struct vd_violations found = {.effort = out->effort};
+    struct vd_schema_options options = {.borrow = true, .lazy = true};
     if (vd_schema_new(&compiled, schema, &options, NULL))
         return;
     if (!vd_schema_check_rules(compiled, value, NULL, &found))
         add_under(&found, path, out);
+    out->effort = found.effort;
     vd_schema_unref(compiled);
     vd_violations_release(&found);
 }

@@ -46,6 +46,10 @@ void vd_structural_refuse(struct vd_violations *out, const struct vd_json *schem
                           const struct vd_field_path *path, struct vd_slice keyword,
                           const char *detail);
 
+/* Counts the instructions of a pattern at `path`; says so when the definition has too many. */
+void vd_structural_count_patterns(struct vd_violations *out, const struct vd_field_path *path,
+                                  size_t size);
+
 /* structural_nested.c: what stands under allOf, anyOf, oneOf and not of a schema. */
 void vd_structural_nested(const struct vd_json *schema, const struct vd_field_path *path,
                           struct vd_violations *out);

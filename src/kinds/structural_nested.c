@@ -94,14 +94,15 @@ static void check_pattern(const struct vd_json *schema, const struct vd_field_pa
     struct vd_slice text = vd_keyword_text(schema, VD_SLICE("pattern"));
     struct vd_field_path at = vd_field_member(path, VD_SLICE("pattern"));
     char why[256];
-    if (!text.n)
+    if (!text.n || out->effort.pattern_size > VD_DEFINITION_PATTERNS_SIZE_MAX)
         return;
     struct vd_pattern *pattern = vd_pattern_new(text.p, text.n, why, sizeof why);
     if (!pattern)
         vd_violations_add(out, VD_VIOLATION_INVALID, &at, vd_shown_text(out, text),
                           "must be a valid regular expression, but isn't: %s", why);
     else
-        vd_pattern_free(pattern);
+        vd_structural_count_patterns(out, &at, vd_pattern_size(pattern));
+    vd_pattern_free(pattern);
 }
 
 static void check_values(const struct vd_json *schema, bool skip_any_of, bool skip_first_any_of,

@@ -192,6 +192,23 @@ static uint64_t rule_cost(const struct vd_cel_rule *rule, const struct vd_cel_ty
     return times(each, count);
 }
 
+static void count_patterns(struct judge *j, const struct vd_field_path *path,
+                           const struct vd_cel_program *program)
+{
+    if (program)
+        vd_structural_count_patterns(j->out, path, vd_cel_program_pattern_size(program));
+}
+
+/* False: there are more rules than can be looked at, or larger ones, and that has been said. */
+static bool count_rule(struct judge *j, const struct vd_field_path *path)
+{
+    if (++j->out->effort.rules == VD_DEFINITION_RULES_MAX + 1)
+        vd_violations_add(j->out, VD_VIOLATION_FORBIDDEN, path, vd_shown_nothing(),
+                          "a definition may have at most %d rules", VD_DEFINITION_RULES_MAX);
+    return j->out->effort.rules <= VD_DEFINITION_RULES_MAX &&
+           j->out->effort.pattern_size <= VD_DEFINITION_PATTERNS_SIZE_MAX;
+}
+
 static void judge_rule(struct judge *j, const struct vd_json *schema, const struct vd_json *source,
                        const struct vd_cel_type *type, const struct vd_field_path *at,
                        const struct spot *spot)
@@ -204,6 +221,8 @@ static void judge_rule(struct judge *j, const struct vd_json *schema, const stru
     judge_form(j, source, path_ok, at);
     vd_cel_rule_compile(&rule, &j->arena, type, &issues, &message_issues);
     judge_cost(j, &where, "estimated rule cost", rule_cost(&rule, type, spot));
+    count_patterns(j, &where, rule.program);
+    count_patterns(j, &message, rule.message_program);
     if (issues.n)
         refuse(j, at, "rule", shown_rule(j, source), vd_buf_text(&issues));
     if (message_issues.n)
@@ -236,7 +255,8 @@ static void judge_node(struct judge *j, const struct vd_json *schema,
     }
     VD_JSON_EACH (source, sources) {
         struct vd_field_path at = vd_field_element(&list, index++);
-        judge_rule(j, schema, source, type, &at, spot);
+        if (count_rule(j, &at))
+            judge_rule(j, schema, source, type, &at, spot);
     }
 }
 

@@ -17,6 +17,7 @@
 #include "base/arena.h"
 #include "base/attributes.h"
 #include "base/buf.h"
+#include "base/effort.h"
 #include "base/slice.h"
 #include "base/vec.h"
 #include "kinds/field_path.h"
@@ -52,6 +53,7 @@ struct vd_violations {
     VD_VEC(struct vd_violation) list;
     size_t dropped;                     /* found beyond VD_VIOLATIONS_MAX */
     VD_VEC(struct vd_violation) passed; /* let pass, for a warning: vd_violations_pass */
+    struct vd_effort effort;            /* that finding them takes */
     struct vd_arena arena;
     struct vd_buf scratch;
 };

@@ -140,12 +140,13 @@ void vd_call_reply_json(struct vd_call *call, unsigned status, struct vd_slice j
     vd_buf_release(&body);
 }
 
-void vd_call_reply_object(struct vd_call *call, unsigned status, struct vd_slice object)
+void vd_call_reply_object(struct vd_call *call, unsigned status, struct vd_slice object,
+                          uint64_t written)
 {
     struct vd_buf body = {0}, room = {0};
     struct vd_arena scratch = {0};
     struct vd_error error;
-    object = vd_shown_body(call->kind, object, &room);
+    object = vd_shown_body(call->kind, object, written, &room);
     if (call->scales)
         object = vd_scale_of(call->kind, object, &call->arena);
     vd_audit_object(vd_record_audit(call), object);
@@ -193,6 +194,12 @@ void vd_call_reply_error(struct vd_call *call, int code, const struct vd_error *
     struct vd_status_target about = vd_call_about(call);
     struct vd_status status = vd_status_of_error(&call->arena, &about, code, error);
     vd_call_reply_status(call, &status);
+}
+
+void vd_call_reply_no_path(struct vd_call *call)
+{
+    vd_call_reply(call, 404, VD_SLICE("text/plain; charset=utf-8"),
+                  VD_SLICE("404 page not found\n"));
 }
 
 void vd_call_reply_terminating(struct vd_call *call)

@@ -21,6 +21,9 @@ enum vd_field_validation {
     VD_FIELDS_IGNORE,
 };
 
+/* The namespace and the definition of a new object. */
+enum { VD_CALL_GUARDS_MAX = 2 };
+
 struct vd_call {
     struct vd_kube *kube;
     struct vd_kube_loop *l;
@@ -40,8 +43,9 @@ struct vd_call {
     void (*write)(struct vd_call *call); /* makes the next attempt */
     unsigned attempts;
     struct vd_wish wish;
-    struct vd_wish wishes[2];       /* what is proposed: the guard, if there is one, and the wish */
-    struct vd_wish guard;           /* what else must hold; no key: nothing */
+    struct vd_wish wishes[VD_CALL_GUARDS_MAX + 1]; /* what is proposed: the guards and the wish */
+    struct vd_wish guards[VD_CALL_GUARDS_MAX];     /* what else must hold */
+    size_t guard_count;
     struct vd_slice managed;        /* managedFields, beside the document: see field_manager.h */
     struct vd_slice managed_before; /* as it is stored */
     bool applied;                   /* by a server-side apply, which has seen to `managed` */
@@ -85,13 +89,17 @@ void vd_call_reply(struct vd_call *call, unsigned status, struct vd_slice conten
                    struct vd_slice body);
 /* A document, in the encoding that was asked for. */
 void vd_call_reply_json(struct vd_call *call, unsigned status, struct vd_slice json);
-/* One stored object, in the form and encoding that were asked for. */
-void vd_call_reply_object(struct vd_call *call, unsigned status, struct vd_slice body);
+/* One stored object, written at this revision, in the form and encoding that were asked for. */
+void vd_call_reply_object(struct vd_call *call, unsigned status, struct vd_slice body,
+                          uint64_t written);
 void vd_call_reply_status(struct vd_call *call, const struct vd_status *status);
 void vd_call_reply_error(struct vd_call *call, int code, const struct vd_error *error);
 
 /* 429, in the words of Kubernetes' fairness. */
 void vd_call_reply_too_many(struct vd_call *call);
+
+/* A path that nobody serves: plain text, as client-go knows it. */
+void vd_call_reply_no_path(struct vd_call *call);
 
 /* The kind will be gone soon: it takes no new objects. */
 void vd_call_reply_terminating(struct vd_call *call);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "kinds/object.h"
 #include "kube/continue_token.h"
 #include "kube/deletion.h"
 #include "kube/list_writer.h"
@@ -83,7 +84,7 @@ static void reply_list(struct clearing *c)
     vd_list_writer_init(&writer, call);
     vd_list_writer_head(&writer, &out, &meta);
     for (size_t i = 0; i < c->listed.n; i++)
-        vd_list_writer_add(&writer, &out, vd_body_slice(c->listed.p[i]->body));
+        vd_list_writer_add(&writer, &out, c->listed.p[i]);
     vd_list_writer_tail(&writer, &out);
     vd_list_writer_release(&writer);
     clearing_free(c);
@@ -120,6 +121,9 @@ static int mark(struct clearing *c, struct vd_wish *wish, struct vd_json *object
 {
     struct vd_buf json = {0}, body = {0};
     size_t hole = 0;
+    const struct vd_kind *kind = vd_kind_set_stored(c->call->kinds, wish->key.kind);
+    if (kind && vd_object_must_catch_up(kind, wish->revision))
+        vd_object_catch_up(kind, &c->arena, object); /* it is as new as its revision from now on */
     vd_deletion_mark(&c->arena, object, wish->key.kind, vd_clock_wall_ms(c->call->kube->clock));
     vd_json_write(&json, object);
     int code = vd_revision_hole_make(&body, vd_buf_slice(&json), &hole, error);

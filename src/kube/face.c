@@ -118,13 +118,6 @@ static void find_kind(struct vd_call *call)
     call->kind = kind && vd_kind_is_listed(kind) ? kind : NULL;
 }
 
-/* A path that nobody serves: plain text, as client-go knows it. */
-static void reply_no_such_path(struct vd_call *call)
-{
-    vd_call_reply(call, 404, VD_SLICE("text/plain; charset=utf-8"),
-                  VD_SLICE("404 page not found\n"));
-}
-
 struct vd_status vd_access_status(struct vd_arena *arena, const struct vd_access *access,
                                   struct vd_slice why)
 {
@@ -243,7 +236,7 @@ static void serve(struct vd_call *call)
     struct vd_slice sub = call->target.subresource;
     uint32_t verbs = verbs_here(call);
     if (!is_in_place(call) || (sub.n && (!verbs || call->target.old_watch))) {
-        reply_no_such_path(call);
+        vd_call_reply_no_path(call);
     } else if (!(verbs & verb)) {
         reply_no_such_method(call);
     } else if (!is_name(call)) {
@@ -255,7 +248,7 @@ static void serve(struct vd_call *call)
     } else if (vd_slice_is(sub, "scale")) {
         serve_scale(call);
     } else if (sub.n && !vd_slice_is(sub, "status") && !vd_slice_is(sub, "finalize")) {
-        reply_no_such_path(call);
+        vd_call_reply_no_path(call);
     } else if (verb == VD_VERB_CREATE && call->kind->terminating) {
         vd_call_reply_terminating(call);
     } else if (verb == VD_VERB_GET) {
@@ -277,7 +270,7 @@ static void serve(struct vd_call *call)
     } else if (verb == VD_VERB_DELETECOLLECTION) {
         vd_call_delete_collection(call);
     } else {
-        reply_no_such_path(call);
+        vd_call_reply_no_path(call);
     }
 }
 
@@ -306,5 +299,5 @@ void vd_kube_handle(struct vd_kube_loop *l, struct vd_exchange *x, struct vd_use
     if (call->kind)
         serve(call);
     else if (!vd_call_document(call))
-        reply_no_such_path(call);
+        vd_call_reply_no_path(call);
 }

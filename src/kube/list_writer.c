@@ -44,9 +44,10 @@ void vd_list_writer_head(struct vd_list_writer *w, struct vd_buf *out,
     }
 }
 
-void vd_list_writer_add(struct vd_list_writer *w, struct vd_buf *out, struct vd_slice body)
+void vd_list_writer_add(struct vd_list_writer *w, struct vd_buf *out, const struct vd_event *event)
 {
-    body = vd_shown_body(w->call->kind, body, &w->room);
+    struct vd_slice body = vd_shown_body(w->call->kind, vd_body_slice(event->body), event->revision,
+                                         &w->room);
     if (w->call->output.form == VD_OUTPUT_TABLE) {
         vd_table_add(&w->table, out, &w->scratch, body);
     } else if (w->call->output.form == VD_OUTPUT_PARTIAL_LIST) {

@@ -4,7 +4,7 @@
  *
  *     vd_list_writer_init(&w, call);
  *     vd_list_writer_head(&w, &out, &meta);
- *     vd_list_writer_add(&w, &out, body); ...
+ *     vd_list_writer_add(&w, &out, event); ...
  *     vd_list_writer_tail(&w, &out);
  *     vd_list_writer_release(&w);
  *
@@ -33,7 +33,7 @@ void vd_list_writer_release(struct vd_list_writer *w);
 
 void vd_list_writer_head(struct vd_list_writer *w, struct vd_buf *out,
                          const struct vd_list_meta *meta);
-void vd_list_writer_add(struct vd_list_writer *w, struct vd_buf *out, struct vd_slice body);
+void vd_list_writer_add(struct vd_list_writer *w, struct vd_buf *out, const struct vd_event *event);
 void vd_list_writer_tail(struct vd_list_writer *w, struct vd_buf *out);
 
 #endif

@@ -4,10 +4,15 @@
  */
 #include "kube/object_check.h"
 
-#include "kinds/conditions.h"
+#include <stdatomic.h>
+
 #include "kinds/status_door.h"
+#include "kube/deletion.h"
 #include "kube/object_meta.h"
+#include "kube/uid.h"
+#include "kube/validation.h"
 #include "json/parse.h"
+#include "json/span.h"
 
 /* The text of a top-level member, which is filled in where it is not said: typed clients
  * leave apiVersion and kind out, since the URL has them. */
@@ -80,47 +85,9 @@ bool vd_call_check_fields(struct vd_call *call, const struct vd_kind *kind,
     return false;
 }
 
-static void reply_invalid(struct vd_call *call, const struct vd_kind *kind,
-                          const struct vd_json *object, const struct vd_violations *violations)
-{
-    size_t n = violations->list.n;
-    struct vd_status_cause *causes = vd_arena_alloc(&call->arena, n * sizeof *causes);
-    for (size_t i = 0; i < n; i++) {
-        const struct vd_violation *v = &violations->list.p[i];
-        causes[i] = (struct vd_status_cause){
-            .reason = vd_slice_of(vd_violation_reason(v->type)),
-            .message = vd_arena_copy(&call->arena, v->message),
-            .field = vd_arena_copy(&call->arena, v->field),
-        };
-    }
-    struct vd_status_target about = vd_call_about(call);
-    about.plural = kind->kind;
-    about.name = vd_meta_name(object);
-    struct vd_status status = vd_status_invalid(&call->arena, &about, causes, n);
-    vd_call_reply_status(call, &status);
-}
-
 bool vd_call_is_at_status(const struct vd_call *call)
 {
     return vd_slice_is(call->target.subresource, "status");
-}
-
-bool vd_call_check_valid(struct vd_call *call, const struct vd_kind *kind,
-                         const struct vd_json *object, const struct vd_json *old)
-{
-    struct vd_violations violations = {0};
-    bool ok = vd_object_validate(kind, object, old, &violations);
-    for (size_t i = 0; i < violations.passed.n; i++)
-        vd_call_warn(call, "%.*s: %.*s", VD_FMT(violations.passed.p[i].field),
-                     VD_FMT(violations.passed.p[i].message));
-    if (vd_call_is_at_status(call)) {
-        vd_conditions_check(kind, object, &violations);
-        ok = ok && !vd_violations_any(&violations);
-    }
-    if (!ok)
-        reply_invalid(call, kind, object, &violations);
-    vd_violations_release(&violations);
-    return ok;
 }
 
 bool vd_call_check_boundary(struct vd_call *call, const struct vd_json *object,
@@ -136,7 +103,7 @@ bool vd_call_check_boundary(struct vd_call *call, const struct vd_json *object,
     vd_meta_drop_empty(was);
     bool ok = vd_status_door_check(object, was, &violations);
     if (!ok)
-        reply_invalid(call, call->kind, object, &violations);
+        vd_call_reply_invalid(call, call->kind, object, &violations);
     vd_violations_release(&violations);
     return ok;
 }
@@ -150,7 +117,47 @@ bool vd_call_check_question(struct vd_call *call, const struct vd_kind *kind,
     vd_object_prepare(kind, &call->arena, object, true, &pruned);
     bool ok = vd_call_check_fields(call, kind, &pruned);
     vd_pruned_release(&pruned);
-    return ok && vd_call_check_valid(call, kind, object, NULL);
+    return ok && vd_call_check_valid(call, kind, object);
+}
+
+/* What is written is written only while this version is the newest. */
+static void guard(struct vd_call *call, const struct vd_key *key, const struct vd_event *event)
+{
+    call->guards[call->guard_count++] = (struct vd_wish){
+        .action = VD_CHECK, .when = VD_WHEN_REVISION, .revision = event->revision, .key = *key};
+}
+
+/* Definitions are large, so that one version is looked into only once. */
+static bool is_alive(const struct vd_kind *kind, const struct vd_event *event)
+{
+    static const struct vd_slice path[] = {{"metadata", 8}, {"deletionTimestamp", 17}};
+    struct vd_slice time;
+    if (atomic_load_explicit(kind->definition_alive, memory_order_relaxed) == event->revision)
+        return true;
+    if (vd_span_find(vd_body_slice(event->body), path, 2, &time))
+        return false;
+    atomic_store_explicit(kind->definition_alive, event->revision, memory_order_relaxed);
+    return true;
+}
+
+bool vd_call_check_definition(struct vd_call *call)
+{
+    struct vd_key key = {VD_DEFINITIONS, VD_SLICE(""), call->kind->storage_key};
+    struct vd_event *event = NULL;
+    char uid[VD_UID_TEXT_MAX];
+    if (!call->kind->definition_uid.n)
+        return true;
+    bool gone = vd_store_get(call->kube->store, &key, 0, &event, NULL) ||
+                !vd_slice_eq(vd_uid_format(event->uid, uid), call->kind->definition_uid);
+    bool alive = !gone && is_alive(call->kind, event);
+    if (alive)
+        guard(call, &key, event);
+    else if (gone)
+        vd_call_reply_no_path(call);
+    else
+        vd_call_reply_terminating(call);
+    vd_event_unref(event);
+    return alive;
 }
 
 bool vd_call_check_namespace(struct vd_call *call)
@@ -170,8 +177,7 @@ bool vd_call_check_namespace(struct vd_call *call)
     struct vd_json *space = NULL;
     int code = vd_json_parse_copy(&call->arena, vd_body_slice(event->body), NULL, &space, NULL);
     bool dying = !code && vd_meta_is_deleting(space);
-    call->guard = (struct vd_wish){
-        .action = VD_CHECK, .when = VD_WHEN_REVISION, .revision = event->revision, .key = key};
+    guard(call, &key, event);
     vd_event_unref(event);
     if (!dying)
         return true;

@@ -20,13 +20,12 @@ bool vd_call_check_space(struct vd_call *call, struct vd_json *object) VD_MUST_U
  * object is written. Nothing then comes into a namespace that is being emptied. */
 bool vd_call_check_namespace(struct vd_call *call) VD_MUST_USE;
 
+/* The same of the definition of a custom kind: nothing comes behind when its objects go. */
+bool vd_call_check_definition(struct vd_call *call) VD_MUST_USE;
+
 /* Unknown and duplicate fields: refused, warned of, or passed over. */
 bool vd_call_check_fields(struct vd_call *call, const struct vd_kind *kind,
                           const struct vd_pruned *pruned) VD_MUST_USE;
-
-/* The schema and the rules of the kind; `old` is NULL for a new object. */
-bool vd_call_check_valid(struct vd_call *call, const struct vd_kind *kind,
-                         const struct vd_json *object, const struct vd_json *old) VD_MUST_USE;
 
 /* A kind can demand that a write of status touches nothing else. */
 bool vd_call_check_boundary(struct vd_call *call, const struct vd_json *object,

@@ -16,6 +16,7 @@
 #include "kube/deletion.h"
 #include "kube/field_manager.h"
 #include "kube/object_meta.h"
+#include "kube/shown.h"
 #include "kube/uid.h"
 #include "json/revision_hole.h"
 #include "json/write.h"
@@ -47,7 +48,7 @@ static void proposal_done(struct vd_proposal *p, const struct vd_outcome *outcom
 static void reply_written(struct vd_call *call, uint64_t revision)
 {
     struct vd_body *body = vd_body_new(call->wish.body, revision);
-    vd_call_reply_object(call, call->success, vd_body_slice(body));
+    vd_call_reply_object(call, call->success, vd_body_slice(body), VD_WRITTEN_NOW);
     vd_body_unref(body);
 }
 
@@ -100,7 +101,7 @@ static void on_answered(struct vd_task *task)
         call->write(call);
     } else if (o->code == VD_ERR_CONFLICT) {
         struct vd_status_target about = vd_call_about(call);
-        bool its_own = o->at == call->proposal.n - 1; /* and not the guard's */
+        bool its_own = o->at == call->proposal.n - 1; /* and not a guard's */
         struct vd_status status = vd_status_modified(&call->arena, &about,
                                                      its_own ? o->revision : 0);
         vd_call_reply_status(call, &status);
@@ -149,8 +150,8 @@ bool vd_call_admit(struct vd_call *call, struct vd_proposal *proposal)
 void vd_call_propose(struct vd_call *call)
 {
     size_t n = 0;
-    if (call->guard.key.kind.n)
-        call->wishes[n++] = call->guard;
+    for (; n < call->guard_count; n++)
+        call->wishes[n] = call->guards[n];
     call->wishes[n++] = call->wish;
     call->answered.run = on_answered;
     call->proposal = (struct vd_proposal){call->wishes, n, proposal_done, call, NULL};
@@ -209,9 +210,11 @@ bool vd_call_read_current(struct vd_call *call, struct vd_json **out)
     if (!code)
         code = vd_body_parse(&call->arena, vd_body_slice(event->body), out, &call->managed, &error);
     call->managed_before = call->managed;
-    call->guard = (struct vd_wish){.revision = 0};
+    call->guard_count = 0;
     if (!code && call->kind->converts)
         vd_object_convert(stored_kind(call), call->kind, &call->arena, *out);
+    if (!code && vd_object_is_behind(call->kind, event->revision))
+        vd_object_catch_up(call->kind, &call->arena, *out);
     if (!code)
         call->wish = (struct vd_wish){.when = VD_WHEN_REVISION,
                                       .revision = event->revision,

@@ -47,7 +47,7 @@ void vd_call_get(struct vd_call *call)
         vd_call_reply_error(call, code, &error);
         return;
     }
-    vd_call_reply_object(call, 200, vd_body_slice(event->body));
+    vd_call_reply_object(call, 200, vd_body_slice(event->body), event->revision);
     vd_event_unref(event);
 }
 
@@ -140,7 +140,7 @@ static int add_items(struct listing *l, struct vd_buf *out, size_t len_max, stru
         for (size_t i = 0; i < n; i++) {
             vd_attributes_set(&l->attributes, events[i]);
             if (vd_filter_matches(l->filter, &l->attributes)) {
-                vd_list_writer_add(&l->writer, out, vd_body_slice(events[i]->body));
+                vd_list_writer_add(&l->writer, out, events[i]);
                 l->left -= l->left != UINT64_MAX;
             }
             vd_event_unref(events[i]);

@@ -1,8 +1,11 @@
 /* See shown.h. */
 #include "kube/shown.h"
 
+#include "base/attributes.h"
 #include "json/escape.h"
+#include "json/parse.h"
 #include "json/span.h"
+#include "json/write.h"
 
 /* How the kind calls a stored field. */
 static struct vd_slice shown_key(const struct vd_kind *kind, struct vd_slice raw)
@@ -22,11 +25,31 @@ static bool is_of_version(const struct vd_kind *kind, struct vd_slice body)
     return vd_slice_eq(vd_slice(version.p + 1, version.n - 2), kind->api_version);
 }
 
-struct vd_slice vd_shown_body(const struct vd_kind *kind, struct vd_slice body, struct vd_buf *room)
+/* False: it cannot be read. */
+static bool show_anew(const struct vd_kind *kind, struct vd_slice body, struct vd_buf *room)
+{
+    struct vd_arena arena = {0};
+    struct vd_json *object = NULL;
+    bool ok = !vd_json_parse(&arena, body, NULL, &object, NULL) &&
+              vd_json_is(object, VD_JSON_OBJECT);
+    if (ok) {
+        vd_object_convert(kind, kind, &arena, object);
+        vd_object_catch_up(kind, &arena, object);
+        vd_buf_reset(room);
+        vd_json_write(room, object);
+    }
+    vd_arena_release(&arena);
+    return ok;
+}
+
+struct vd_slice vd_shown_body(const struct vd_kind *kind, struct vd_slice body, uint64_t written,
+                              struct vd_buf *room)
 {
     struct vd_span_cursor at;
     struct vd_slice key, value;
     const char *separator = "";
+    if (VD_UNLIKELY(vd_object_is_behind(kind, written)) && show_anew(kind, body, room))
+        return vd_buf_slice(room);
     if (!kind->converts || (!kind->storage_field_count && is_of_version(kind, body)))
         return body;
     vd_buf_reset(room);

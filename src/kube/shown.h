@@ -4,17 +4,29 @@
  * Objects are stored in one version. The others differ in apiVersion, and, where two
  * built-in groups share a storage, in the names of some top-level fields. So bytes are
  * copied in pieces, and nothing is decoded.
+ *
+ * The exception are objects that were last written before their kind's schema changed, or maybe
+ * through a version with another one: they are decoded, pruned, given their defaults and encoded
+ * again, each time they are shown.
  */
 #ifndef VD_KUBE_SHOWN_H
 #define VD_KUBE_SHOWN_H
 
 #include "base/buf.h"
 #include "base/slice.h"
-#include "kinds/kind.h"
+#include "kinds/object.h"
+#include "store/event.h"
 
-/* The body in the kind's form: itself where that is so already, else in *room, which is
- * reset. */
-struct vd_slice vd_shown_body(const struct vd_kind *kind, struct vd_slice body,
+/* The body, which was written at a revision (or VD_WRITTEN_NOW), in the kind's form: itself where
+ * that is so already, else in *room, which is reset. */
+struct vd_slice vd_shown_body(const struct vd_kind *kind, struct vd_slice body, uint64_t written,
                               struct vd_buf *room);
+
+/* When the body of an event was written: what a deletion shows is older than itself. `leaves`: it
+ * shows the version before it, as of an object that leaves a filter. */
+static inline uint64_t vd_shown_written(const struct vd_event *event, bool leaves)
+{
+    return leaves || event->type == VD_EVENT_DELETED ? event->previous : event->revision;
+}
 
 #endif

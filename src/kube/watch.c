@@ -99,11 +99,12 @@ static bool renew_kind(struct vd_watch *w)
 /* ---- bytes ---- */
 
 /* An object in the form that was asked for. */
-static void add_object(struct vd_buf *out, struct vd_watch *w, struct vd_slice body)
+static void add_object(struct vd_buf *out, struct vd_watch *w, struct vd_slice body,
+                       uint64_t written)
 {
     struct vd_arena scratch = {0};
     struct vd_buf room = {0};
-    body = vd_shown_body(w->kind, body, &room);
+    body = vd_shown_body(w->kind, body, written, &room);
     if (w->output.form == VD_OUTPUT_TABLE) {
         w->tables->writer.now_ms = vd_clock_wall_ms(w->l->kube->clock);
         vd_table_write_one(&w->tables->writer, out, &scratch, body);
@@ -122,7 +123,8 @@ static void add_event(struct vd_buf *out, struct vd_watch *w, const struct vd_de
     vd_buf_add_text(out, vd_delivery_name(d->type));
     vd_buf_add_text(out, "\",\"object\":");
     if (d->body)
-        add_object(out, w, vd_body_slice(d->body));
+        add_object(out, w, vd_body_slice(d->body),
+                   vd_shown_written(d->event, d->type == VD_DELETED));
     else /* its bytes were lost to damage: all that is known of it */
         vd_buf_addf(out,
                     "{\"kind\":\"%.*s\",\"apiVersion\":\"%.*s\",\"metadata\":{\"name\":\"%.*s\","
@@ -188,7 +190,7 @@ static void send_bookmark(struct vd_watch *w, uint64_t revision, bool initial_en
             vd_initial_end_write(&object, w->kind, &w->output);
         }
         vd_buf_add_text(&object, "}}");
-        add_object(out, w, vd_buf_slice(&object));
+        add_object(out, w, vd_buf_slice(&object), VD_WRITTEN_NOW);
     }
     vd_buf_add_text(out, "}\n");
     vd_exchange_send(w->x, vd_frame_end(out));

@@ -16,6 +16,7 @@
 #include "kube/object_meta.h"
 #include "kube/proposal.h"
 #include "kube/uid.h"
+#include "kube/validation.h"
 #include "json/compare.h"
 
 /* ---- create ---- */
@@ -52,6 +53,22 @@ static void furnish_namespace(struct vd_call *call, struct vd_json *object)
     vd_meta_set_label(a, object, VD_SLICE("kubernetes.io/metadata.name"), vd_meta_name(object));
 }
 
+/* Proposes a new object with which nothing is wrong. */
+static void create_valid(struct vd_call *call, struct vd_json *object)
+{
+    struct vd_error error;
+    if (!vd_call_check_escalation(call, object, true))
+        return;
+    call->target.name = vd_arena_copy(&call->arena, vd_meta_name(object));
+    call->wish = (struct vd_wish){.when = VD_WHEN_ABSENT, .key = vd_call_key(call)};
+    call->success = 201;
+    int code = vd_call_put(call, object, &error);
+    if (code)
+        vd_call_reply_error(call, code, &error);
+    else
+        vd_call_propose(call);
+}
+
 void vd_call_create(struct vd_call *call)
 {
     struct vd_json *object = NULL;
@@ -63,9 +80,9 @@ void vd_call_create(struct vd_call *call)
 void vd_call_create_object(struct vd_call *call, struct vd_json *object)
 {
     struct vd_pruned pruned = {0};
-    struct vd_error error;
+    call->guard_count = 0;
     if (!vd_call_check_kind(call, call->kind, object) || !vd_call_check_space(call, object) ||
-        !vd_call_check_namespace(call))
+        !vd_call_check_namespace(call) || !vd_call_check_definition(call))
         return;
     if (vd_meta_resource_version(object).n) {
         struct vd_status status = vd_status_bad_request(
@@ -88,17 +105,7 @@ void vd_call_create_object(struct vd_call *call, struct vd_json *object)
     furnish_namespace(call, object);
     if (!call->applied)
         vd_call_track(call, NULL, object, NULL);
-    if (!vd_call_check_valid(call, call->kind, object, NULL) ||
-        !vd_call_check_escalation(call, object, true))
-        return;
-    call->target.name = vd_arena_copy(&call->arena, vd_meta_name(object));
-    call->wish = (struct vd_wish){.when = VD_WHEN_ABSENT, .key = vd_call_key(call)};
-    call->success = 201;
-    int code = vd_call_put(call, object, &error);
-    if (code)
-        vd_call_reply_error(call, code, &error);
-    else
-        vd_call_propose(call);
+    vd_call_validate(call, object, NULL, create_valid);
 }
 
 /* ---- update ---- */
@@ -201,11 +208,27 @@ static struct vd_json *track(struct vd_call *call, const struct vd_json *old,
     return vd_json_eq(same, object) ? vd_json_clone(&call->arena, old) : object;
 }
 
+/* Proposes a new version with which nothing is wrong. */
+static void write_valid(struct vd_call *call, struct vd_json *object)
+{
+    struct vd_error error;
+    if (!vd_call_check_escalation(call, object, false))
+        return;
+    call->success = 200;
+    int code = vd_call_put(call, object, &error);
+    if (code) {
+        vd_call_reply_error(call, code, &error);
+        return;
+    }
+    if (is_finished(object))
+        call->wish.action = VD_DELETE;
+    vd_call_propose(call);
+}
+
 void vd_call_write_new(struct vd_call *call, const struct vd_json *old, struct vd_json *object,
                        bool is_put)
 {
     struct vd_pruned pruned = {0};
-    struct vd_error error;
     if (!vd_call_check_kind(call, call->kind, object) || !vd_call_check_space(call, object))
         return;
     struct vd_json *managed = vd_json_remove(vd_json_get(object, VD_SLICE("metadata")),
@@ -232,18 +255,7 @@ void vd_call_write_new(struct vd_call *call, const struct vd_json *old, struct v
         vd_conditions_keep(call->kind, &call->arena, object, old);
     count_generation(call, old, object);
     object = track(call, old, object, managed);
-    if (!vd_call_check_valid(call, call->kind, object, old) ||
-        !vd_call_check_escalation(call, object, false))
-        return;
-    call->success = 200;
-    int code = vd_call_put(call, object, &error);
-    if (code) {
-        vd_call_reply_error(call, code, &error);
-        return;
-    }
-    if (is_finished(object))
-        call->wish.action = VD_DELETE;
-    vd_call_propose(call);
+    vd_call_validate(call, object, old, write_valid);
 }
 
 void vd_call_update(struct vd_call *call)

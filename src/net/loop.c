@@ -143,6 +143,30 @@ void vd_timer_stop(struct vd_loop *loop, struct vd_timer *timer)
         vd_heap_remove(&loop->timers, &timer->node);
 }
 
+/* ---- work ---- */
+
+static void run_work(uv_work_t *uv)
+{
+    struct vd_work *work = uv->data;
+    work->run(work);
+}
+
+/* Nobody cancels work, so the status says nothing. */
+static void work_done(uv_work_t *uv, int status)
+{
+    struct vd_work *work = uv->data;
+    (void)status;
+    work->done(work);
+}
+
+void vd_loop_work(struct vd_loop *loop, struct vd_work *work)
+{
+    work->uv.data = work;
+    int rc = uv_queue_work(&loop->uv, &work->uv, run_work, work_done);
+    assert(rc == 0); /* fails only without a function */
+    (void)rc;
+}
+
 /* ---- life cycle ---- */
 
 int vd_loop_init(struct vd_loop *loop, size_t index, struct vd_error *error)

@@ -86,6 +86,17 @@ void vd_loop_again(struct vd_loop *loop);
 /* Adds a hook at the end of the list; before start, or on the loop. */
 void vd_loop_hook(struct vd_loop *loop, struct vd_turn_hook *hook);
 
+/* Work that takes too long for a loop: `run` is called on a thread of its own, then `done` on the
+ * loop that it was given to. Embedded in whatever it is about. */
+struct vd_work {
+    void (*run)(struct vd_work *work);
+    void (*done)(struct vd_work *work);
+    uv_work_t uv; /* the loop's */
+};
+
+/* On the loop. A loop that is stopped waits for its work, and `done` is called. */
+void vd_loop_work(struct vd_loop *loop, struct vd_work *work);
+
 /* Sets, moves or stops a timer. */
 void vd_timer_set(struct vd_loop *loop, struct vd_timer *timer, uint64_t delay_ms);
 void vd_timer_stop(struct vd_loop *loop, struct vd_timer *timer);

@@ -25,10 +25,12 @@ static struct vd_json *annotations_of(struct vd_arena *a, const struct vd_json *
     return kept;
 }
 
+/* What of a definition's metadata its kinds depend on, besides annotations. */
+static const char *const kept[] = {"name", "uid", "generation", "deletionTimestamp"};
+
 static struct vd_json *document_of(struct vd_arena *a, const struct vd_json *object,
                                    const struct vd_json *names)
 {
-    static const char *const kept[] = {"name", "uid", "generation", "deletionTimestamp"};
     struct vd_json *document = vd_json_object(a), *metadata = vd_json_object(a);
     for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
         const struct vd_json *value = vd_json_dig(object, "metadata", kept[i], NULL);
@@ -46,23 +48,40 @@ static struct vd_json *document_of(struct vd_arena *a, const struct vd_json *obj
 /* Whether the registry has this very thing. The spec is the same if the generation is. */
 static bool is_registered(const struct vd_kind *kind, const struct vd_json *document)
 {
-    return kind && !kind->builtin &&
-           vd_json_eq(vd_json_get(kind->document, VD_SLICE("metadata")),
-                      vd_json_get(document, VD_SLICE("metadata"))) &&
+    bool same = kind && !kind->builtin;
+    for (size_t i = 0; same && i < sizeof kept / sizeof *kept; i++)
+        same = vd_json_eq(vd_json_dig(kind->document, "metadata", kept[i], NULL),
+                          vd_json_dig(document, "metadata", kept[i], NULL));
+    return same &&
+           vd_json_eq(vd_json_dig(kind->document, "metadata", "annotations", NULL),
+                      vd_json_dig(document, "metadata", "annotations", NULL)) &&
            vd_json_eq(vd_json_dig(kind->document, "spec", "names", NULL),
                       vd_json_dig(document, "spec", "names", NULL));
 }
 
+/* A kind that comes has no objects that are newer than its definition and older than it. */
+static void note_since(struct vd_arena *a, struct vd_json *document, const struct vd_json *object,
+                       uint64_t revision, bool comes)
+{
+    char digits[20];
+    struct vd_slice since = comes ? vd_meta_resource_version(object)
+                                  : vd_slice(digits, vd_u64_digits(revision, digits));
+    vd_json_set(a, vd_json_get(document, VD_SLICE("metadata")), VD_SLICE("resourceVersion"),
+                vd_json_string(a, since));
+}
+
 int vd_definition_register(struct vd_kinds *kinds, const struct vd_json *object,
-                           const struct vd_json *names, struct vd_error *error)
+                           const struct vd_json *names, uint64_t revision, struct vd_error *error)
 {
     struct vd_arena arena = {0};
     struct vd_kind_set *set = vd_kinds_snapshot(kinds);
     const struct vd_kind *kind = vd_kind_set_stored(set, vd_meta_name(object));
-    const struct vd_json *document = document_of(&arena, object, names);
+    struct vd_json *document = document_of(&arena, object, names);
     int code = VD_OK;
-    if (!is_registered(kind, document))
+    if (!is_registered(kind, document)) {
+        note_since(&arena, document, object, revision, !kind);
         code = vd_kinds_put(kinds, document, false, error);
+    }
     vd_kind_set_unref(set);
     vd_arena_release(&arena);
     return code;
@@ -86,7 +105,8 @@ static void register_stored(struct vd_kinds *kinds, const struct vd_event *event
     int code = vd_json_parse(&arena, vd_body_slice(event->body), NULL, &object, &error);
     if (!code && vd_condition_is_true(object, VD_SLICE("Established")))
         code = vd_definition_register(kinds, object,
-                                      vd_json_dig(object, "status", "acceptedNames", NULL), &error);
+                                      vd_json_dig(object, "status", "acceptedNames", NULL),
+                                      event->revision, &error);
     if (code)
         vd_log_error("a definition cannot be served",
                      VD_F_SLICE("name", vd_entry_name(event->entry)), VD_F_ERROR(&error));

@@ -12,11 +12,13 @@
 
 /*
  * Makes the definition's kinds live under these names (status.acceptedNames), in the
- * place of what it was before; nothing happens if it is the same. VD_ERR_INVALID and
- * VD_ERR_EXISTS as vd_kinds_put().
+ * place of what it was before; nothing happens if it is the same. `revision` is the store's:
+ * whatever was written up to it may be as another schema wanted it, if there was one.
+ * VD_ERR_INVALID and VD_ERR_EXISTS as vd_kinds_put().
  */
 int vd_definition_register(struct vd_kinds *kinds, const struct vd_json *object,
-                           const struct vd_json *names, struct vd_error *error) VD_MUST_USE;
+                           const struct vd_json *names, uint64_t revision,
+                           struct vd_error *error) VD_MUST_USE;
 
 /* Takes the kinds of the definition of this name (plural.group) out, if it has any. */
 void vd_definition_unregister(struct vd_kinds *kinds, struct vd_slice name);

@@ -164,7 +164,8 @@ static void set_established(struct vd_definitions *ds, struct vd_arena *a, struc
                       VD_SLICE("not all names are accepted"));
         return;
     }
-    int code = vd_definition_register(ds->agent.options.kinds, object, verdict->names, &error);
+    int code = vd_definition_register(ds->agent.options.kinds, object, verdict->names,
+                                      vd_store_revision(ds->agent.options.store), &error);
     struct vd_slice why = vd_arena_copy(a, vd_slice_of(error.text));
     if (code == VD_ERR_INVALID) {
         vd_definition_unregister(ds->agent.options.kinds, vd_meta_name(object));
@@ -274,7 +275,8 @@ static void terminate(struct vd_definitions *ds, struct definition *d, struct vd
     struct vd_error error;
     if (vd_condition_is_true(object, VD_SLICE("Established")) &&
         vd_definition_register(ds->agent.options.kinds, object,
-                               vd_json_dig(object, "status", "acceptedNames", NULL), &error))
+                               vd_json_dig(object, "status", "acceptedNames", NULL),
+                               vd_store_revision(ds->agent.options.store), &error))
         vd_log_warn("a definition that is being deleted cannot be served", VD_F_ERROR(&error));
     if (vd_meta_has_finalizer(object, VD_FINALIZER_DEFINITION))
         empty(ds, d, errand, event, object);

@@ -10,6 +10,7 @@
 #include "base/alloc.h"
 #include "base/log.h"
 #include "kinds/admission.h"
+#include "kinds/object.h"
 #include "kube/deletion.h"
 #include "kube/field_manager.h"
 #include "kube/object_meta.h"
@@ -77,6 +78,17 @@ static bool write_body(struct vd_errand *e, const struct vd_json *object, struct
     return code == VD_OK;
 }
 
+/* What is written again is as new as its revision from then on, so that it has to be: see
+ * kube/shown.h. */
+static void catch_up(struct vd_errand *e, const struct vd_event *event, struct vd_json *object)
+{
+    struct vd_kind_set *set = vd_kinds_snapshot(e->agent->options.kinds);
+    const struct vd_kind *kind = vd_kind_set_stored(set, vd_entry_kind(event->entry));
+    if (kind && vd_object_must_catch_up(kind, event->revision))
+        vd_object_catch_up(kind, &e->arena, object);
+    vd_kind_set_unref(set);
+}
+
 /* The record of what the server does itself: `event` is the version that it replaces, NULL
  * for a new object. */
 static void track(struct vd_errand *e, struct vd_slice storage_key, const struct vd_event *event,
@@ -86,8 +98,11 @@ static void track(struct vd_errand *e, struct vd_slice storage_key, const struct
     const struct vd_kind *kind = vd_kind_set_stored(set, storage_key);
     struct vd_json *old = NULL;
     if (kind &&
-        (!event || !vd_json_parse_copy(&e->arena, vd_body_slice(event->body), NULL, &old, NULL)))
+        (!event || !vd_json_parse_copy(&e->arena, vd_body_slice(event->body), NULL, &old, NULL))) {
+        if (event && vd_object_must_catch_up(kind, event->revision))
+            vd_object_catch_up(kind, &e->arena, old); /* what the schema did, nobody has done */
         vd_track_server(&e->arena, kind, old, object, vd_clock_wall_ms(e->agent->options.clock));
+    }
     vd_kind_set_unref(set);
 }
 
@@ -130,8 +145,10 @@ void vd_errand_replace(struct vd_errand *e, const struct vd_event *event,
     bool finished = vd_meta_is_deleting(object) && !vd_deletion_waits(object, wish.key.kind);
     wish.action = finished ? VD_DELETE : VD_PUT;
     struct vd_json *tracked = vd_json_clone(&e->arena, object);
-    if (!finished)
+    if (!finished) {
+        catch_up(e, event, tracked);
         track(e, wish.key.kind, event, tracked);
+    }
     if (finished || write_body(e, tracked, &wish))
         *VD_VEC_PUSH(&e->wishes) = wish;
 }
@@ -148,6 +165,7 @@ void vd_errand_delete(struct vd_errand *e, const struct vd_event *event, struct 
         vd_deletion_mark(&e->arena, object, wish.key.kind,
                          vd_clock_wall_ms(e->agent->options.clock));
         wish.action = VD_PUT;
+        catch_up(e, event, object);
         if (!write_body(e, object, &wish))
             return;
     }

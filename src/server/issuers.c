@@ -45,7 +45,7 @@ struct source {
     struct vd_timer timer;
     struct vd_http_client *fetch; /* not NULL: under way */
     bool discovering;             /* it is for the discovery document */
-    uv_work_t work;
+    struct vd_work work;
     bool working; /* a read of the file is under way */
     bool dropped; /* nobody wants it any more; freed when the work is done */
     struct vd_buf file;
@@ -264,21 +264,21 @@ static void source_free(struct source *src)
 }
 
 /* On one of libuv's threads. */
-static void read_file(uv_work_t *work)
+static void read_file(struct vd_work *work)
 {
-    struct source *src = work->data;
+    struct source *src = VD_HEAP_OWNER(work, struct source, work);
     vd_buf_reset(&src->file);
     src->file_code = vd_private_file_read(&src->file, src->issuer->jwks_file.p, VD_JWKS_LEN_MAX,
                                           &src->file_error);
 }
 
-static void on_file(uv_work_t *work, int status)
+static void on_file(struct vd_work *work)
 {
-    struct source *src = work->data;
+    struct source *src = VD_HEAP_OWNER(work, struct source, work);
     src->working = false;
     if (src->dropped)
         source_free(src);
-    else if (status || src->file_code)
+    else if (src->file_code)
         failed(src, &src->file_error);
     else
         have_keys(src, vd_buf_slice(&src->file));
@@ -290,11 +290,9 @@ static void refresh(struct source *src)
         return;
     src->begun_ns = vd_clock_mono_ns(src->issuers->options.clock);
     if (src->issuer->jwks_file.n) {
-        src->work.data = src;
-        int rc = uv_queue_work(&src->issuers->options.loop->uv, &src->work, read_file, on_file);
-        assert(rc == 0); /* fails only without a function */
+        src->work = (struct vd_work){.run = read_file, .done = on_file};
         src->working = true;
-        (void)rc;
+        vd_loop_work(src->issuers->options.loop, &src->work);
     } else if (src->issuer->jwks_url.n) {
         begin_fetch(src, src->issuer->jwks_url, false);
     } else {

@@ -29,6 +29,18 @@ static void patterns_match_anywhere_unless_anchored(void **state)
     assert_true(matches("(?i)^HELLO$", "hello", 5));
 }
 
+static void repetitions_make_a_pattern_large(void **state)
+{
+    char why[64];
+    struct vd_pattern *one = vd_pattern_new("[ab]c", 5, why, sizeof why);
+    struct vd_pattern *many = vd_pattern_new("([ab]c){500}", 12, why, sizeof why);
+    (void)state;
+    assert_true(vd_pattern_size(one) > 0 && vd_pattern_size(one) < 20);
+    assert_true(vd_pattern_size(many) >= 1000);
+    vd_pattern_free(one);
+    vd_pattern_free(many);
+}
+
 static void bad_patterns_are_explained(void **state)
 {
     static const char *const bad[] = {"(", "a**", "[b-a]", "(?=a)", "\\1", "a{1001}", "\xff"};
@@ -66,6 +78,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(patterns_match_anywhere_unless_anchored),
         cmocka_unit_test(a_match_is_found_from_a_place_on),
+        cmocka_unit_test(repetitions_make_a_pattern_large),
         cmocka_unit_test(bad_patterns_are_explained),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

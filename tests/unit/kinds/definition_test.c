@@ -224,6 +224,10 @@ static void the_structure_is_judged(void **state)
 {
     static const struct row rows[] = {
         {"{}", "~.type: Required value: must not be empty at the root"},
+        {"{description: d, properties: {spec: {type: object}}}",
+         "~.type: Required value: must not be empty at the root"},
+        {"{type: \"\"}", "~.type: Required value: must not be empty at the root"},
+        {"{x-kubernetes-preserve-unknown-fields: true}", ""}, /* the way to say nothing */
         {"{type: string}", "~.type: Invalid value: \"string\": must be object at the root"},
         {"{type: object, additionalProperties: true}",
          "~.additionalProperties: Forbidden: must not be used at the root"},

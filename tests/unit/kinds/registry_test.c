@@ -213,6 +213,37 @@ static void changes_leave_readers_alone(void **state)
 }
 
 /* Whoever may make a definition must not reach another kind's objects with it. */
+/* Up to when objects may be as another schema wanted them: only of versions that change. */
+static void a_schema_that_stays_keeps_its_date(void **state)
+{
+#define AT(revision, uid, v1, v2)                                                                  \
+    "{\"metadata\":{\"resourceVersion\":\"" revision "\",\"uid\":\"" uid                           \
+    "\"},\"spec\":{\"group\":\"example.com\",\"scope\":\"Cluster\",\"names\":{\"kind\":\"Thing\"," \
+    "\"plural\":\"things\"},\"versions\":[{\"name\":\"v1\",\"served\":true,\"storage\":true,"      \
+    "\"schema\":{\"openAPIV3Schema\":" v1 "}},{\"name\":\"v2\",\"served\":true,\"schema\":{"       \
+    "\"openAPIV3Schema\":" v2 "}}]}}"
+    static const struct {
+        const char *document;
+        uint64_t v1, v2;
+    } rows[] = {
+        {AT("10", "a", "{}", "{}"), 10, 10},
+        {AT("20", "a", "{}", "{\"type\":\"object\"}"), 10, 20},
+        {AT("30", "a", "{}", "{\"type\":\"object\"}"), 10, 20},
+        {AT("40", "a", "{\"type\":\"object\"}", "{\"type\":\"object\"}"), 40, 20},
+        {AT("50", "b", "{\"type\":\"object\"}", "{\"type\":\"object\"}"), 50, 50},
+    };
+    struct vd_kinds *kinds = vd_kinds_new(NULL);
+    struct vd_error error;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        assert_ok(vd_kinds_put(kinds, json_of(*state, rows[i].document), false, &error), &error);
+        struct vd_kind_set *set = vd_kinds_snapshot(kinds);
+        assert_int_equal(find(set, "example.com", "v1", "things")->schema_since, rows[i].v1);
+        assert_int_equal(find(set, "example.com", "v2", "things")->schema_since, rows[i].v2);
+        vd_kind_set_unref(set);
+    }
+    vd_kinds_free(kinds);
+}
+
 static void annotations_of_built_in_kinds_do_nothing_for_others(void **state)
 {
     static const char document[] =
@@ -341,6 +372,7 @@ int main(void)
         cmocka_unit_test(details_are_read),
         arena_test(a_definition_gives_a_kind_for_each_version),
         arena_test(changes_leave_readers_alone),
+        arena_test(a_schema_that_stays_keeps_its_date),
         arena_test(annotations_of_built_in_kinds_do_nothing_for_others),
         arena_test(bad_definitions_are_refused),
         cmocka_unit_test(versions_have_kubernetes_order),

@@ -1,8 +1,11 @@
 /* src/kinds/structural_rules.c: which rules a CustomResourceDefinition may have. */
 #include "kinds/structural.h"
 
+#include <stdio.h>
 #include <string.h>
 
+#include "base/limits.h"
+#include "base/pattern.h"
 #include "json_check.h"
 
 /* What is said of the schema of spec.validation. */
@@ -186,12 +189,72 @@ static void defaults_follow_the_rules(void **state)
     }
 }
 
+/* ---- how much there may be of it ---- */
+
+/* A schema of `n` fields, each with this; what is said of it. */
+static void assert_many(struct vd_arena *a, size_t n, const char *field, const char *want)
+{
+    struct vd_buf schema = {0};
+    vd_buf_add_text(&schema, "{\"type\":\"object\",\"properties\":{");
+    for (size_t i = 0; i < n; i++)
+        vd_buf_addf(&schema, "%s\"f%zu\":{\"type\":\"string\",\"maxLength\":9,%s}", i ? "," : "", i,
+                    field);
+    vd_buf_add_text(&schema, "}}");
+    assert_verdict(a, vd_buf_text(&schema), want);
+    vd_buf_release(&schema);
+}
+
+static void patterns_are_bounded(void **state)
+{
+    static const char heavy[] = "(a?){1000}(b?){1000}";
+    char why[64];
+    struct vd_pattern *pattern = vd_pattern_new(heavy, strlen(heavy), why, sizeof why);
+    size_t most = VD_DEFINITION_PATTERNS_SIZE_MAX / vd_pattern_size(pattern);
+    char want[256];
+    vd_pattern_free(pattern);
+    assert_many(*state, most, "\"pattern\":\"(a?){1000}(b?){1000}\"", "");
+    snprintf(want, sizeof want,
+             "properties[f%zu].pattern: Forbidden: with this one the regular expressions of the "
+             "definition compile to more than %d instructions",
+             most, VD_DEFINITION_PATTERNS_SIZE_MAX);
+    assert_many(*state, most + 3, "\"pattern\":\"(a?){1000}(b?){1000}\"", want);
+    snprintf(want, sizeof want,
+             "properties[f%zu].x-kubernetes-validations[0].rule: Forbidden: with this one the "
+             "regular expressions of the definition compile to more than %d instructions",
+             most, VD_DEFINITION_PATTERNS_SIZE_MAX);
+    assert_many(
+        *state, most + 3,
+        "\"x-kubernetes-validations\":[{\"rule\":\"self.matches('(a?){1000}(b?){1000}')\"}]", want);
+}
+
+static void small_patterns_count_too(void **state)
+{
+    size_t most = VD_DEFINITION_PATTERNS_SIZE_MAX / 256;
+    assert_many(*state, most, "\"pattern\":\"a\"", "");
+    assert_many(*state, most + 1, "\"pattern\":\"a\"", "pattern: Forbidden: with this one");
+    assert_many(*state, 10000, "\"x-kubernetes-validations\":[{\"rule\":\"true\"}]", "");
+}
+
+static void rules_are_bounded(void **state)
+{
+    char want[256];
+    assert_many(*state, VD_DEFINITION_RULES_MAX,
+                "\"x-kubernetes-validations\":[{\"rule\":\"true\"}]", "");
+    snprintf(want, sizeof want,
+             "properties[f%d].x-kubernetes-validations[0]: Forbidden: a definition may have at "
+             "most %d rules",
+             VD_DEFINITION_RULES_MAX, VD_DEFINITION_RULES_MAX);
+    assert_many(*state, VD_DEFINITION_RULES_MAX + 1,
+                "\"x-kubernetes-validations\":[{\"rule\":\"true\"}]", want);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         arena_test(rules_must_compile),        arena_test(the_past_needs_keys),
         arena_test(dear_rules_are_refused),    arena_test(cardinality_counts),
-        arena_test(defaults_follow_the_rules),
+        arena_test(defaults_follow_the_rules), arena_test(patterns_are_bounded),
+        arena_test(small_patterns_count_too),  arena_test(rules_are_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

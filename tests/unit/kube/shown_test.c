@@ -3,6 +3,7 @@
 
 #include "backtick.h"
 #include "check.h"
+#include "json_check.h"
 #include "kinds/builtin.h"
 #include "widget_kinds.h"
 
@@ -11,7 +12,7 @@ static void assert_shown(struct vd_arena *a, const struct vd_kind *kind, const c
 {
     struct vd_buf room = {0};
     struct vd_slice stored = vd_slice_of(backtick(a, body));
-    assert_slice(vd_shown_body(kind, stored, &room), backtick(a, want));
+    assert_slice(vd_shown_body(kind, stored, VD_WRITTEN_NOW, &room), backtick(a, want));
     vd_buf_release(&room);
 }
 
@@ -67,11 +68,62 @@ static void events_are_shown_in_the_words_of_their_group(void **state)
     vd_arena_release(&a);
 }
 
+/* What was written before the schema was as it is. */
+static void older_objects_are_brought_up_to_date(void **state)
+{
+    static const char definition[] =
+        "{`metadata`:{`resourceVersion`:`10`},`spec`:{`group`:`example.com`,`scope`:`Cluster`,"
+        "`names`:{`kind`:`Thing`,`plural`:`things`},`versions`:[{`name`:`v1`,`served`:true,"
+        "`storage`:true,`schema`:{`openAPIV3Schema`:{`type`:`object`,`properties`:{`a`:{`type`:"
+        "`string`,`default`:`x`},`b`:{`type`:`string`}}}}}]}}";
+    static const struct {
+        const char *body;
+        uint64_t written;
+        const char *want;
+    } rows[] = {
+        {"{`apiVersion`:`example.com/v1`,`b`:`y`,`gone`:{}}", 11,
+         "{`apiVersion`:`example.com/v1`,`b`:`y`,`gone`:{}}"},
+        {"{`apiVersion`:`example.com/v1`,`b`:`y`,`gone`:{}}", 10,
+         "{`apiVersion`:`example.com/v1`,`b`:`y`,`a`:`x`}"},
+        {"{`apiVersion`:`example.com/v1beta1`,`a`:`z`}", 9,
+         "{`apiVersion`:`example.com/v1`,`a`:`z`}"},
+        {"damaged", 9, "damaged"},
+    };
+    struct vd_arena a = {0};
+    struct vd_kinds *kinds = vd_kinds_new(NULL);
+    struct vd_error error;
+    (void)state;
+    assert_ok(vd_kinds_put(kinds, json_of(&a, backtick(&a, definition)), false, &error), &error);
+    struct vd_kind_set *set = vd_kinds_snapshot(kinds);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct vd_buf room = {0};
+        assert_slice(vd_shown_body(vd_kind_set_stored(set, VD_SLICE("things.example.com")),
+                                   vd_slice_of(backtick(&a, rows[i].body)), rows[i].written, &room),
+                     backtick(&a, rows[i].want));
+        vd_buf_release(&room);
+    }
+    vd_kind_set_unref(set);
+    vd_kinds_free(kinds);
+    vd_arena_release(&a);
+}
+
+static void a_deletion_shows_what_was_there_before(void **state)
+{
+    struct vd_event update = {.type = VD_EVENT_UPDATED, .revision = 9, .previous = 5};
+    struct vd_event deletion = {.type = VD_EVENT_DELETED, .revision = 9, .previous = 5};
+    (void)state;
+    assert_int_equal(vd_shown_written(&update, false), 9);
+    assert_int_equal(vd_shown_written(&update, true), 5);
+    assert_int_equal(vd_shown_written(&deletion, false), 5);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(another_version_has_another_api_version),
         cmocka_unit_test(events_are_shown_in_the_words_of_their_group),
+        cmocka_unit_test(older_objects_are_brought_up_to_date),
+        cmocka_unit_test(a_deletion_shows_what_was_there_before),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

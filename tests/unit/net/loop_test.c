@@ -450,6 +450,80 @@ static void test_no_descriptors_is_an_error(void **state)
     assert_true(errors > 2);
 }
 
+/* ---- work ---- */
+
+struct slow {
+    struct vd_work work;
+    struct vd_task begin, meanwhile;
+    sem_t started, go_on;
+    pthread_t loops_thread, worker;
+    bool finished_here;
+};
+
+static void slow_run(struct vd_work *work)
+{
+    struct slow *s = (struct slow *)work;
+    s->worker = pthread_self();
+    sem_post(&s->started);
+    while (sem_wait(&s->go_on) != 0)
+        ;
+}
+
+static void slow_done(struct vd_work *work)
+{
+    struct slow *s = (struct slow *)work;
+    s->finished_here = pthread_equal(pthread_self(), s->loops_thread);
+    sem_post(&done);
+}
+
+static void slow_begin(struct vd_task *task)
+{
+    struct slow *s = (struct slow *)((char *)task - offsetof(struct slow, begin));
+    s->loops_thread = pthread_self();
+    vd_loop_work(&loop, &s->work);
+}
+
+static void slow_meanwhile(struct vd_task *task)
+{
+    struct slow *s = (struct slow *)((char *)task - offsetof(struct slow, meanwhile));
+    sem_post(&s->go_on); /* only a loop that turns lets the work end */
+}
+
+static void test_work_does_not_hold_the_loop(void **state)
+{
+    struct slow s = {.work = {.run = slow_run, .done = slow_done},
+                     .begin.run = slow_begin,
+                     .meanwhile.run = slow_meanwhile};
+    (void)state;
+    sem_init(&s.started, 0, 0);
+    sem_init(&s.go_on, 0, 0);
+    start();
+    vd_loop_post(&loop, &s.begin);
+    while (sem_wait(&s.started) != 0)
+        ;
+    vd_loop_post(&loop, &s.meanwhile);
+    wait_done();
+    assert_true(s.finished_here);
+    assert_false(pthread_equal(s.worker, s.loops_thread));
+    sem_destroy(&s.started);
+    sem_destroy(&s.go_on);
+}
+
+static void test_a_stopping_loop_waits_for_its_work(void **state)
+{
+    struct slow s = {.work = {.run = slow_run, .done = slow_done}, .begin.run = slow_begin};
+    (void)state;
+    sem_init(&s.started, 0, 0);
+    sem_init(&s.go_on, 0, 1);
+    start();
+    vd_loop_post(&loop, &s.begin);
+    vd_loop_stop(&loop);
+    assert_int_equal(sem_trywait(&done), 0);
+    assert_true(s.finished_here);
+    sem_destroy(&s.started);
+    sem_destroy(&s.go_on);
+}
+
 static int release_only(void **state)
 {
     (void)state;
@@ -477,6 +551,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_stop_runs_what_was_posted_and_no_timer, setup,
                                         release_only),
         cmocka_unit_test_setup_teardown(test_a_loop_that_never_started_stops, setup, release_only),
+        cmocka_unit_test_setup_teardown(test_work_does_not_hold_the_loop, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_a_stopping_loop_waits_for_its_work, setup,
+                                        release_only),
         cmocka_unit_test_setup_teardown(test_signals_are_not_for_loops, setup, teardown),
         cmocka_unit_test(test_no_descriptors_is_an_error),
     };

@@ -1,0 +1,142 @@
+/*
+ * See validation.h. A definition always goes to a worker: its patterns and rules are compiled to be
+ * looked at. Another object is checked on the loop, with little effort; what is given up there -
+ * a pattern on a long text, a pattern or a rule that nobody has compiled yet - a worker does from
+ * the beginning.
+ *
+ * While a worker has it, the call is nobody else's: its exchange may end, and all that the worker
+ * reads is in the call's arena.
+ */
+#include "kube/validation.h"
+
+#include "kinds/conditions.h"
+#include "kinds/object.h"
+#include "kube/deletion.h"
+#include "kube/object_check.h"
+#include "kube/object_meta.h"
+
+struct validation {
+    struct vd_work work;
+    struct vd_call *call;
+    struct vd_json *object;
+    const struct vd_json *old;
+    void (*then)(struct vd_call *call, struct vd_json *object);
+    struct vd_violations violations;
+    bool ok;
+};
+
+void vd_call_reply_invalid(struct vd_call *call, const struct vd_kind *kind,
+                           const struct vd_json *object, const struct vd_violations *violations)
+{
+    size_t n = violations->list.n;
+    struct vd_status_cause *causes = vd_arena_alloc(&call->arena, n * sizeof *causes);
+    for (size_t i = 0; i < n; i++) {
+        const struct vd_violation *v = &violations->list.p[i];
+        causes[i] = (struct vd_status_cause){
+            .reason = vd_slice_of(vd_violation_reason(v->type)),
+            .message = vd_arena_copy(&call->arena, v->message),
+            .field = vd_arena_copy(&call->arena, v->field),
+        };
+    }
+    struct vd_status_target about = vd_call_about(call);
+    about.plural = kind->kind;
+    about.name = vd_meta_name(object);
+    struct vd_status status = vd_status_invalid(&call->arena, &about, causes, n);
+    vd_call_reply_status(call, &status);
+}
+
+/* Answers if something is wrong. Releases the violations. */
+static bool conclude(struct vd_call *call, const struct vd_kind *kind, const struct vd_json *object,
+                     struct vd_violations *violations, bool ok)
+{
+    for (size_t i = 0; i < violations->passed.n; i++)
+        vd_call_warn(call, "%.*s: %.*s", VD_FMT(violations->passed.p[i].field),
+                     VD_FMT(violations->passed.p[i].message));
+    if (vd_call_is_at_status(call)) {
+        vd_conditions_check(kind, object, violations);
+        ok = ok && !vd_violations_any(violations);
+    }
+    if (!ok)
+        vd_call_reply_invalid(call, kind, object, violations);
+    vd_violations_release(violations);
+    return ok;
+}
+
+/* ---- elsewhere ---- */
+
+static void on_gone(struct vd_exchange *x)
+{
+    ((struct vd_call *)x->arg)->x = NULL;
+}
+
+static void on_drained(struct vd_exchange *x)
+{
+    (void)x;
+}
+
+static const struct vd_exchange_ops waiting = {on_drained, on_gone};
+
+/* On a worker's thread. */
+static void run(struct vd_work *work)
+{
+    struct validation *v = (struct validation *)work;
+    v->ok = vd_object_validate(v->call->kind, v->object, v->old, &v->violations);
+}
+
+static void done(struct vd_work *work)
+{
+    struct validation *v = (struct validation *)work;
+    struct vd_call *call = v->call;
+    struct vd_violations violations = v->violations; /* an answer ends the call, and `v` with it */
+    if (!call->x) {
+        vd_violations_release(&violations);
+        vd_call_free(call);
+        return;
+    }
+    call->x->ops = NULL;
+    if (conclude(call, call->kind, v->object, &violations, v->ok))
+        v->then(call, v->object);
+}
+
+static void let_check(struct vd_call *call, const struct vd_json *object, const struct vd_json *old,
+                      void (*then)(struct vd_call *call, struct vd_json *object))
+{
+    struct validation *v = vd_arena_alloc(&call->arena, sizeof *v);
+    *v = (struct validation){
+        .work = {.run = run, .done = done},
+        .call = call,
+        .object = vd_json_copy(&call->arena, object), /* its texts may be the request's */
+        .old = old,
+        .then = then,
+    };
+    call->x->ops = &waiting;
+    call->x->arg = call;
+    vd_loop_work(call->l->loop, &v->work);
+}
+
+/* ---- here ---- */
+
+void vd_call_validate(struct vd_call *call, struct vd_json *object, const struct vd_json *old,
+                      void (*then)(struct vd_call *call, struct vd_json *object))
+{
+    struct vd_violations violations = {.effort = {.in_turn = true}};
+    if (vd_slice_eq(call->kind->storage_key, VD_DEFINITIONS)) {
+        let_check(call, object, old, then);
+        return;
+    }
+    bool ok = vd_object_validate(call->kind, object, old, &violations);
+    if (violations.effort.over) {
+        vd_violations_release(&violations);
+        let_check(call, object, old, then);
+    } else if (conclude(call, call->kind, object, &violations, ok)) {
+        then(call, object);
+    }
+}
+
+bool vd_call_check_valid(struct vd_call *call, const struct vd_kind *kind,
+                         const struct vd_json *object)
+{
+    struct vd_violations violations = {0};
+    bool ok = vd_object_validate(kind, object, NULL, &violations);
+    return conclude(call, kind, object, &violations, ok);
+}
