@@ -33,7 +33,9 @@ enum {
     TURN_DELIVERIES = 4096,  /* what a turn gives to watchers that are behind ... */
     SHARED_DELIVERIES = 256, /* ... when several users take turns, */
     SHARED_WATCHES = 64,     /* and to how many watches, then, an event goes in one turn, ... */
-    ALONE_WATCHES = 128,     /* ... or when there is one user: others may yet come */
+    ALONE_WATCHES = 512,     /* ... or when there is one user: others may yet come */
+    LAG_MS = 25,             /* so late may watchers be while the loop makes new writes, ... */
+    SHARED_LAG_MS = 1000,    /* ... also others' */
     RECHECK_MS = 1000,       /* between two looks at a watch's rights */
     RECHECK_STEP = 512,      /* watches that are looked at in one turn */
     HOLD_MS = 1,             /* how long events may wait for those of writes in flight */
@@ -573,16 +575,28 @@ static void on_hold(struct vd_timer *timer)
     (void)timer; /* a turn is all that it is for */
 }
 
+/* Whether the loop should first finish telling of the last writes. It has one thread for both:
+ * writers who never wait for it would leave the watchers behind, further with each write, until
+ * the window has passed them. Nobody waits for a client here. */
+static bool lags(const struct vd_kube_loop *l, bool shared)
+{
+    uint64_t since_ns = vd_registry_serving_ns(l->registry);
+    uint64_t lag_ms = shared ? SHARED_LAG_MS : LAG_MS;
+    return since_ns && vd_clock_mono_ns(l->kube->clock) - since_ns >= lag_ms * 1000000u;
+}
+
 static bool turn(struct vd_turn_hook *hook)
 {
     struct vd_kube_loop *l = (struct vd_kube_loop *)((char *)hook -
                                                      offsetof(struct vd_kube_loop, hook));
-    vd_kube_loop_let_go_on(l);
-    propose(l);
-    vd_registry_hold(l->registry, should_hold(l));
     bool shared = vd_turnstile_is_shared(&l->turnstile);
+    vd_kube_loop_let_go_on(l);
+    if (!lags(l, shared))
+        propose(l);
+    vd_registry_hold(l->registry, should_hold(l));
     vd_registry_slice(l->registry, shared ? SHARED_WATCHES : ALONE_WATCHES);
-    return vd_registry_turn(l->registry, shared ? SHARED_DELIVERIES : TURN_DELIVERIES);
+    bool again = vd_registry_turn(l->registry, shared ? SHARED_DELIVERIES : TURN_DELIVERIES);
+    return again || l->proposals;
 }
 
 static bool after_turn(struct vd_turn_hook *hook)

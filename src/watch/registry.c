@@ -24,6 +24,7 @@
 enum {
     PIECE_DELIVERIES = 256,  /* what a watcher that is behind is given at a time */
     SERVE_DELIVERIES = 4096, /* piled up by all groups: then they are served */
+    PLACE_DELIVERIES = 32,   /* that count as one more watcher in a slice */
 };
 
 void vd_shared_unref(struct vd_shared *shared)
@@ -209,11 +210,12 @@ static void serve_watcher(struct vd_watcher *w, struct vd_shared **shared)
 static bool serve_group(struct vd_registry *r, size_t *left)
 {
     struct vd_watch_group *g = r->serving;
+    size_t cost = 1 + g->pending.list.n / PLACE_DELIVERIES;
     while (r->serving_at < g->synced.n && *left) {
         struct vd_watcher *w = g->synced.p[r->serving_at];
         serve_watcher(w, &r->shared);
         r->serving_at += r->serving_at < g->synced.n && g->synced.p[r->serving_at] == w;
-        --*left;
+        *left -= cost < *left ? cost : *left;
     }
     if (r->serving_at < g->synced.n)
         return false;
@@ -348,6 +350,11 @@ uint64_t vd_registry_waiting_ns(struct vd_registry *r)
     uint64_t since_ns = r->inbox.n ? r->inbox.p[0]->mono_ns : 0;
     pthread_mutex_unlock(&r->inbox_lock);
     return since_ns;
+}
+
+uint64_t vd_registry_serving_ns(const struct vd_registry *r)
+{
+    return r->taken.n ? r->taken.p[0]->mono_ns : 0;
 }
 
 void vd_registry_hold(struct vd_registry *r, bool held)

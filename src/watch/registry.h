@@ -127,8 +127,12 @@ uint64_t vd_registry_waiting_ns(struct vd_registry *registry);
 /* While held, turns leave new commits waiting; watchers that are behind are served. */
 void vd_registry_hold(struct vd_registry *registry, bool held);
 
+/* Since when that has been committed, by the monotonic clock, which a turn has begun to serve
+ * and not finished; 0: nothing. */
+uint64_t vd_registry_serving_ns(const struct vd_registry *registry);
+
 /* How many watchers a turn serves of what has been committed before it lets others go first;
- * the next turn goes on. 0, as at first: all of them. */
+ * the next turn goes on. Long deliveries count for several. 0, as at first: all of them. */
 void vd_registry_slice(struct vd_registry *registry, size_t watchers);
 
 /*

@@ -684,6 +684,35 @@ static void a_group_is_served_in_slices(void **state)
     assert_text(late, "~4 ns/x=3 ");
 }
 
+/* Long deliveries take more of a slice, and it is told since when they are due. */
+static void long_deliveries_count_for_several(void **state)
+{
+    struct setting *t = *state;
+    enum { N = 9, EVENTS = 64 };
+    struct record *w[N];
+    size_t served = 0;
+    for (size_t i = 0; i < N; i++)
+        w[i] = watch(t, (struct filter_texts){"things", "", "", "", ""}, FROM_NOW);
+    turn();
+    assert_int_equal(vd_registry_serving_ns(registry), 0);
+    for (int i = 0; i < EVENTS; i++)
+        put(t->store, "things", "ns", "x", i % 2 ? "1" : "2");
+    vd_registry_slice(registry, 9); /* each counts for three */
+    uint64_t due_ns = vd_registry_waiting_ns(registry);
+    assert_true(due_ns);
+    assert_true(vd_registry_turn(registry, BUDGET));
+    for (size_t i = 0; i < N; i++)
+        served += w[i]->calls > 0;
+    assert_int_equal(served, 3);
+    assert_int_equal(vd_registry_serving_ns(registry), due_ns);
+    turn();
+    assert_int_equal(vd_registry_serving_ns(registry), 0);
+    for (size_t i = 0; i < N; i++) {
+        assert_int_equal(w[i]->calls, 1);
+        record_free(w[i]);
+    }
+}
+
 /* The group may go, and the registry, before it is served. */
 static void a_slice_that_nobody_waits_for(void **state)
 {
@@ -734,6 +763,7 @@ int main(void)
         TEST(watchers_of_other_formats_are_never_grouped),
         TEST(each_member_of_a_group_answers_for_itself),
         TEST(a_group_is_served_in_slices),
+        TEST(long_deliveries_count_for_several),
         TEST(a_slice_that_nobody_waits_for),
         TEST(the_last_member_may_leave_while_its_group_is_served),
         TEST(one_may_leave_while_it_catches_up),
