@@ -14,7 +14,7 @@
 #include "base/alloc.h"
 #include "load.h"
 
-enum { ROOM = 256 * 1024, EVENTS = 64, WAIT_MS = 20, PULSE_MS = 10, FIRST_READ = 4096 };
+enum { ROOM = 256 * 1024, EVENTS = 64, WAIT_MS = 20, PULSE_MS = 4, FIRST_READ = 4096 };
 
 /* ---- greedy ---- */
 

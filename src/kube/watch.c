@@ -622,13 +622,14 @@ void vd_kube_loop_init(struct vd_kube_loop *l, struct vd_kube *kube, struct vd_l
     l->recheck.fire = on_recheck;
     l->meters = vd_meters_new(loop->index);
     l->registry = vd_registry_new(kube->store, wake, loop);
-    vd_turnstile_init(&l->turnstile, loop); /* what it lets pass may propose in the same turn */
+    vd_turnstile_init(&l->turnstile, loop);
     vd_loop_hook(loop, &l->hook);
 }
 
 void vd_kube_loop_follow(struct vd_kube_loop *l)
 {
     vd_loop_hook(l->loop, &l->after);
+    vd_turnstile_stand_last(&l->turnstile);
 }
 
 void vd_kube_loop_release(struct vd_kube_loop *l)

@@ -61,7 +61,10 @@ void vd_loop_hook(struct vd_loop *loop, struct vd_turn_hook *hook)
 {
     struct vd_turn_hook **at = &loop->hooks;
     while (*at)
-        at = &(*at)->next;
+        if (*at == hook)
+            *at = hook->next;
+        else
+            at = &(*at)->next;
     hook->next = NULL;
     *at = hook;
 }

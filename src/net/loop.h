@@ -83,7 +83,8 @@ void vd_loop_wake(struct vd_loop *loop);
  * something for a hook that may have run already says so. */
 void vd_loop_again(struct vd_loop *loop);
 
-/* Adds a hook at the end of the list; before start, or on the loop. */
+/* Puts a hook at the end of the list, where it may have stood further in front; before start,
+ * or on the loop. */
 void vd_loop_hook(struct vd_loop *loop, struct vd_turn_hook *hook);
 
 /* Work that takes too long for a loop: `run` is called on a thread of its own, then `done` on the

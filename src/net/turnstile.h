@@ -59,8 +59,12 @@ struct vd_turnstile {
     uint64_t entered_ns;
 };
 
-/* Adds the turnstile's hook to the loop; it must come before the one that sends. */
+/* Adds the turnstile's hook to the loop. */
 void vd_turnstile_init(struct vd_turnstile *t, struct vd_loop *loop);
+
+/* Puts it behind the hooks that have come since: what did not have to wait is written and sent
+ * before those who wait have their turn, which ask for another one. */
+void vd_turnstile_stand_last(struct vd_turnstile *t);
 
 /* True: do it now, then call vd_turnstile_leave(). False: it is not its turn, and it has
  * to wait. */
