@@ -181,8 +181,14 @@ write_row() {
     say "durable writes $1, $2 writers" \
         "$(ratio "$n" "$(field "$ceiling" writes_per_s)") of the ceiling, which keeps nothing"
     if [ "$2" -eq 1 ]; then
-        sqlite=$("$build/bench/put_bench" sqlite)
+        parts=$("$build/bench/put_bench" parts)
+        sqlite=${parts% *}
+        store=${parts#* }
         verdict "  beside SQLite alone" "$(ratio "$n" "$sqlite")" '>=' 0.6 "$n/s of $sqlite/s"
+        # One after the other: the ceiling's round trip, and a write of the store by itself.
+        both=$(awk -v a="$(field "$ceiling" writes_per_s)" -v b="$store" \
+            'BEGIN { printf "%.0f", 1 / (1 / a + 1 / b) }')
+        say "  a round trip and the store's write alone" "$both/s, $(ratio "$both" "$sqlite")"
     else
         verdict "  beside the peer" "$(ratio "$n" $peer_writes_64)" '>=' 20 "$n/s"
     fi

@@ -358,7 +358,7 @@ static enum vd_take deliver(struct vd_watcher *watcher, const struct vd_deliveri
     bool own = !shared || w->output.form == VD_OUTPUT_TABLE;
     if (d->list.n) {
         renew_kind(w); /* if it is gone, these are the last ones */
-        vd_meter_delivered(w->meter, d->list.n, shared != NULL);
+        vd_meter_delivered(w->meter, d->list.n, d->live);
         vd_exchange_send(w->x, own ? frame_of(w, d) : shared_bytes(w, d, shared));
     }
     if (d->snapshot_end && w->tell_initial_end) {

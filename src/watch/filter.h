@@ -63,6 +63,7 @@ struct vd_deliveries {
     uint64_t upto;     /* everything that matches up to here was delivered */
     bool whole;        /* a bookmark may say so: `upto` is inside no atomic batch */
     bool snapshot_end; /* the last object of the snapshot has been given */
+    bool live;         /* of commits, as they came */
 };
 
 void vd_deliveries_reset(struct vd_deliveries *deliveries); /* keeps the memory */

@@ -170,10 +170,20 @@ static void displace(struct vd_watcher *w)
     }
 }
 
+static void drop_piece(struct vd_registry *r)
+{
+    vd_deliveries_reset(&r->piece);
+    vd_shared_unref(r->piece_shared);
+    r->piece_shared = NULL;
+    r->piece_group = NULL;
+}
+
 /* For a watcher that is in no list any more. */
 static void forget(struct vd_watcher *w)
 {
     struct vd_watch_group *g = w->group;
+    if (w->registry->piece_group == g) /* it may go with its last member */
+        drop_piece(w->registry);
     w->state = VD_WATCHER_OUT;
     w->registry->watchers--;
     w->group = NULL;
@@ -236,6 +246,7 @@ static void begin_group(struct vd_registry *r)
     g->is_touched = false;
     g->pending.upto = r->passed;
     g->pending.whole = true;
+    g->pending.live = true;
     r->serving = g;
     r->serving_at = 0;
 }
@@ -307,20 +318,47 @@ static void serve_inbox(struct vd_registry *r)
     serve_taken(r, r->slice);
 }
 
+/* The next piece of the log or of its snapshot. */
+static int read_piece(struct vd_registry *r, struct vd_watcher *w, struct vd_error *error)
+{
+    bool of_log = !w->cursor.snapshot;
+    uint64_t from = w->cursor.revision;
+    if (of_log && r->piece_group == w->group && r->piece_from == from) {
+        w->cursor.revision = r->piece.upto;
+        w->cursor.whole = r->piece.whole;
+        return VD_OK;
+    }
+    drop_piece(r);
+    int code = vd_cursor_next_upto(&w->cursor, &r->piece, PIECE_DELIVERIES, r->revision, error);
+    if (!code && of_log) {
+        r->piece_group = w->group;
+        r->piece_from = from;
+    }
+    return code;
+}
+
 /* One piece for a watcher that is behind, which is in no list now. */
 static size_t advance(struct vd_registry *r, struct vd_watcher *w)
 {
     struct vd_error error;
-    if (vd_cursor_next_upto(&w->cursor, &r->piece, PIECE_DELIVERIES, r->revision, &error)) {
+    uint64_t revision = w->cursor.revision;
+    bool whole = w->cursor.whole;
+    if (read_piece(r, w, &error)) {
         forget(w);
         w->ops->ended(w, &error);
         return 1;
     }
     size_t n = r->piece.list.n;
     bool tell = n || r->piece.snapshot_end;
-    enum vd_take take = tell ? w->ops->deliver(w, &r->piece, NULL) : VD_TAKE_MORE;
-    assert(take != VD_TAKE_NOT);
-    vd_deliveries_reset(&r->piece);
+    struct vd_shared **shared = r->piece_group ? &r->piece_shared : NULL;
+    enum vd_take take = tell ? w->ops->deliver(w, &r->piece, shared) : VD_TAKE_MORE;
+    if (take == VD_TAKE_NOT) {
+        assert(shared);
+        w->cursor.revision = revision;
+        w->cursor.whole = whole;
+    }
+    if (!shared)
+        drop_piece(r);
     if (take == VD_TAKE_END)
         forget(w);
     else if (take == VD_TAKE_MORE)
@@ -341,6 +379,8 @@ bool vd_registry_turn(struct vd_registry *r, size_t budget)
         queue_remove(r, w);
         done += advance(r, w);
     }
+    if (!r->unsynced_first)
+        drop_piece(r);
     return r->unsynced_first || r->taken.n || (!r->held && vd_registry_waiting_ns(r));
 }
 
@@ -394,6 +434,7 @@ void vd_registry_free(struct vd_registry *r)
     free(r->inbox.p);
     free(r->taken.p);
     vd_heap_release(&r->ahead);
+    drop_piece(r);
     vd_deliveries_release(&r->piece);
     vd_routes_release(r);
     pthread_mutex_destroy(&r->inbox_lock);

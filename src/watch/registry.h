@@ -46,17 +46,17 @@ void vd_shared_unref(struct vd_shared *shared);
 enum vd_take {
     VD_TAKE_MORE, /* taken; go on */
     VD_TAKE_LAST, /* taken, but no more until vd_watcher_resume() */
-    VD_TAKE_NOT,  /* not taken: give them again after vd_watcher_resume(); of a commit only */
+    VD_TAKE_NOT,  /* not taken: give them again after vd_watcher_resume(); of shared ones only */
     VD_TAKE_END,  /* the watcher leaves the registry; its owner may free it after the turn */
 };
 
 struct vd_watcher_ops {
     /*
-     * Deliveries, borrowed for the call, with how far they reach. Those of a commit
-     * go to all of the watcher's group: `shared` then points to a place, NULL at
-     * first, where the first one called may leave what it made of them for the
-     * others. Those that were read for this watcher alone, because it was behind,
-     * come with `shared` NULL and must be taken: it had said that it could. Must not
+     * Deliveries, borrowed for the call, with how far they reach. Those of a commit,
+     * or of a stretch of the log for one who is behind, may go to others of the watcher's
+     * group as well: `shared` then points to a place, NULL at first, where the first one
+     * called may leave what it made of them for the others. Those of a watcher's own
+     * snapshot come with `shared` NULL and must be taken: it had said that it could. Must not
      * add or remove watchers; to leave, return VD_TAKE_END. May resume others. What a
      * bookmark may say is in the deliveries: vd_watcher_bookmark() does not know yet.
      */

@@ -53,7 +53,12 @@ struct vd_registry {
     uint64_t commit_ns; /* see struct vd_registry_stats */
     struct vd_watcher *unsynced_first, *unsynced_last;
     struct vd_heap ahead;
+    /* What was last read for a watcher that is behind. Others of its group who stand where it
+     * stood are given the same: many replay from one place when they come back together. */
     struct vd_deliveries piece;
+    struct vd_watch_group *piece_group; /* NULL: it is for nobody else */
+    uint64_t piece_from;                /* where that one stood */
+    struct vd_shared *piece_shared;
 
     struct vd_hash_map groups;      /* by the filter's identity */
     struct vd_hash_map buckets;     /* by route */

@@ -53,7 +53,8 @@ static enum vd_take deliver(struct vd_watcher *watcher, const struct vd_deliveri
     r->answer = r->then;
     r->calls++;
     assert_true(d->list.n || d->snapshot_end);
-    assert_int_equal(shared != NULL, watcher->state == VD_WATCHER_SYNCED);
+    assert_int_equal(d->live, watcher->state == VD_WATCHER_SYNCED);
+    assert_true(shared || !d->live);
     check_order(r, d);
     if (answer == VD_TAKE_NOT)
         return answer;

@@ -713,6 +713,37 @@ static void long_deliveries_count_for_several(void **state)
     }
 }
 
+/* Those of a group who come back from one place share what is read for them; one who does not
+ * take it stays where he stood, and another group has its own. */
+static void a_replay_is_shared(void **state)
+{
+    struct setting *t = *state;
+    enum { N = 4, EVENTS = 300 }; /* more than a piece */
+    struct filter_texts things = {"things", "", "", "", ""};
+    struct record *w[N];
+    for (int i = 0; i < EVENTS; i++)
+        put(t->store, "things", "ns", "x", i % 2 ? "1" : "2");
+    turn();
+    for (size_t i = 0; i < N; i++)
+        w[i] = watch(t, things, 1);
+    struct record *later = watch(t, things, 2);
+    struct record *other = watch(t, (struct filter_texts){"things", "ns", "", "", ""}, 1);
+    w[1]->answer = VD_TAKE_NOT;
+    turn();
+    assert_text(w[1], "");
+    vd_watcher_resume(&w[1]->watcher);
+    turn();
+    assert_true(w[2]->found_shared > 0 && w[3]->found_shared > 0);
+    assert_int_equal(other->found_shared, 0);
+    for (size_t i = 1; i < N; i++)
+        assert_string_equal(vd_buf_text(&w[i]->text), vd_buf_text(&w[0]->text));
+    assert_string_equal(vd_buf_text(&other->text), vd_buf_text(&w[0]->text));
+    assert_true(later->text.n > 0 && later->text.n < other->text.n);
+    assert_string_equal(vd_buf_text(&later->text),
+                        vd_buf_text(&other->text) + (other->text.n - later->text.n));
+    assert_int_equal(stats().synced, N + 2);
+}
+
 /* The group may go, and the registry, before it is served. */
 static void a_slice_that_nobody_waits_for(void **state)
 {
@@ -764,6 +795,7 @@ int main(void)
         TEST(each_member_of_a_group_answers_for_itself),
         TEST(a_group_is_served_in_slices),
         TEST(long_deliveries_count_for_several),
+        TEST(a_replay_is_shared),
         TEST(a_slice_that_nobody_waits_for),
         TEST(the_last_member_may_leave_while_its_group_is_served),
         TEST(one_may_leave_while_it_catches_up),
