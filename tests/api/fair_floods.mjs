@@ -8,14 +8,15 @@ import { spawn } from 'node:child_process';
 import fs from 'node:fs';
 import tls from 'node:tls';
 import {
-    bindCrew, clientOf, configMap, door, folder, maps, metric, must, port, residentMb, root,
-    tlsPort, tokens, usageOf, wrong,
+    bindCrew, clientOf, configMap, door, folder, isSanitized, maps, metric, must, port,
+    residentMb, root, tlsPort, tokens, usageOf, wrong,
 } from './fair_setting.mjs';
 import { RawConnection } from './raw_client.mjs';
 import { tap, tapEnd, untilTrue } from './tap.mjs';
 
 const rounds = 10;
-const resident_mb_max = 700;
+// A sanitizer keeps what was freed, and shadows of all memory.
+const resident_mb_max = isSanitized() ? 1500 : 400;
 const watches_n = 5000;
 const loadProgram = process.argv[6];
 

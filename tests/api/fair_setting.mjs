@@ -68,6 +68,11 @@ export async function usageOf(user) {
     return json.users.find((one) => one.user === user);
 }
 
+// Whether the server runs under a sanitizer.
+export function isSanitized() {
+    return /lib[at]san/.test(fs.readFileSync(`/proc/${pid}/maps`, 'utf8'));
+}
+
 export function residentMb() {
     const line = fs.readFileSync(`/proc/${pid}/status`, 'utf8').match(/VmRSS:\s+([0-9]+) kB/);
     return Number(line[1]) / 1024;
