@@ -11,7 +11,7 @@ enum {
     SHARE_NS = 10000,      /* of a lane in a turn, when there are others */
     ALONE_NS = 1000000,    /* when there are none */
     ROUND_NS = 20000,      /* of all lanes in a turn, when there are several */
-    DEBT_NS = 2000000,     /* of a lane at most: the machine may have been elsewhere meanwhile */
+    DEBT_NS = 200000,      /* of a lane at most: the machine may have been elsewhere meanwhile */
     TURN_NS = 5000000,     /* of a turn in which somebody who is alone may still enter */
 };
 
