@@ -147,17 +147,17 @@ static uint64_t serve_first(struct vd_turnstile *t, uint64_t share_ns, uint64_t 
     settle(t, lane);
     if (share_ns == ALONE_NS)
         lane->spent_ns = 0; /* whom should it pay? */
+    uint64_t start_ns = ns, left_ns = share_ns > lane->spent_ns ? share_ns - lane->spent_ns : 0;
     t->depth++;
-    while (lane->first && lane->spent_ns < share_ns) {
+    while (lane->first && ns - start_ns < left_ns) {
         struct vd_chore *chore = lane->first;
         vd_chore_cancel(chore);
         t->entered_ns = ns;
         chore->run(chore);
-        uint64_t after_ns = now_ns(t);
-        spend(lane, after_ns - ns);
-        ns = after_ns;
+        ns = now_ns(t);
     }
     t->depth--;
+    spend(lane, ns - start_ns);
     if (lane->in_ring) {
         ring_remove(t, lane);
         ring_push(t, lane);
