@@ -7,58 +7,7 @@
 
 #include <stdio.h>
 
-#include "cursor_setting.h"
-#include "watcher_record.h"
-
-enum { BUDGET = 100000 };
-
-static struct vd_registry *registry;
-static size_t wakes;
-
-static void wake(void *arg)
-{
-    assert_ptr_equal(arg, &wakes);
-    wakes++;
-}
-
-static int setup(void **state)
-{
-    setup_memory(state);
-    struct setting *t = *state;
-    wakes = record_shared_made = record_shared_freed = 0;
-    registry = vd_registry_new(t->store, wake, &wakes);
-    return 0;
-}
-
-static int teardown_all(void **state)
-{
-    records_free();
-    vd_registry_free(registry);
-    assert_int_equal(record_shared_made, record_shared_freed);
-    return teardown(state);
-}
-
-static struct record *watch(struct setting *t, struct filter_texts texts, uint64_t from)
-{
-    return record_new(registry, t->store, texts, from);
-}
-
-/* Turns until there is nothing to do. */
-static void turn(void)
-{
-    for (int i = 0; vd_registry_turn(registry, BUDGET); i++)
-        assert_true(i < 100000);
-}
-
-static struct vd_registry_stats stats(void)
-{
-    struct vd_registry_stats s;
-    vd_registry_stats(registry, &s);
-    assert_int_equal(s.watchers, s.synced + s.unsynced + s.parked + s.ahead);
-    return s;
-}
-
-#define assert_text(record, want) assert_string_equal(record_take(record), (want))
+#include "registry_setting.h"
 
 /* ---- groups ---- */
 
@@ -639,131 +588,6 @@ static void a_bookmark_says_up_to_where_everything_was_given(void **state)
     record_free(snapshot);
 }
 
-/* A turn serves a slice of a large group; the next ones go on, and new commits wait for
- * them. Nobody is left out or served twice, whoever leaves in between. */
-static void a_group_is_served_in_slices(void **state)
-{
-    struct setting *t = *state;
-    enum { N = 10 };
-    struct record *w[N];
-    size_t first = 0, second = 0;
-    for (size_t i = 0; i < N; i++)
-        w[i] = watch(t, (struct filter_texts){"things", "", "", "", ""}, FROM_NOW);
-    turn();
-    vd_registry_slice(registry, 3);
-    put(t->store, "things", "ns", "x", "1");
-    assert_true(vd_registry_turn(registry, BUDGET));
-    for (size_t i = 0; i < N; i++) {
-        first += w[i]->calls == 1;
-        /* Who has the event may be told so, and nobody else. */
-        assert_int_equal(vd_watcher_bookmark(&w[i]->watcher), w[i]->calls ? 2 : 1);
-    }
-    assert_int_equal(first, 3);
-    put(t->store, "things", "ns", "x", "2");
-    struct record *late = watch(t, (struct filter_texts){"things", "", "", "", ""}, FROM_NOW);
-    for (size_t i = 0, served = 0, others = 0; i < N; i++) { /* two of either sort leave */
-        size_t *n = w[i]->calls ? &served : &others;
-        if ((*n)++ < 2) {
-            record_free(w[i]);
-            w[i] = NULL;
-        }
-    }
-    assert_true(vd_registry_turn(registry, BUDGET));
-    for (size_t i = 0; i < N; i++)
-        second += w[i] && w[i]->calls == 1;
-    assert_int_equal(second, 1 + 3);
-    turn();
-    for (size_t i = 0; i < N; i++)
-        if (w[i])
-            assert_text(w[i], "+2 ns/x=1 ~3 ns/x=2 ");
-    assert_text(late, "");
-    assert_int_equal(stats().synced, N - 4 + 1);
-    vd_registry_slice(registry, 0);
-    put(t->store, "things", "ns", "x", "3");
-    assert_false(vd_registry_turn(registry, BUDGET));
-    assert_text(late, "~4 ns/x=3 ");
-}
-
-/* Long deliveries take more of a slice, and it is told since when they are due. */
-static void long_deliveries_count_for_several(void **state)
-{
-    struct setting *t = *state;
-    enum { N = 9, EVENTS = 64 };
-    struct record *w[N];
-    size_t served = 0;
-    for (size_t i = 0; i < N; i++)
-        w[i] = watch(t, (struct filter_texts){"things", "", "", "", ""}, FROM_NOW);
-    turn();
-    assert_int_equal(vd_registry_serving_ns(registry), 0);
-    for (int i = 0; i < EVENTS; i++)
-        put(t->store, "things", "ns", "x", i % 2 ? "1" : "2");
-    vd_registry_slice(registry, 9); /* each counts for three */
-    uint64_t due_ns = vd_registry_waiting_ns(registry);
-    assert_true(due_ns);
-    assert_true(vd_registry_turn(registry, BUDGET));
-    for (size_t i = 0; i < N; i++)
-        served += w[i]->calls > 0;
-    assert_int_equal(served, 3);
-    assert_int_equal(vd_registry_serving_ns(registry), due_ns);
-    turn();
-    assert_int_equal(vd_registry_serving_ns(registry), 0);
-    for (size_t i = 0; i < N; i++) {
-        assert_int_equal(w[i]->calls, 1);
-        record_free(w[i]);
-    }
-}
-
-/* Those of a group who come back from one place share what is read for them; one who does not
- * take it stays where he stood, and another group has its own. */
-static void a_replay_is_shared(void **state)
-{
-    struct setting *t = *state;
-    enum { N = 4, EVENTS = 300 }; /* more than a piece */
-    struct filter_texts things = {"things", "", "", "", ""};
-    struct record *w[N];
-    for (int i = 0; i < EVENTS; i++)
-        put(t->store, "things", "ns", "x", i % 2 ? "1" : "2");
-    turn();
-    for (size_t i = 0; i < N; i++)
-        w[i] = watch(t, things, 1);
-    struct record *later = watch(t, things, 2);
-    struct record *other = watch(t, (struct filter_texts){"things", "ns", "", "", ""}, 1);
-    w[1]->answer = VD_TAKE_NOT;
-    turn();
-    assert_text(w[1], "");
-    vd_watcher_resume(&w[1]->watcher);
-    turn();
-    assert_true(w[2]->found_shared > 0 && w[3]->found_shared > 0);
-    assert_int_equal(other->found_shared, 0);
-    for (size_t i = 1; i < N; i++)
-        assert_string_equal(vd_buf_text(&w[i]->text), vd_buf_text(&w[0]->text));
-    assert_string_equal(vd_buf_text(&other->text), vd_buf_text(&w[0]->text));
-    assert_true(later->text.n > 0 && later->text.n < other->text.n);
-    assert_string_equal(vd_buf_text(&later->text),
-                        vd_buf_text(&other->text) + (other->text.n - later->text.n));
-    assert_int_equal(stats().synced, N + 2);
-}
-
-/* The group may go, and the registry, before it is served. */
-static void a_slice_that_nobody_waits_for(void **state)
-{
-    struct setting *t = *state;
-    struct record *w[3];
-    for (size_t i = 0; i < 3; i++)
-        w[i] = watch(t, (struct filter_texts){"things", "", "", "", ""}, FROM_NOW);
-    struct record *other = watch(t, (struct filter_texts){"things", "ns", "", "", ""}, FROM_NOW);
-    turn();
-    vd_registry_slice(registry, 1);
-    put(t->store, "things", "ns", "x", "1");
-    assert_true(vd_registry_turn(registry, BUDGET));
-    for (size_t i = 0; i < 3; i++)
-        record_free(w[i]);
-    record_free(other);
-    put(t->store, "things", "ns", "x", "2"); /* stays in the inbox */
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown_all)
-
 static void held_events_wait_while_others_catch_up(void **state)
 {
     struct setting *t = *state;
@@ -793,10 +617,6 @@ int main(void)
         TEST(watchers_with_one_filter_share_what_is_made),
         TEST(watchers_of_other_formats_are_never_grouped),
         TEST(each_member_of_a_group_answers_for_itself),
-        TEST(a_group_is_served_in_slices),
-        TEST(long_deliveries_count_for_several),
-        TEST(a_replay_is_shared),
-        TEST(a_slice_that_nobody_waits_for),
         TEST(the_last_member_may_leave_while_its_group_is_served),
         TEST(one_may_leave_while_it_catches_up),
         TEST(a_watcher_catches_up_and_is_then_fed),
