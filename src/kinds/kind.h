@@ -156,9 +156,6 @@ struct vd_kind {
     struct vd_slice deprecation_warning; /* never empty when deprecated */
     uint32_t verbs;                      /* set of enum vd_verb */
     enum vd_name_rule name_rule;
-    bool has_status, has_scale;
-    struct vd_scale scale;
-    bool name_column;
     struct vd_column *columns; /* of the CRD; an Age column if it has none */
     size_t column_count;
     struct vd_selectable *selectable;
@@ -170,9 +167,12 @@ struct vd_kind {
     bool status_needs_version;
     bool status_boundary_strict;
     bool preserve_unknown; /* spec.preserveUnknownFields: nothing is pruned */
+    bool schemas_differ;   /* between versions: what was written through another may be other */
+    bool name_column;
+    bool has_status, has_scale;
+    struct vd_scale scale;
     uint64_t schema_since; /* objects written up to this revision may be as an older schema wanted
                               them; 0: none are */
-    bool schemas_differ;   /* between versions: what was written through another may be other */
     struct vd_slice definition_uid; /* of the stored definition; empty: it is none */
     /* The newest version of that which somebody has seen alive, 0 at first: a note for
      * whoever asks again. */
