@@ -323,7 +323,9 @@ static int read_piece(struct vd_registry *r, struct vd_watcher *w, struct vd_err
 {
     bool of_log = !w->cursor.snapshot;
     uint64_t from = w->cursor.revision;
-    if (of_log && r->piece_group && r->piece_group == w->group && r->piece_from == from) {
+    struct vd_watch_group *group = w->group;
+    assert(group);
+    if (of_log && r->piece_group == group && r->piece_from == from) {
         w->cursor.revision = r->piece.upto;
         w->cursor.whole = r->piece.whole;
         return VD_OK;
@@ -331,7 +333,7 @@ static int read_piece(struct vd_registry *r, struct vd_watcher *w, struct vd_err
     drop_piece(r);
     int code = vd_cursor_next_upto(&w->cursor, &r->piece, PIECE_DELIVERIES, r->revision, error);
     if (!code && of_log) {
-        r->piece_group = w->group;
+        r->piece_group = group;
         r->piece_from = from;
     }
     return code;
@@ -343,7 +345,6 @@ static size_t advance(struct vd_registry *r, struct vd_watcher *w)
     struct vd_error error;
     uint64_t revision = w->cursor.revision;
     bool whole = w->cursor.whole;
-    assert(w->group);
     if (read_piece(r, w, &error)) {
         forget(w);
         w->ops->ended(w, &error);
