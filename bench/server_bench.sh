@@ -387,8 +387,8 @@ crowd() {
 
 # Another user's reads and writes beside one with 5,000 watches that nobody reads and 200 busy
 # connections, and beside a modest one, whose two connections keep the loop and both CPUs as busy:
-# what the greedy one adds to that is what it does to others by its greed. They take turns, as
-# p99 differs from minute to minute. What an idle machine gives is told beside it.
+# what the greedy one adds to that is what it does to others by its greed, and is told beside
+# the verdict. They take turns, as p99 differs from minute to minute.
 fair() {
     wanted fair || return 0
     start_server
@@ -413,10 +413,10 @@ fair() {
     kill -KILL "$modest"
     for what in reads writes; do
         verdict "p99 of another's $what, beside a greedy user" \
-            "$(ratio "$(middle greedy_$what)" "$(middle modest_$what)")" '<=' 1.25 \
-            "of $(middle modest_$what) ms beside a modest one"
-        say "  of what it is on an idle machine" \
-            "$(ratio "$(middle greedy_$what)" "$(middle idle_$what)")"
+            "$(ratio "$(middle greedy_$what)" "$(middle idle_$what)")" '<=' 1.25 \
+            "of $(middle idle_$what) ms alone"
+        say "  of what it is beside a modest one" \
+            "$(ratio "$(middle greedy_$what)" "$(middle modest_$what)")"
     done
     say "  resident with 5,000 such watches, MB" "$(resident_mb "$pid")"
     kill "$greedy" 2>/dev/null || true

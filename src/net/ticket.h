@@ -21,7 +21,7 @@ struct vd_connection;
 bool vd_ticket_enter(struct vd_connection *c, struct vd_account **lane_of) VD_MUST_USE;
 void vd_ticket_leave(struct vd_connection *c, struct vd_account *lane_of);
 
-/* It does not wait any more. NULL is fine: it did not. */
+/* It does not wait any more, if it did. */
 void vd_ticket_give_back(struct vd_connection *c);
 
 #endif

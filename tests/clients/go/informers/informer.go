@@ -106,7 +106,7 @@ func (i *informer) told(want []call) error {
 // ---- what is written ----
 
 func (w *world) put(name, v string, exists bool) error {
-	ctx := context.TODO()
+	ctx := context.Background()
 	config := &corev1.ConfigMap{
 		ObjectMeta: metav1.ObjectMeta{Name: name}, Data: map[string]string{"v": v}}
 	robot := &unstructured.Unstructured{Object: map[string]interface{}{
@@ -137,11 +137,11 @@ func (w *world) put(name, v string, exists bool) error {
 
 func (w *world) remove(name string) error {
 	err := w.maps.CoreV1().ConfigMaps("default").Delete(
-		context.TODO(), name, metav1.DeleteOptions{})
+		context.Background(), name, metav1.DeleteOptions{})
 	if err != nil {
 		return err
 	}
-	return w.robots.Delete(context.TODO(), name, metav1.DeleteOptions{})
+	return w.robots.Delete(context.Background(), name, metav1.DeleteOptions{})
 }
 
 // change makes, changes and removes an object of each kind, and changes one that stays; it returns
@@ -176,11 +176,11 @@ func (w *world) changeAndTell() error {
 // same: the informers' copies are what the server has.
 func (w *world) same() error {
 	maps, err := w.maps.CoreV1().ConfigMaps("default").List(
-		context.TODO(), metav1.ListOptions{})
+		context.Background(), metav1.ListOptions{})
 	if err != nil {
 		return err
 	}
-	custom, err := w.robots.List(context.TODO(), metav1.ListOptions{})
+	custom, err := w.robots.List(context.Background(), metav1.ListOptions{})
 	if err != nil {
 		return err
 	}

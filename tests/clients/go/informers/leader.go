@@ -98,7 +98,7 @@ func (w *world) holds(name string, transitions int32) error {
 	var text string
 	err := harness.Until("the lease of "+name, func() bool {
 		l, err := w.maps.CoordinationV1().Leases("default").Get(
-			context.TODO(), lease, metav1.GetOptions{})
+			context.Background(), lease, metav1.GetOptions{})
 		if err != nil || l.Spec.HolderIdentity == nil || l.Spec.LeaseTransitions == nil {
 			text = fmt.Sprint(err)
 			return false

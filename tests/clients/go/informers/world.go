@@ -134,12 +134,12 @@ func (w *world) define() error {
 	if err := object.UnmarshalJSON([]byte(definition)); err != nil {
 		return err
 	}
-	_, err = w.dynamic.Resource(definitions).Create(context.TODO(), object, metav1.CreateOptions{})
+	_, err = w.dynamic.Resource(definitions).Create(context.Background(), object, metav1.CreateOptions{})
 	if err != nil {
 		return err
 	}
 	return harness.Until("the kind is served", func() bool {
-		_, err := w.robots.List(context.TODO(), metav1.ListOptions{})
+		_, err := w.robots.List(context.Background(), metav1.ListOptions{})
 		return err == nil
 	})
 }
@@ -171,7 +171,7 @@ func (w *world) audited(agent, verb, resource string) (int, error) {
 
 // protocol: the server has been asked in nothing but HTTP/2.
 func (w *world) protocol() error {
-	text, err := w.maps.CoreV1().RESTClient().Get().AbsPath("/metrics").DoRaw(context.TODO())
+	text, err := w.maps.CoreV1().RESTClient().Get().AbsPath("/metrics").DoRaw(context.Background())
 	if err != nil {
 		return err
 	}
