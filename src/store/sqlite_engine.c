@@ -31,6 +31,10 @@ enum {
     FILE_MODE = 0600,
     WAL_PATIENCE = 4, /* times its bound, and tidy() waits for readers to start the WAL anew */
     WAL_WAIT_MS = 100,
+    WAL_PAGE_LEN = 4096 + 24, /* with its frame's head */
+    WAL_AHEAD_LEN = 1 << 20,  /* how far the WAL's file reaches beyond what is in it, ... */
+    WAL_AHEAD_PAGES_MIN = 64, /* ... once somebody writes in earnest */
+    WAL_ZEROS_LEN = 1 << 13,
 };
 
 struct reader {
@@ -47,9 +51,10 @@ struct sqlite_engine {
     sqlite3_stmt *insert;
     sqlite3_stmt *remove;
     struct vd_log_meta meta;
-    uint64_t revision; /* newest; writer thread */
-    size_t wal_pages;  /* in the WAL; writer thread */
-    size_t wal_folded; /* of them, when it was last folded */
+    uint64_t revision;     /* newest; writer thread */
+    size_t wal_pages;      /* in the WAL; writer thread */
+    size_t wal_folded;     /* of them, when it was last folded */
+    sqlite3_int64 wal_len; /* of its file, as far as we made it longer */
     int busy_ms;
     size_t checkpoint_pages;
     bool failed; /* a write or sync failed for good; writer thread */
@@ -287,10 +292,34 @@ static int checkpoint(struct sqlite_engine *e)
     return (rc & 0xff) == SQLITE_BUSY ? SQLITE_OK : rc;
 }
 
+/*
+ * Makes the WAL's file longer before it is needed: a sync of bytes that only replace others is
+ * twice as fast as one behind which the file is longer, as that has to sync its length, too.
+ * Readers know from the WAL's own sums where it ends. If there is no room, that is for the
+ * commit to find that needs it.
+ */
+static void extend_wal(struct sqlite_engine *e)
+{
+    static const char zeros[WAL_ZEROS_LEN];
+    sqlite3_int64 used = (sqlite3_int64)e->wal_pages * WAL_PAGE_LEN;
+    sqlite3_file *wal = NULL;
+    if (e->wal_pages < WAL_AHEAD_PAGES_MIN || used + WAL_AHEAD_LEN / 2 <= e->wal_len ||
+        e->wal_pages >= e->checkpoint_pages)
+        return;
+    sqlite3_int64 len = 0;
+    if (sqlite3_file_control(e->db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &wal) != SQLITE_OK ||
+        !wal || !wal->pMethods || wal->pMethods->xFileSize(wal, &len) != SQLITE_OK)
+        return;
+    for (e->wal_len = used + WAL_AHEAD_LEN; len < e->wal_len; len += WAL_ZEROS_LEN)
+        if (wal->pMethods->xWrite(wal, zeros, WAL_ZEROS_LEN, len) != SQLITE_OK)
+            return;
+}
+
 /* A sync that fails here is as final as one that fails in a commit. */
 static int sqlite_tidy(struct vd_engine *engine, struct vd_error *error)
 {
     struct sqlite_engine *e = (struct sqlite_engine *)engine;
+    extend_wal(e);
     if (e->wal_pages - e->wal_folded < e->checkpoint_pages)
         return VD_OK;
     VD_FAILPOINT("engine.before_checkpoint");
