@@ -3,40 +3,57 @@
 
 #include <assert.h>
 
-#include "json/span.h"
+#include "json/write.h"
 
-/* Adds json with the bytes of `gap`, which lies in it, replaced by `filling`.
- * Gives the offset in `out` behind the filling. */
-static size_t add_replaced(struct vd_buf *out, struct vd_slice json, struct vd_slice gap,
-                           const char *filling)
+static void add_separator(struct vd_buf *out, const struct vd_json *object,
+                          const struct vd_json *member)
 {
-    const char *behind = gap.p + gap.n;
-    vd_buf_reserve(out, json.n + 32);
-    vd_buf_add(out, json.p, (size_t)(gap.p - json.p));
-    vd_buf_add_text(out, filling);
-    size_t at = out->n;
-    vd_buf_add(out, behind, (size_t)(json.p + json.n - behind));
-    return at;
+    if (member != vd_json_first(object))
+        vd_buf_add_char(out, ',');
 }
 
-int vd_revision_hole_make(struct vd_buf *out, struct vd_slice json, size_t *hole,
-                          struct vd_error *error)
+/* Gives the offset in `out` of the hole. */
+static size_t write_metadata(struct vd_buf *out, const struct vd_json *metadata)
 {
-    static const struct vd_slice path[] = {{"metadata", 8}, {"resourceVersion", 15}};
-    struct vd_slice metadata, gap;
-    if (vd_span_find(json, path, 2, &gap)) {
-        *hole = add_replaced(out, json, gap, "\"\"") - 1;
-        return VD_OK;
+    const struct vd_json *version = vd_json_get(metadata, VD_SLICE("resourceVersion"));
+    size_t hole = 0;
+    vd_buf_add_char(out, '{');
+    VD_JSON_EACH (member, metadata) {
+        add_separator(out, metadata, member);
+        vd_json_write_key(out, member);
+        if (member != version) {
+            vd_json_write(out, member);
+        } else {
+            vd_buf_add(out, "\"\"", 2);
+            hole = out->n - 1;
+        }
     }
-    if (!vd_span_get(json, VD_SLICE("metadata"), &metadata) || metadata.n < 2 ||
-        metadata.p[0] != '{' || metadata.p[metadata.n - 1] != '}')
+    if (!version) {
+        vd_buf_add_text(out, vd_json_first(metadata) ? ",\"resourceVersion\":\"\""
+                                                     : "\"resourceVersion\":\"\"");
+        hole = out->n - 1;
+    }
+    vd_buf_add_char(out, '}');
+    return hole;
+}
+
+int vd_revision_hole_write(struct vd_buf *out, const struct vd_json *object, size_t *hole,
+                           struct vd_error *error)
+{
+    const struct vd_json *metadata = vd_json_get(object, VD_SLICE("metadata"));
+    if (!vd_json_is(metadata, VD_JSON_OBJECT))
         return vd_error_set(error, VD_ERR_INVALID,
                             "the document has no object \"metadata\" to hold its resourceVersion");
-    gap = vd_slice(metadata.p + metadata.n - 1, 0);
-    bool empty = vd_slice_trim(vd_slice(metadata.p + 1, metadata.n - 2)).n == 0;
-    *hole = add_replaced(out, json, gap,
-                         empty ? "\"resourceVersion\":\"\"" : ",\"resourceVersion\":\"\"") -
-            1;
+    vd_buf_add_char(out, '{');
+    VD_JSON_EACH (member, object) {
+        add_separator(out, object, member);
+        vd_json_write_key(out, member);
+        if (member == metadata)
+            *hole = write_metadata(out, member);
+        else
+            vd_json_write(out, member);
+    }
+    vd_buf_add_char(out, '}');
     return VD_OK;
 }
 

@@ -19,16 +19,16 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/slice.h"
+#include "json/document.h"
 
 /*
- * Adds to `out` the document `json` (compact, as vd_json_write makes it, an
- * object with an object "metadata") with an empty metadata.resourceVersion: in
- * the place of the one it has, or as the last member of metadata. *hole is the
- * offset in `out` between the two quotes. VD_ERR_INVALID if there is no
- * metadata object; `out` is then as it was.
+ * Writes the object, which must have an object "metadata", with an empty
+ * metadata.resourceVersion: in the place of the one it has, or as the last member of
+ * metadata. *hole is the offset in `out` between the two quotes. VD_ERR_INVALID if there is
+ * no metadata object; `out` and *hole are then as they were.
  */
-int vd_revision_hole_make(struct vd_buf *out, struct vd_slice json, size_t *hole,
-                          struct vd_error *error) VD_MUST_USE;
+int vd_revision_hole_write(struct vd_buf *out, const struct vd_json *object, size_t *hole,
+                           struct vd_error *error) VD_MUST_USE;
 
 /* Adds to `out` the template with the decimal revision in the hole. */
 void vd_revision_hole_fill(struct vd_buf *out, struct vd_slice template, size_t hole,

@@ -67,6 +67,12 @@ static void write_scalar(struct vd_buf *out, const struct vd_json *v)
     }
 }
 
+static inline void write_key(struct vd_buf *out, const struct vd_json *member)
+{
+    write_text(out, member->key_p, member->key_n, member->flags & VD_JSON_PLAIN_KEY);
+    write_char(out, ':');
+}
+
 static void write_value(struct vd_buf *out, const struct vd_json *v)
 {
     if (v->type < VD_JSON_ARRAY) {
@@ -78,10 +84,8 @@ static void write_value(struct vd_buf *out, const struct vd_json *v)
     for (const struct vd_json *item = v->first; item; item = item->next) {
         if (item != v->first)
             write_char(out, ',');
-        if (object) {
-            write_text(out, item->key_p, item->key_n, item->flags & VD_JSON_PLAIN_KEY);
-            write_char(out, ':');
-        }
+        if (object)
+            write_key(out, item);
         write_value(out, item);
     }
     write_char(out, object ? '}' : ']');
@@ -90,6 +94,12 @@ static void write_value(struct vd_buf *out, const struct vd_json *v)
 void vd_json_write(struct vd_buf *out, const struct vd_json *v)
 {
     write_value(out, v);
+    out->p[out->n] = 0;
+}
+
+void vd_json_write_key(struct vd_buf *out, const struct vd_json *member)
+{
+    write_key(out, member);
     out->p[out->n] = 0;
 }
 

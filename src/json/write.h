@@ -13,6 +13,9 @@
 /* Adds the value without any blanks: the form that is stored and sent. */
 void vd_json_write(struct vd_buf *out, const struct vd_json *v);
 
+/* Adds a member's key and the colon behind it, for those who write an object member by member. */
+void vd_json_write_key(struct vd_buf *out, const struct vd_json *member);
+
 /* Adds the value for people: a line for each member, `indent` blanks for each
  * level, as kubectl shows it with 4. No newline at the end. */
 void vd_json_write_pretty(struct vd_buf *out, const struct vd_json *v, size_t indent);

@@ -124,6 +124,9 @@ static bool judge(const struct vd_kind *kind, const struct vd_wish *wish, struct
 static bool may(const struct vd_admission *admission, const struct vd_wish *wish,
                 struct vd_arena *arena, struct vd_git_claim *claim)
 {
+    const struct vd_event *read = admission->before;
+    if (read && wish->when == VD_WHEN_REVISION && wish->revision == read->revision)
+        return judge(admission->kind, wish, vd_body_slice(read->body), arena, claim);
     struct vd_event *event = NULL;
     struct vd_slice before = VD_SLICE("");
     if (wish->when != VD_WHEN_ABSENT &&

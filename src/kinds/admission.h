@@ -42,7 +42,8 @@ struct vd_admission {
     struct vd_store *store;
     const struct vd_kind *kind; /* of all that is changed; NULL: only for VD_AUTHOR_SERVER */
     enum vd_author author;
-    bool dry_run; /* judge only */
+    bool dry_run;                  /* judge only */
+    const struct vd_event *before; /* a version that is replaced, if it was read; else NULL */
 };
 
 /* Why not: what belongs to Git, and to what there. In the arena. */

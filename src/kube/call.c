@@ -16,7 +16,13 @@
 #include "watch/attributes.h"
 #include "json/parse.h"
 
-enum { WARNING_LEN_MAX = 256, WARNINGS_MAX = 32, SPARE_LEN_MAX = 65536 };
+enum {
+    WARNING_LEN_MAX = 256,
+    WARNINGS_MAX = 32,
+    SPARES_MAX = 32,       /* calls that are kept, ... */
+    SPARE_LEN_MAX = 32768, /* ... with so much of an arena and of a body */
+    SCRATCH_LEN_MAX = 65536
+};
 
 struct vd_status_target vd_call_about(const struct vd_call *call)
 {
@@ -31,26 +37,62 @@ struct vd_key vd_call_key(const struct vd_call *call)
                            call->target.name};
 }
 
-/* One arena is kept for the next call. What a watch leaves behind would otherwise lie
- * between the holes of arenas that were freed. */
-static void arena_keep(struct vd_kube_loop *l, struct vd_arena *arena)
+/* What a watch leaves behind would otherwise lie between the holes of calls that were freed; and
+ * what a call needs is too large for the heap to have it at hand. */
+struct vd_call *vd_call_new(struct vd_kube_loop *l)
 {
-    vd_arena_reset(arena);
-    if (l->spare.chunks || arena->total > SPARE_LEN_MAX)
-        vd_arena_release(arena);
-    else
-        l->spare = *arena;
+    struct vd_call *call = l->spare;
+    struct vd_arena arena = {0};
+    struct vd_buf body = {0};
+    if (call) {
+        l->spare = call->next;
+        l->spare_n--;
+        arena = call->arena;
+        body = call->body;
+    } else {
+        call = vd_malloc(sizeof *call);
+    }
+    *call = (struct vd_call){.kube = l->kube, .l = l, .arena = arena, .body = body};
+    return call;
+}
+
+static void keep(struct vd_kube_loop *l, struct vd_call *call)
+{
+    call->next = l->spare;
+    l->spare = call;
+    l->spare_n++;
+}
+
+static void discard(struct vd_call *call)
+{
+    vd_arena_release(&call->arena);
+    vd_buf_release(&call->body);
+    free(call);
 }
 
 void vd_call_free(struct vd_call *call)
 {
     VD_VEC_RELEASE(&call->warnings);
-    vd_buf_release(&call->json);
-    vd_buf_release(&call->body);
+    vd_event_unref(call->before);
     vd_kind_set_unref(call->kinds);
     vd_user_unref(call->user);
-    arena_keep(call->l, &call->arena);
-    free(call);
+    vd_arena_reset(&call->arena);
+    vd_buf_reset(&call->body);
+    if (call->l->spare_n < SPARES_MAX && call->arena.total <= SPARE_LEN_MAX &&
+        call->body.cap <= SPARE_LEN_MAX)
+        keep(call->l, call);
+    else
+        discard(call);
+}
+
+void vd_kube_loop_free_calls(struct vd_kube_loop *l)
+{
+    while (l->spare) {
+        struct vd_call *call = l->spare;
+        l->spare = call->next;
+        discard(call);
+    }
+    l->spare_n = 0;
 }
 
 void vd_call_warn(struct vd_call *call, const char *format, ...)
@@ -140,12 +182,19 @@ void vd_call_reply_json(struct vd_call *call, unsigned status, struct vd_slice j
     vd_buf_release(&body);
 }
 
+void vd_scratch_let_go(struct vd_buf *scratch)
+{
+    if (scratch->cap > SCRATCH_LEN_MAX)
+        vd_buf_release(scratch);
+}
+
 void vd_call_reply_object(struct vd_call *call, unsigned status, struct vd_slice object,
                           uint64_t written)
 {
-    struct vd_buf body = {0}, room = {0};
+    struct vd_buf room = {0}, *body = &call->l->answer;
     struct vd_arena scratch = {0};
     struct vd_error error;
+    vd_buf_reset(body);
     object = vd_shown_body(call->kind, object, written, &room);
     if (call->scales)
         object = vd_scale_of(call->kind, object, &call->arena);
@@ -157,15 +206,15 @@ void vd_call_reply_object(struct vd_call *call, unsigned status, struct vd_slice
         .table = table,
         .now_ms = vd_clock_wall_ms(call->kube->clock),
     };
-    int code = vd_kube_output_render(&body, &call->output, &source, object, &scratch, &error);
+    int code = vd_kube_output_render(body, &call->output, &source, object, &scratch, &error);
     vd_table_unref(table);
     vd_buf_release(&room);
     if (code)
         vd_call_reply_error(call, code, &error);
     else
-        reply(call, status, vd_kube_output_content_type(&call->output), vd_buf_slice(&body), 0);
+        reply(call, status, vd_kube_output_content_type(&call->output), vd_buf_slice(body), 0);
     vd_arena_release(&scratch);
-    vd_buf_release(&body);
+    vd_scratch_let_go(body);
 }
 
 void vd_call_reply_status(struct vd_call *call, const struct vd_status *status)

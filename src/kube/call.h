@@ -49,8 +49,8 @@ struct vd_call {
     struct vd_slice managed;        /* managedFields, beside the document: see field_manager.h */
     struct vd_slice managed_before; /* as it is stored */
     bool applied;                   /* by a server-side apply, which has seen to `managed` */
-    struct vd_buf json;
-    struct vd_buf body; /* the template */
+    struct vd_event *before;        /* the version that was read, and is replaced; NULL: none */
+    struct vd_buf body;             /* the template */
     struct vd_proposal proposal;
     struct vd_outcome outcome;
     struct vd_task answered;
@@ -67,7 +67,15 @@ struct vd_call {
         struct vd_timer patience;
         void (*go_on)(struct vd_call *call); /* not NULL: it waits, or has waited */
     } future;
+
+    struct vd_call *next; /* while it is nobody's: of those kept for the next requests */
 };
+
+/* A call for the next request, with the memory of an earlier one. */
+struct vd_call *vd_call_new(struct vd_kube_loop *l) VD_MUST_USE;
+
+/* Frees those that are kept. */
+void vd_kube_loop_free_calls(struct vd_kube_loop *l);
 
 /* What an answer is about. */
 struct vd_status_target vd_call_about(const struct vd_call *call);
@@ -114,6 +122,9 @@ void vd_call_reply_option(struct vd_call *call, struct vd_status_cause cause);
 /* Whether a value of dryRun is one: a word that was mistyped must not turn a trial into a
  * change. False: the call has been answered. */
 bool vd_call_check_dry_run(struct vd_call *call, struct vd_slice word) VD_MUST_USE;
+
+/* Gives a loop's scratch memory back if it has become large. */
+void vd_scratch_let_go(struct vd_buf *scratch);
 
 /* ---- parts that several verbs need ---- */
 

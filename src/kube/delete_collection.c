@@ -20,7 +20,6 @@
 #include "store/snapshot.h"
 #include "json/parse.h"
 #include "json/revision_hole.h"
-#include "json/write.h"
 
 enum {
     PIECE_OBJECTS = 64,
@@ -119,18 +118,16 @@ static int list_piece(struct clearing *c, struct vd_error *error)
 static int mark(struct clearing *c, struct vd_wish *wish, struct vd_json *object,
                 struct vd_error *error)
 {
-    struct vd_buf json = {0}, body = {0};
+    struct vd_buf body = {0};
     size_t hole = 0;
     const struct vd_kind *kind = vd_kind_set_stored(c->call->kinds, wish->key.kind);
     if (kind && vd_object_must_catch_up(kind, wish->revision))
         vd_object_catch_up(kind, &c->arena, object); /* it is as new as its revision from now on */
     vd_deletion_mark(&c->arena, object, wish->key.kind, vd_clock_wall_ms(c->call->kube->clock));
-    vd_json_write(&json, object);
-    int code = vd_revision_hole_make(&body, vd_buf_slice(&json), &hole, error);
+    int code = vd_revision_hole_write(&body, object, &hole, error);
     wish->action = VD_PUT;
     wish->body = (struct vd_template){vd_arena_copy(&c->arena, vd_buf_slice(&body)),
                                       (uint32_t)hole};
-    vd_buf_release(&json);
     vd_buf_release(&body);
     return code;
 }

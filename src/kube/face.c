@@ -276,14 +276,11 @@ static void serve(struct vd_call *call)
 
 void vd_kube_handle(struct vd_kube_loop *l, struct vd_exchange *x, struct vd_user *user)
 {
-    struct vd_call *call = VD_NEW(struct vd_call);
+    struct vd_call *call = vd_call_new(l);
     struct vd_error error;
-    call->kube = l->kube;
-    call->l = l;
+    l->requests++;
     call->x = x;
     call->user = vd_user_ref(user);
-    call->arena = l->spare;
-    l->spare = (struct vd_arena){0};
     int code = parse(call, &error);
     find_kind(call);
     struct vd_record *record = vd_record_attach(call);

@@ -76,12 +76,19 @@ struct vd_kube_loop {
     struct vd_turn_hook hook;
     struct vd_proposal *proposals; /* of this turn, for its end */
     struct vd_proposal **proposals_end;
-    size_t in_flight;      /* proposals of calls that have no answer yet */
-    struct vd_timer hold;  /* looks at held events again, see watch.c */
-    struct vd_buf frame;   /* scratch for frames */
-    struct vd_buf piece;   /* scratch for what goes into them compressed */
-    struct vd_gzip *gzip;  /* NULL until somebody wants it */
-    struct vd_arena spare; /* for the next call */
+    size_t in_flight;       /* proposals of calls that have no answer yet */
+    uint64_t requests;      /* so far, ... */
+    uint64_t requests_then; /* ... and when something was last proposed */
+    uint64_t lone_sync_ns;  /* what the loop's own commits take */
+    int64_t lone;           /* writes in a row that came alone; see watch.c */
+    struct vd_timer hold;   /* looks at held events again, see watch.c */
+    struct vd_buf frame;    /* scratch for frames */
+    struct vd_buf piece;    /* scratch for what goes into them compressed */
+    struct vd_gzip *gzip;   /* NULL until somebody wants it */
+    struct vd_buf written;  /* scratch for an object that was written, ... */
+    struct vd_buf answer;   /* ... and for the answer that shows one */
+    struct vd_call *spare;  /* calls for the next requests, with their memory */
+    size_t spare_n;
     struct vd_watch *watches;
     size_t watches_n;
     struct vd_heap futures; /* calls that wait for a revision; see future.c */

@@ -19,11 +19,12 @@
 #include "kube/shown.h"
 #include "kube/uid.h"
 #include "json/revision_hole.h"
-#include "json/write.h"
 
 /* Each failure of an attempt is somebody else's success, so that a crowd on one object needs as
  * many as it has members. What the attempts leave in the call's arena bounds them, too. */
 enum { ATTEMPTS_MIN = 8, ATTEMPTS_MAX = 200, ATTEMPTS_LEN_MAX = 16 << 20 };
+
+enum { LEN_MORE = 512 }; /* of a new object: what the server says of it */
 
 static void on_gone(struct vd_exchange *x)
 {
@@ -47,9 +48,12 @@ static void proposal_done(struct vd_proposal *p, const struct vd_outcome *outcom
 
 static void reply_written(struct vd_call *call, uint64_t revision)
 {
-    struct vd_body *body = vd_body_new(call->wish.body, revision);
-    vd_call_reply_object(call, call->success, vd_body_slice(body), VD_WRITTEN_NOW);
-    vd_body_unref(body);
+    struct vd_buf *object = &call->l->written;
+    struct vd_template body = call->wish.body;
+    vd_buf_reset(object);
+    vd_revision_hole_fill(object, body.bytes, body.hole, revision);
+    vd_call_reply_object(call, call->success, vd_buf_slice(object), VD_WRITTEN_NOW);
+    vd_scratch_let_go(object);
 }
 
 static void reply_deleted(struct vd_call *call)
@@ -131,6 +135,7 @@ static bool admit(struct vd_call *call, struct vd_proposal *proposal, bool judge
     struct vd_admission admission = {.store = call->kube->store,
                                      .kind = call->kind,
                                      .author = author(call),
+                                     .before = call->before,
                                      .dry_run = judge_only};
     if (vd_admission_propose(&admission, proposal, &call->arena, &claim))
         return true;
@@ -178,6 +183,13 @@ static const struct vd_kind *stored_kind(const struct vd_call *call)
     return kind ? kind : call->kind;
 }
 
+/* How long the object will be, mostly: as it was, and what was sent. */
+static size_t likely_len(const struct vd_call *call)
+{
+    size_t was = call->before ? call->before->body->len : 0;
+    return was + (call->x ? call->x->body.n : 0) + LEN_MORE;
+}
+
 int vd_call_put(struct vd_call *call, struct vd_json *object, struct vd_error *error)
 {
     size_t hole = 0;
@@ -186,11 +198,10 @@ int vd_call_put(struct vd_call *call, struct vd_json *object, struct vd_error *e
         vd_object_convert(call->kind, stored_kind(call), &call->arena, stored);
         object = stored;
     }
-    vd_buf_reset(&call->json);
-    vd_buf_reset(&call->body);
     vd_managed_put_back(&call->arena, object, call->managed);
-    vd_json_write(&call->json, object);
-    int code = vd_revision_hole_make(&call->body, vd_buf_slice(&call->json), &hole, error);
+    vd_buf_reset(&call->body);
+    vd_buf_reserve(&call->body, likely_len(call));
+    int code = vd_revision_hole_write(&call->body, object, &hole, error);
     if (code)
         return code;
     call->wish.action = VD_PUT;
@@ -207,6 +218,8 @@ bool vd_call_read_current(struct vd_call *call, struct vd_json **out)
     struct vd_error error;
     struct vd_key key = vd_call_key(call);
     int code = vd_store_get(call->kube->store, &key, 0, &event, &error);
+    vd_event_unref(call->before);
+    call->before = event;
     if (!code)
         code = vd_body_parse(&call->arena, vd_body_slice(event->body), out, &call->managed, &error);
     call->managed_before = call->managed;
@@ -220,7 +233,6 @@ bool vd_call_read_current(struct vd_call *call, struct vd_json **out)
                                       .revision = event->revision,
                                       .expect_uid = event->uid,
                                       .key = key};
-    vd_event_unref(event);
     if (code)
         vd_call_reply_error(call, code, &error);
     return !code;

@@ -32,10 +32,10 @@ static void answer(struct vd_call *call, struct vd_json *object, struct vd_json 
     if (!vd_json_get(object, VD_SLICE("metadata")))
         vd_json_add_ref(object, VD_SLICE("metadata"), vd_json_object(a));
     vd_json_set(a, object, VD_SLICE("status"), status);
-    vd_buf_reset(&call->json);
-    vd_json_write(&call->json, object);
-    struct vd_slice text = vd_arena_copy(a, vd_buf_slice(&call->json));
-    vd_call_reply_json(call, 201, text);
+    struct vd_buf json = {0};
+    vd_json_write(&json, object);
+    vd_call_reply_json(call, 201, vd_buf_slice(&json));
+    vd_buf_release(&json);
 }
 
 /* ---- may they ---- */

@@ -38,6 +38,10 @@ enum {
     SHARED_LAG_MS = 1000,    /* ... also others' */
     RECHECK_MS = 1000,       /* between two looks at a watch's rights */
     RECHECK_STEP = 512,      /* watches that are looked at in one turn */
+    LONE_MIN = 16,           /* writes that came alone before the loop commits one itself */
+    LONE_SYNCS = 16,         /* over as many, about, the mean time of a sync is taken: ... */
+    LONE_SYNC_US_MAX = 1000, /* ... above this, the loop had better not wait, ... */
+    LONE_PAUSE = 1000,       /* ... and as many writes are handed over before it tries again */
     HOLD_MS = 1,             /* how long events may wait for those of writes in flight */
     LAST_BOOKMARK_MS = 2000, /* before its end by timeout, a watch gets one more bookmark */
     LIFE_S_MAX = 31536000,   /* what a client may wish for, so that milliseconds cannot overflow */
@@ -546,14 +550,50 @@ void vd_kube_loop_propose(struct vd_kube_loop *l, struct vd_proposal *proposal)
     l->in_flight++;
 }
 
+/*
+ * Whether this write comes alone, as the last ones did: no other request came between them, nor is
+ * any event to be told. Then the loop has nothing else to do, and may wait for the disk itself:
+ * handing the write to another thread and back takes a third of the time of the sync. Whoever
+ * comes meanwhile waits for one sync, once.
+ */
+static bool is_lone(struct vd_kube_loop *l, const struct vd_proposal *first)
+{
+    bool alone = !first->next && l->in_flight == 1 && l->requests - l->requests_then == 1 &&
+                 !vd_registry_serving_ns(l->registry);
+    l->requests_then = l->requests;
+    if (!alone)
+        l->lone = l->lone < 0 ? l->lone : 0;
+    return alone && l->lone++ >= LONE_MIN;
+}
+
+/* Answers what it has committed. Where syncs are slow it is some time before it tries again: there
+ * a handover is nothing. */
+static void propose_here(struct vd_kube_loop *l, struct vd_proposal *proposal)
+{
+    uint64_t start_ns = vd_clock_mono_ns(l->kube->clock);
+    if (!vd_store_propose_here(l->kube->store, proposal))
+        return;
+    uint64_t took_ns = vd_clock_mono_ns(l->kube->clock) - start_ns;
+    l->lone_sync_ns += took_ns / LONE_SYNCS - l->lone_sync_ns / LONE_SYNCS;
+    if (l->lone_sync_ns > LONE_SYNC_US_MAX * UINT64_C(1000)) {
+        l->lone_sync_ns = 0;
+        l->lone = -LONE_PAUSE;
+    }
+    vd_loop_run_posted(l->loop);
+}
+
 /* What the requests of this turn want to write goes to the writer at once, so that it
  * shares a sync. */
 static void propose(struct vd_kube_loop *l)
 {
     struct vd_proposal *first = l->proposals;
+    if (!first)
+        return;
     l->proposals = NULL;
     l->proposals_end = &l->proposals;
-    if (first)
+    if (is_lone(l, first))
+        propose_here(l, first);
+    else
         vd_store_propose_all(l->kube->store, first);
 }
 
@@ -641,7 +681,9 @@ void vd_kube_loop_release(struct vd_kube_loop *l)
     vd_kube_loop_gzip_release(l);
     vd_buf_release(&l->frame);
     vd_buf_release(&l->piece);
-    vd_arena_release(&l->spare);
+    vd_buf_release(&l->written);
+    vd_buf_release(&l->answer);
+    vd_kube_loop_free_calls(l);
 }
 
 void vd_kube_loop_drain(struct vd_kube_loop *l, uint64_t spread_ms)

@@ -6,6 +6,7 @@
 #include "net/loop.h"
 
 #include <assert.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 
@@ -14,21 +15,64 @@
 
 /* ---- tasks ---- */
 
+static bool is_here(struct vd_loop *loop)
+{
+    return atomic_load_explicit(&loop->self, memory_order_relaxed) == (uintptr_t)pthread_self();
+}
+
+/* A loop that is awake needs no system call to turn once more. */
 void vd_loop_wake(struct vd_loop *loop)
 {
-    uv_async_send(&loop->wake);
+    if (is_here(loop))
+        loop->wants_again = true;
+    else
+        uv_async_send(&loop->wake);
+}
+
+/* Whether the queue was empty: nobody is on the way to it. */
+static bool push(struct vd_loop *loop, struct vd_task_queue *q, struct vd_task *task)
+{
+    task->next = NULL;
+    uv_mutex_lock(&loop->inbox_lock);
+    bool was_empty = q->first == NULL;
+    *q->end = task;
+    q->end = &task->next;
+    uv_mutex_unlock(&loop->inbox_lock);
+    return was_empty;
 }
 
 void vd_loop_post(struct vd_loop *loop, struct vd_task *task)
 {
-    task->next = NULL;
-    uv_mutex_lock(&loop->inbox_lock);
-    bool was_empty = loop->inbox == NULL;
-    *loop->inbox_end = task;
-    loop->inbox_end = &task->next;
-    uv_mutex_unlock(&loop->inbox_lock);
-    if (was_empty)
+    bool was_empty = push(loop, &loop->inbox, task);
+    if (is_here(loop))
+        loop->posted_here = true;
+    else if (was_empty)
+        uv_async_send(&loop->wake);
+}
+
+void vd_loop_post_last(struct vd_loop *loop, struct vd_task *task)
+{
+    if (push(loop, &loop->last, task))
         vd_loop_wake(loop);
+}
+
+static void run_queue(struct vd_loop *loop, struct vd_task_queue *q)
+{
+    uv_mutex_lock(&loop->inbox_lock);
+    struct vd_task *task = q->first;
+    q->first = NULL;
+    q->end = &q->first;
+    uv_mutex_unlock(&loop->inbox_lock);
+    for (struct vd_task *next; task; task = next) {
+        next = task->next;
+        task->run(task);
+    }
+}
+
+void vd_loop_run_posted(struct vd_loop *loop)
+{
+    loop->posted_here = false;
+    run_queue(loop, &loop->inbox);
 }
 
 static void close_handle(uv_handle_t *handle, void *arg)
@@ -42,17 +86,13 @@ static void run_tasks(uv_async_t *wake)
 {
     struct vd_loop *loop = wake->data;
     uv_mutex_lock(&loop->inbox_lock);
-    struct vd_task *task = loop->inbox;
-    loop->inbox = NULL;
-    loop->inbox_end = &loop->inbox;
     bool stop = loop->stopping;
     uv_mutex_unlock(&loop->inbox_lock);
-    for (struct vd_task *next; task; task = next) {
-        next = task->next;
-        task->run(task);
-    }
-    if (stop)
+    vd_loop_run_posted(loop);
+    if (stop) {
+        run_queue(loop, &loop->last);
         uv_walk(&loop->uv, close_handle, NULL);
+    }
 }
 
 /* ---- turns ---- */
@@ -83,10 +123,13 @@ static void run_hooks(uv_prepare_t *prepare)
 {
     struct vd_loop *loop = prepare->data;
     bool again = false;
+    if (loop->posted_here)
+        vd_loop_run_posted(loop);
     loop->wants_again = false;
     for (struct vd_turn_hook *hook = loop->hooks; hook; hook = hook->next)
         again |= hook->run(hook);
-    if (again || loop->wants_again)
+    run_queue(loop, &loop->last);
+    if (again || loop->wants_again || loop->posted_here)
         uv_idle_start(&loop->again, turn_again);
     else
         uv_idle_stop(&loop->again);
@@ -186,7 +229,8 @@ int vd_loop_init(struct vd_loop *loop, size_t index, struct vd_error *error)
     rc = uv_mutex_init(&loop->inbox_lock);
     assert(rc == 0);
     loop->scratch = vd_malloc(VD_LOOP_SCRATCH_LEN);
-    loop->inbox_end = &loop->inbox;
+    loop->inbox.end = &loop->inbox.first;
+    loop->last.end = &loop->last.first;
     uv_prepare_init(&loop->uv, &loop->before_wait);
     uv_idle_init(&loop->uv, &loop->again);
     uv_timer_init(&loop->uv, &loop->alarm);
@@ -198,7 +242,9 @@ int vd_loop_init(struct vd_loop *loop, size_t index, struct vd_error *error)
 static void run(void *arg)
 {
     struct vd_loop *loop = arg;
+    atomic_store_explicit(&loop->self, (uintptr_t)pthread_self(), memory_order_relaxed);
     uv_run(&loop->uv, UV_RUN_DEFAULT);
+    atomic_store_explicit(&loop->self, 0, memory_order_relaxed);
 }
 
 /* Signals are for the main thread. SIGPIPE above all: OpenSSL writes to sockets in

@@ -9,6 +9,7 @@
 #ifndef VD_NET_LOOP_H
 #define VD_NET_LOOP_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -24,6 +25,10 @@ enum { VD_LOOP_SCRATCH_LEN = 65536 };
 struct vd_task {
     void (*run)(struct vd_task *task);
     struct vd_task *next; /* the loop's */
+};
+
+struct vd_task_queue {
+    struct vd_task *first, **end;
 };
 
 /* Runs once, at or after its time; those of one time in the order they were set.
@@ -54,10 +59,12 @@ struct vd_loop {
     uint64_t alarm_ns; /* when alarm rings; UINT64_MAX: never */
     bool firing;       /* timers are being fired further up the stack */
     struct vd_turn_hook *hooks;
-    bool wants_again;      /* since the hooks began to run */
-    uv_mutex_t inbox_lock; /* guards inbox and stopping; held for a push or a swap */
-    struct vd_task *inbox;
-    struct vd_task **inbox_end;
+    bool wants_again;       /* since the hooks began to run */
+    _Atomic uintptr_t self; /* the thread that runs it; 0: none does */
+    bool posted_here;       /* by itself: for the next turn, which comes at once */
+    uv_mutex_t inbox_lock;  /* guards the inboxes and stopping; held for a push or a swap */
+    struct vd_task_queue inbox;
+    struct vd_task_queue last; /* for the end of a turn */
     bool stopping;
 };
 
@@ -75,6 +82,13 @@ void vd_loop_release(struct vd_loop *loop);
 /* From any thread: the task is run once, on the loop. It must stay where it is
  * until then. */
 void vd_loop_post(struct vd_loop *loop, struct vd_task *task);
+
+/* The same, but behind the hooks of a turn, when what the turn had to say has been sent: for what
+ * nobody waits for. Tasks that are posted in this way are run in their order. */
+void vd_loop_post_last(struct vd_loop *loop, struct vd_task *task);
+
+/* On the loop, in a hook: runs what has been posted by now, which else is for the next turn. */
+void vd_loop_run_posted(struct vd_loop *loop);
 
 /* From any thread: makes the loop turn. */
 void vd_loop_wake(struct vd_loop *loop);

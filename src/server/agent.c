@@ -1,7 +1,8 @@
 /*
  * See agent.h. A turn is one task on the loop: it takes a piece of the state or of
  * the log in, runs a few jobs, and posts itself again while there is more. The
- * store's writer posts it after each commit, unless it is waiting already.
+ * store's writer posts it after each commit, unless it is waiting already. It is run behind the
+ * answers: nobody waits for an agent, and those who do, as for a new kind, say so.
  *
  * A commit is told before its proposer is answered, so when a job runs again after
  * an errand, its agent has mostly seen what the errand did. Nothing depends on it.
@@ -44,7 +45,7 @@ static struct vd_job *pop(struct vd_job_queue *q)
 static void post_turn(struct vd_agent *agent)
 {
     if (!atomic_exchange(&agent->turn_posted, true))
-        vd_loop_post(agent->options.loop, &agent->turn);
+        vd_loop_post_last(agent->options.loop, &agent->turn);
 }
 
 void vd_agent_queue(struct vd_agent *agent, struct vd_job *job)
@@ -277,13 +278,13 @@ static void begin_stop(struct vd_task *task)
     vd_timer_stop(agent->options.loop, &agent->pause);
     vd_store_unlisten(agent->options.store, &agent->listener);
     agent->stop.run = fall_quiet;
-    vd_loop_post(agent->options.loop, &agent->stop);
+    vd_loop_post_last(agent->options.loop, &agent->stop);
 }
 
 void vd_agent_stop(struct vd_agent *agent)
 {
     agent->stop.run = begin_stop;
-    vd_loop_post(agent->options.loop, &agent->stop);
+    vd_loop_post_last(agent->options.loop, &agent->stop);
     uv_sem_wait(&agent->stopped);
     uv_sem_destroy(&agent->stopped);
     end_load(agent);

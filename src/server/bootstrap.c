@@ -7,7 +7,6 @@
 #include "kube/uid.h"
 #include "json/parse.h"
 #include "json/revision_hole.h"
-#include "json/write.h"
 
 /* Namespaces, and the Service that clients find their server by. */
 static const char *const documents[] = {
@@ -51,11 +50,10 @@ static int create(struct vd_store *store, const struct vd_kind_set *set, struct 
     vd_meta_set_uid(arena, object, vd_uid_generate());
     vd_meta_set_creation_timestamp(arena, object, now_ms);
     vd_track_server(arena, kind, NULL, object, now_ms);
-    struct vd_buf json = {0}, body = {0};
-    size_t hole;
+    struct vd_buf body = {0};
+    size_t hole = 0;
     struct vd_outcome outcome;
-    vd_json_write(&json, object);
-    int code = vd_revision_hole_make(&body, vd_buf_slice(&json), &hole, error);
+    int code = vd_revision_hole_write(&body, object, &hole, error);
     struct vd_wish wish = {
         .when = VD_WHEN_ABSENT,
         .key = {kind->storage_key, vd_meta_namespace(object), vd_meta_name(object)},
@@ -66,7 +64,6 @@ static int create(struct vd_store *store, const struct vd_kind_set *set, struct 
         code = vd_store_commit(store, &wish, 1, &outcome);
     if (code && code != VD_ERR_EXISTS && error)
         *error = outcome.error;
-    vd_buf_release(&json);
     vd_buf_release(&body);
     return code == VD_ERR_EXISTS ? VD_OK : code;
 }

@@ -18,7 +18,6 @@
 #include "server/agent_internal.h"
 #include "json/parse.h"
 #include "json/revision_hole.h"
-#include "json/write.h"
 
 enum { SCAN_OBJECTS = 64 }; /* deleted by one errand */
 
@@ -62,18 +61,16 @@ size_t vd_errand_count(const struct vd_errand *e)
  * which nothing that was stored is. */
 static bool write_body(struct vd_errand *e, const struct vd_json *object, struct vd_wish *wish)
 {
-    struct vd_buf json = {0}, body = {0};
+    struct vd_buf body = {0};
     struct vd_error error;
     size_t hole = 0;
-    vd_json_write(&json, object);
-    int code = vd_revision_hole_make(&body, vd_buf_slice(&json), &hole, &error);
+    int code = vd_revision_hole_write(&body, object, &hole, &error);
     if (!code)
         wish->body = (struct vd_template){vd_arena_copy(&e->arena, vd_buf_slice(&body)),
                                           (uint32_t)hole};
     else
         vd_log_error("an object cannot be written back", VD_F_SLICE("kind", wish->key.kind),
                      VD_F_SLICE("name", wish->key.name), VD_F_STR("error", error.text));
-    vd_buf_release(&json);
     vd_buf_release(&body);
     return code == VD_OK;
 }

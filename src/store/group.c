@@ -19,6 +19,8 @@
 #include "store/failpoint.h"
 #include "store/store_internal.h"
 
+enum { KEPT_MAX = 128 };
+
 struct member {
     struct vd_proposal *proposal;
     size_t rows_from;
@@ -28,7 +30,8 @@ struct member {
     struct vd_outcome outcome;
 };
 
-struct group {
+/* Its vectors keep their memory for the next one. */
+struct vd_group {
     struct vd_store *store;
     VD_VEC(struct vd_row) rows;
     VD_VEC(struct vd_entry *) entries; /* beside rows */
@@ -43,13 +46,13 @@ struct state {
     struct vd_uid uid;
 };
 
-static struct vd_row *row_at(const struct group *g, size_t at)
+static struct vd_row *row_at(const struct vd_group *g, size_t at)
 {
     assert(at < g->rows.n);
     return &g->rows.p[at];
 }
 
-static struct state state_of(const struct group *g, const struct vd_entry *entry)
+static struct state state_of(const struct vd_group *g, const struct vd_entry *entry)
 {
     if (entry->staged) {
         const struct vd_row *row = row_at(g, entry->staged - 1);
@@ -62,8 +65,8 @@ static struct state state_of(const struct group *g, const struct vd_entry *entry
 }
 
 /* Whether the object already is what the wish wants it to be. */
-static bool is_true_already(const struct group *g, const struct vd_entry *entry, struct state state,
-                            const struct vd_wish *wish)
+static bool is_true_already(const struct vd_group *g, const struct vd_entry *entry,
+                            struct state state, const struct vd_wish *wish)
 {
     if (wish->action != VD_PUT || !state.present ||
         (!vd_uid_is_none(wish->uid) && !vd_uid_eq(wish->uid, state.uid)))
@@ -113,7 +116,7 @@ static void say_why(struct vd_outcome *outcome, const struct vd_wish *wish, stru
     }
 }
 
-static void add_row(struct group *g, struct vd_entry *entry, struct state state,
+static void add_row(struct vd_group *g, struct vd_entry *entry, struct state state,
                     const struct vd_wish *wish)
 {
     bool is_put = wish->action == VD_PUT;
@@ -135,7 +138,7 @@ static void add_row(struct group *g, struct vd_entry *entry, struct state state,
 }
 
 /* Takes back the newest row: the entry leads to its row before again. */
-static void drop_row(struct group *g)
+static void drop_row(struct vd_group *g)
 {
     struct vd_entry *entry = g->entries.p[--g->entries.n];
     entry->staged = g->rows.p[--g->rows.n].previous_row;
@@ -143,7 +146,7 @@ static void drop_row(struct group *g)
 }
 
 /* Judges one wish; false when the proposal fails with it. */
-static bool judge_wish(struct group *g, struct member *m, size_t at)
+static bool judge_wish(struct vd_group *g, struct member *m, size_t at)
 {
     const struct vd_wish *wish = &m->proposal->wishes[at];
     struct vd_entry *entry = vd_index_stage(&g->store->index, &wish->key);
@@ -170,7 +173,7 @@ static bool judge_wish(struct group *g, struct member *m, size_t at)
 
 /* A refused proposal leaves no row. What it reports is the object without them:
  * it may have been refused because of one. */
-static void take_back(struct group *g, struct member *m)
+static void take_back(struct vd_group *g, struct member *m)
 {
     struct vd_index *index = &g->store->index;
     while (g->rows.n > m->rows_from)
@@ -182,7 +185,7 @@ static void take_back(struct group *g, struct member *m)
     vd_index_unstage(index, entry);
 }
 
-static void judge(struct group *g, struct vd_proposal *proposal)
+static void judge(struct vd_group *g, struct vd_proposal *proposal)
 {
     struct member *m = VD_VEC_PUSH(&g->members);
     *m = (struct member){.proposal = proposal, .rows_from = g->rows.n};
@@ -197,7 +200,7 @@ static void judge(struct group *g, struct vd_proposal *proposal)
 }
 
 /* The body of a row: given, or, for a deletion, what it deletes. */
-static struct vd_body *row_body(const struct group *g, struct vd_event *const *events, size_t at)
+static struct vd_body *row_body(const struct vd_group *g, struct vd_event *const *events, size_t at)
 {
     const struct vd_row *row = row_at(g, at);
     if (row->type != VD_EVENT_DELETED)
@@ -207,7 +210,8 @@ static struct vd_body *row_body(const struct group *g, struct vd_event *const *e
     return last->body ? vd_body_restamp(last->body, row->revision) : NULL;
 }
 
-static struct vd_event *row_event(const struct group *g, struct vd_event *const *events, size_t at)
+static struct vd_event *row_event(const struct vd_group *g, struct vd_event *const *events,
+                                  size_t at)
 {
     const struct vd_row *row = row_at(g, at);
     struct vd_event *event = vd_event_new(g->entries.p[at], row_body(g, events, at));
@@ -222,7 +226,7 @@ static struct vd_event *row_event(const struct group *g, struct vd_event *const 
 }
 
 /* Makes the committed rows visible and tells the listeners, as one step. */
-static void publish(struct group *g)
+static void publish(struct vd_group *g)
 {
     struct vd_store *store = g->store;
     size_t n = g->rows.n;
@@ -251,7 +255,7 @@ static void publish(struct group *g)
     free(events);
 }
 
-static void set_times(struct group *g)
+static void set_times(struct vd_group *g)
 {
     int64_t now_ms = vd_clock_wall_ms(g->store->options.clock);
     if (now_ms > g->store->time_ms)
@@ -272,7 +276,7 @@ static void note_passing(struct vd_store *store, const struct vd_error *error)
 }
 
 /* The commit failed: nothing happened, and everyone it concerns hears why. */
-static void fail(struct group *g, const struct vd_error *error)
+static void fail(struct vd_group *g, const struct vd_error *error)
 {
     if (vd_code_passes((int)error->code))
         note_passing(g->store, error);
@@ -288,7 +292,7 @@ static void fail(struct group *g, const struct vd_error *error)
         drop_row(g);
 }
 
-static void commit(struct group *g)
+static void commit(struct vd_group *g)
 {
     struct vd_store *store = g->store;
     struct vd_error error;
@@ -306,7 +310,7 @@ static void commit(struct group *g)
     atomic_fetch_add_explicit(&store->groups, 1, memory_order_relaxed);
 }
 
-static void answer(struct group *g, struct member *m)
+static void answer(struct vd_group *g, struct member *m)
 {
     struct vd_outcome *outcome = &m->outcome;
     if (m->rows_n) {
@@ -323,20 +327,44 @@ static void answer(struct group *g, struct member *m)
     m->proposal->done(m->proposal, outcome);
 }
 
+/* Forgets all of it, and keeps no more memory than most groups need. */
+static void clear(struct vd_group *g)
+{
+    if (g->members.cap > KEPT_MAX || g->rows.cap > KEPT_MAX) {
+        VD_VEC_RELEASE(&g->rows);
+        VD_VEC_RELEASE(&g->entries);
+        VD_VEC_RELEASE(&g->members);
+    }
+    g->rows.n = g->entries.n = g->members.n = 0;
+}
+
 void vd_group_run(struct vd_store *store, struct vd_proposal *first)
 {
-    struct group g = {.store = store};
+    struct vd_group *g = store->group;
     for (struct vd_proposal *p = first, *next; p; p = next) {
         next = p->next;
-        judge(&g, p);
+        judge(g, p);
     }
-    if (g.rows.n)
-        commit(&g);
+    if (g->rows.n)
+        commit(g);
     VD_FAILPOINT("store.before_answer");
-    for (size_t i = 0; i < g.members.n; i++)
-        answer(&g, &g.members.p[i]);
+    for (size_t i = 0; i < g->members.n; i++)
+        answer(g, &g->members.p[i]);
     VD_FAILPOINT("store.after_answer");
-    VD_VEC_RELEASE(&g.rows);
-    VD_VEC_RELEASE(&g.entries);
-    VD_VEC_RELEASE(&g.members);
+    clear(g);
+}
+
+struct vd_group *vd_group_new(struct vd_store *store)
+{
+    struct vd_group *g = VD_NEW(struct vd_group);
+    g->store = store;
+    return g;
+}
+
+void vd_group_free(struct vd_group *g)
+{
+    VD_VEC_RELEASE(&g->rows);
+    VD_VEC_RELEASE(&g->entries);
+    VD_VEC_RELEASE(&g->members);
+    free(g);
 }

@@ -31,6 +31,7 @@ static struct vd_store *store_new(const struct vd_store_options *options)
     store->options = with_defaults(options);
     store->lock_file.fd = -1;
     store->queue_end = &store->queue_head;
+    store->group = vd_group_new(store);
     vd_index_init(&store->index, (struct vd_index_limits){store->options.tail_events_max,
                                                           store->options.tail_bytes_max});
     pthread_mutex_init(&store->queue_lock, NULL);
@@ -117,6 +118,7 @@ void vd_store_close(struct vd_store *store)
     pthread_cond_destroy(&store->compacted);
     pthread_mutex_destroy(&store->listener_lock);
     pthread_mutex_destroy(&store->health_lock);
+    vd_group_free(store->group);
     free(store);
 }
 
@@ -267,6 +269,7 @@ void vd_store_stats(struct vd_store *store, struct vd_store_stats *out)
     *out = (struct vd_store_stats){
         .commits = atomic_load_explicit(&store->commits, memory_order_relaxed),
         .groups = atomic_load_explicit(&store->groups, memory_order_relaxed),
+        .groups_here = atomic_load_explicit(&store->groups_here, memory_order_relaxed),
         .refused = atomic_load_explicit(&store->refused, memory_order_relaxed),
         .compacted_rows = atomic_load_explicit(&store->compacted_rows, memory_order_relaxed),
     };

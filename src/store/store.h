@@ -2,9 +2,9 @@
  * The store: one durable, ordered log of changes, and the state that it adds up
  * to.
  *
- * All functions are thread-safe unless they say otherwise. Writing goes through
- * one writer thread with group commit: whatever has queued up while the last
- * group was synced makes the next one. Reading never touches the disk unless it
+ * All functions are thread-safe unless they say otherwise. There is one writer at a
+ * time, mostly a thread of its own, with group commit: whatever has queued up while the
+ * last group was synced makes the next one. Reading never touches the disk unless it
  * asks for history that has left memory.
  */
 #ifndef VD_STORE_STORE_H
@@ -53,6 +53,13 @@ void vd_store_propose(struct vd_store *store, struct vd_proposal *proposal);
 /* Hands over several, linked by `next`: they come into one group if there is room, where
  * one at a time the first would be committed alone while the others are on their way. */
 void vd_store_propose_all(struct vd_store *store, struct vd_proposal *first);
+
+/*
+ * Proposes one, and commits it on the caller's thread if nobody is writing at the moment: `done`
+ * has been called when it returns true. That saves a lone writer two handovers between threads,
+ * and makes the caller wait for the disk. False: it was handed over, as by vd_store_propose().
+ */
+bool vd_store_propose_here(struct vd_store *store, struct vd_proposal *proposal);
 
 /* Proposes and waits. Returns outcome->code. */
 int vd_store_commit(struct vd_store *store, const struct vd_wish *wishes, size_t n,
@@ -127,8 +134,8 @@ struct vd_commit {
 struct vd_commit *vd_commit_ref(struct vd_commit *commit);
 void vd_commit_unref(struct vd_commit *commit);
 
-/* Is called on the writer thread once per commit, before the proposers are
- * answered: hand over and return. */
+/* Is called by the writer, on whatever thread that is, once per commit, before the proposers
+ * are answered: hand over and return. */
 struct vd_listener {
     void (*committed)(struct vd_listener *listener, struct vd_commit *commit);
     struct vd_listener *next; /* the store's */
@@ -154,6 +161,7 @@ struct vd_store_stats {
     uint64_t window_events, tail_events, tail_bytes;
     uint64_t objects, kinds;
     uint64_t commits, groups, refused;
+    uint64_t groups_here; /* of the groups, those that a proposer committed itself */
     uint64_t compacted_rows;
 };
 void vd_store_stats(struct vd_store *store, struct vd_store_stats *out);

@@ -10,8 +10,8 @@
 #include "store/lock_file.h"
 #include "store/store.h"
 
-/* Who touches what: `engine` for writing, `compactor` and `time_ms` are the
- * writer thread's; the rest has its lock beside it. Locks are taken in the order
+/* Who touches what: `engine` for writing, `compactor`, `group` and `time_ms` are the
+ * writer's; the rest has its lock beside it. Locks are taken in the order
  * listener_lock, index.lock; queue_lock and health_lock are never held with
  * another. */
 struct vd_store {
@@ -22,15 +22,18 @@ struct vd_store {
     pthread_t writer;
     bool writer_runs;
     int64_t time_ms; /* of the newest row: rows' times never go back */
+    struct vd_group *group;
 
-    pthread_mutex_t queue_lock; /* guards the next seven */
+    pthread_mutex_t queue_lock; /* guards the next nine */
     pthread_cond_t queue_filled;
     pthread_cond_t compacted;
     struct vd_proposal *queue_head;
     struct vd_proposal **queue_end;
     size_t queue_len;
     bool stopping;
-    uint64_t compact_target;       /* what vd_store_compact() asks for; 0: nothing */
+    bool writing;            /* somebody is the writer just now: its thread, or a proposer */
+    size_t here_n;           /* groups that proposers have committed since the thread tidied up */
+    uint64_t compact_target; /* what vd_store_compact() asks for; 0: nothing */
     struct vd_error compact_error; /* how the last asked-for compaction ended */
 
     struct {
@@ -47,7 +50,7 @@ struct vd_store {
     struct vd_error damage; /* what loading found; VD_OK: nothing. Constant afterwards */
 
     _Atomic bool read_only;
-    _Atomic uint64_t commits, groups, refused, compacted_rows;
+    _Atomic uint64_t commits, groups, groups_here, refused, compacted_rows;
 };
 
 /* The writer thread's main function. */
@@ -61,6 +64,9 @@ void vd_store_fail(struct vd_store *store, const struct vd_error *error);
  * it. *again says whether the next step is due at once.
  */
 int vd_compactor_step(struct vd_store *store, uint64_t target, bool *again, struct vd_error *error);
+
+struct vd_group *vd_group_new(struct vd_store *store) VD_MUST_USE;
+void vd_group_free(struct vd_group *group);
 
 /* Commits what these proposals ask for and answers them; see group.c. */
 void vd_group_run(struct vd_store *store, struct vd_proposal *first);

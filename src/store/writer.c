@@ -1,7 +1,11 @@
 /*
- * The writer: the one thread that changes anything.
+ * The writer: the one who changes anything.
  *
- * It takes whatever has queued up, up to a group's limits, commits it as one
+ * That is a thread, but for a lone proposal while it is at rest, which its proposer may commit
+ * itself (vd_store_propose_here). `writing` says that somebody is the writer; who it is changes
+ * under queue_lock.
+ *
+ * The thread takes whatever has queued up, up to a group's limits, commits it as one
  * group, and goes on at once: a lone proposal is not kept waiting for company,
  * and under load the groups grow by themselves while the disk syncs. Between
  * groups it gives the engine and the compactor a bounded piece of work.
@@ -16,6 +20,7 @@
 enum {
     IDLE_CHECK_MS_MIN = 1000,
     IDLE_CHECK_MS_MAX = 60000,
+    HERE_MAX = 64, /* groups of proposers between two of the thread */
 };
 
 static size_t proposal_bytes(const struct vd_proposal *p)
@@ -135,6 +140,48 @@ void vd_store_propose(struct vd_store *store, struct vd_proposal *proposal)
     vd_store_propose_all(store, proposal);
 }
 
+/* Makes the caller the writer if nobody is, nor waits to be written. Now and then it is the
+ * thread's turn, which tidies up after its groups. */
+static bool become_writer(struct vd_store *store)
+{
+    pthread_mutex_lock(&store->queue_lock);
+    bool may = !store->writing && !store->queue_head && !store->stopping &&
+               !store->compact_target && store->here_n < HERE_MAX;
+    if (may) {
+        store->writing = true;
+        store->here_n++;
+    }
+    pthread_mutex_unlock(&store->queue_lock);
+    return may;
+}
+
+static void stop_writing(struct vd_store *store)
+{
+    pthread_mutex_lock(&store->queue_lock);
+    store->writing = false;
+    bool wake = store->queue_head || store->stopping || store->compact_target;
+    pthread_mutex_unlock(&store->queue_lock);
+    if (wake)
+        pthread_cond_signal(&store->queue_filled);
+}
+
+bool vd_store_propose_here(struct vd_store *store, struct vd_proposal *proposal)
+{
+    proposal->next = NULL;
+    if (!is_fit(store, proposal))
+        return true;
+    if (!become_writer(store)) {
+        vd_store_propose_all(store, proposal);
+        return false;
+    }
+    uint64_t groups = atomic_load_explicit(&store->groups, memory_order_relaxed);
+    vd_group_run(store, proposal);
+    groups = atomic_load_explicit(&store->groups, memory_order_relaxed) - groups;
+    atomic_fetch_add_explicit(&store->groups_here, groups, memory_order_relaxed);
+    stop_writing(store);
+    return true;
+}
+
 /* ---- proposing and waiting ---- */
 
 struct waiter {
@@ -215,15 +262,20 @@ static struct timespec idle_until(const struct vd_store *store)
     return t;
 }
 
-/* The next group, or NULL when there is other work or the store is closing. */
+/* The next group, or NULL when there is other work or the store is closing. The thread is not
+ * the writer while it waits. */
 static struct vd_proposal *wait_for_group(struct vd_store *store, bool more_work, bool *stop,
                                           uint64_t *compact_target)
 {
     struct timespec until = idle_until(store);
     pthread_mutex_lock(&store->queue_lock);
-    while (!store->queue_head && !store->stopping && !store->compact_target && !more_work)
+    store->writing = false;
+    while (store->writing ||
+           (!store->queue_head && !store->stopping && !store->compact_target && !more_work))
         if (pthread_cond_timedwait(&store->queue_filled, &store->queue_lock, &until) == ETIMEDOUT)
-            break;
+            more_work = true; /* to look at the window's age */
+    store->writing = true;
+    store->here_n = 0;
     struct vd_proposal *group = store->queue_head ? take_group(store) : NULL;
     *stop = store->stopping && !group;
     *compact_target = store->compact_target;

@@ -120,6 +120,17 @@ moved() {
     configmap c && [ "$(counts store_commits_total)" -eq $((moved_before + 1)) ]
 }
 tap "commits are counted" moved
+# After some writes of a client who is alone, the loop waits for the disk itself.
+alone() {
+    alone_n=0
+    while [ $alone_n -lt 40 ]; do
+        alone_n=$((alone_n + 1))
+        admin /api/v1/namespaces/default/configmaps/c -X PATCH -o /dev/null \
+            -H 'Content-Type: application/merge-patch+json' -d "{\"data\":{\"n\":\"$alone_n\"}}"
+    done
+    more_than store_groups_by_proposer_total 0
+}
+tap "so are those that a loop has synced" alone
 for name in store_revision store_objects store_window_events store_tail_events \
     store_groups_total store_file_bytes process_resident_memory_bytes; do
     tap "$name" more_than $name 0

@@ -64,12 +64,12 @@ static void compare_children(struct vd_arena *arena, struct vd_slice text, const
     (void)more;
 }
 
-static void check_hole(struct vd_arena *arena, struct vd_slice text, struct vd_json *v)
+static void check_hole(struct vd_arena *arena, struct vd_json *v)
 {
     struct vd_buf made = {0}, filled = {0};
     struct vd_json *again, *metadata = vd_json_get(v, VD_SLICE("metadata"));
     size_t hole;
-    int code = vd_revision_hole_make(&made, text, &hole, NULL);
+    int code = vd_revision_hole_write(&made, v, &hole, NULL);
     assert((code == VD_OK) == vd_json_is(metadata, VD_JSON_OBJECT));
     if (code == VD_OK) {
         vd_revision_hole_fill(&filled, vd_buf_slice(&made), hole, UINT64_MAX);
@@ -88,17 +88,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct vd_arena arena = {0};
     struct vd_slice text = vd_slice(data, size);
     struct vd_json *v;
-    struct vd_buf made = {0}, written = {0};
-    size_t hole;
+    struct vd_buf written = {0};
     walk_garbage(&arena, text, 4);
-    if (vd_revision_hole_make(&made, text, &hole, NULL) == VD_OK)
-        assert(hole > 0 && hole < made.n && made.p[hole - 1] == '"' && made.p[hole] == '"');
     if (vd_json_parse(&arena, text, NULL, &v, NULL) == VD_OK) {
         vd_json_write(&written, v);
         compare_children(&arena, vd_buf_slice(&written), v);
-        check_hole(&arena, vd_buf_slice(&written), v);
+        check_hole(&arena, v);
     }
-    vd_buf_release(&made);
     vd_buf_release(&written);
     vd_arena_release(&arena);
     return 0;

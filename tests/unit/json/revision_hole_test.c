@@ -2,6 +2,15 @@
 #include "json/revision_hole.h"
 
 #include "check.h"
+#include "json/parse.h"
+
+static struct vd_json *parsed(struct vd_arena *arena, const char *text)
+{
+    struct vd_json *object = NULL;
+    struct vd_error error;
+    assert_ok(vd_json_parse(arena, vd_slice_of(text), NULL, &object, &error), &error);
+    return object;
+}
 
 static void the_hole_is_between_the_quotes(void **state)
 {
@@ -26,52 +35,55 @@ static void the_hole_is_between_the_quotes(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct vd_error error;
+        struct vd_arena arena = {0};
         struct vd_buf made = {0}, filled = {0};
         size_t hole = 0;
         vd_buf_add_text(&made, "head"); /* it appends */
-        assert_ok(vd_revision_hole_make(&made, vd_slice_of(cases[i].json), &hole, &error), &error);
+        const struct vd_json *object = parsed(&arena, cases[i].json);
+        assert_ok(vd_revision_hole_write(&made, object, &hole, &error), &error);
         assert_slice(vd_slice(made.p + hole - 19, 20), "\"resourceVersion\":\"\"");
         vd_revision_hole_fill(&filled, vd_slice_from(vd_buf_slice(&made), 4), hole - 4, 42);
         assert_slice(vd_buf_slice(&filled), cases[i].filled);
         vd_buf_release(&made);
         vd_buf_release(&filled);
+        vd_arena_release(&arena);
     }
 }
 
 static void a_document_without_metadata_is_refused(void **state)
 {
     (void)state;
-    static const char *const bad[] = {"",
-                                      "{}",
-                                      "[]",
-                                      "{\"metadata\":1}",
-                                      "{\"metadata\":[]}",
-                                      "{\"metadata\":{",
-                                      "{\"metadata\":null}"};
+    static const char *const bad[] = {
+        "1", "{}", "[]", "{\"metadata\":1}", "{\"metadata\":[]}", "{\"metadata\":null}"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct vd_error error;
+        struct vd_arena arena = {0};
         struct vd_buf made = {0};
         size_t hole = 7;
-        assert_code(vd_revision_hole_make(&made, vd_slice_of(bad[i]), &hole, &error),
+        assert_code(vd_revision_hole_write(&made, parsed(&arena, bad[i]), &hole, &error),
                     VD_ERR_INVALID);
         assert_says(&error, "no object \"metadata\"");
         assert_int_equal(made.n, 0);
         assert_int_equal(hole, 7);
         vd_buf_release(&made);
+        vd_arena_release(&arena);
     }
 }
 
 static void the_largest_revision_fits(void **state)
 {
     (void)state;
+    struct vd_arena arena = {0};
     struct vd_buf made = {0}, filled = {0};
-    size_t hole;
-    assert_code(vd_revision_hole_make(&made, VD_SLICE("{\"metadata\":{}}"), &hole, NULL), VD_OK);
+    size_t hole = 0;
+    const struct vd_json *object = parsed(&arena, "{\"metadata\":{}}");
+    assert_code(vd_revision_hole_write(&made, object, &hole, NULL), VD_OK);
     vd_revision_hole_fill(&filled, vd_buf_slice(&made), hole, UINT64_MAX);
     assert_slice(vd_buf_slice(&filled),
                  "{\"metadata\":{\"resourceVersion\":\"18446744073709551615\"}}");
     vd_buf_release(&made);
     vd_buf_release(&filled);
+    vd_arena_release(&arena);
 }
 
 int main(void)

@@ -83,13 +83,11 @@ static bool propose(struct vd_arena *a, const struct vd_admission *admission,
 
 static struct vd_template template_of(struct vd_arena *a, const char *text)
 {
-    struct vd_buf json = {0}, body = {0};
+    struct vd_buf body = {0};
     struct vd_error error;
     size_t hole = 0;
-    vd_json_write(&json, json_of(a, text));
-    assert_ok(vd_revision_hole_make(&body, vd_buf_slice(&json), &hole, &error), &error);
+    assert_ok(vd_revision_hole_write(&body, json_of(a, text), &hole, &error), &error);
     struct vd_template made = {vd_arena_copy(a, vd_buf_slice(&body)), (uint32_t)hole};
-    vd_buf_release(&json);
     vd_buf_release(&body);
     return made;
 }

@@ -363,6 +363,80 @@ static void test_a_hook_may_ask_for_those_before_it(void **state)
     vd_loop_stop(&loop);
 }
 
+/* What is posted for the end of a turn comes behind the hooks; what a hook posts for its own loop
+ * comes in the next turn, which needs nobody to wake it. */
+static void note_last(struct vd_task *task)
+{
+    (void)task;
+    if (hook_text_n < sizeof hook_text - 1)
+        hook_text[hook_text_n++] = 'l';
+}
+
+static void note_posted(struct vd_task *task)
+{
+    (void)task;
+    if (hook_text_n < sizeof hook_text - 1)
+        hook_text[hook_text_n++] = 'p';
+    sem_post(&done);
+}
+
+static struct vd_task last_task = {.run = note_last}, posted_task = {.run = note_posted};
+
+static bool post_both(struct vd_turn_hook *hook)
+{
+    static bool posted;
+    (void)hook;
+    if (hook_text_n < sizeof hook_text - 1)
+        hook_text[hook_text_n++] = 'h';
+    if (!posted) {
+        posted = true;
+        vd_loop_post_last(&loop, &last_task);
+        vd_loop_post(&loop, &posted_task);
+    }
+    return false;
+}
+
+static void test_tasks_of_a_hook_wait_for_their_place(void **state)
+{
+    struct vd_turn_hook first = {.run = post_both};
+    struct counted_hook second = {.hook.run = run_hook, .name = 'i'};
+    (void)state;
+    hook_text_n = 0;
+    vd_loop_hook(&loop, &first);
+    vd_loop_hook(&loop, &second.hook);
+    start();
+    wait_done();
+    vd_loop_stop(&loop);
+    assert_memory_equal(hook_text, "hilphi", 6);
+}
+
+static bool post_and_run(struct vd_turn_hook *hook)
+{
+    static bool posted;
+    (void)hook;
+    if (!posted) {
+        posted = true;
+        vd_loop_post(&loop, &posted_task);
+        hook_text[hook_text_n++] = '<';
+        vd_loop_run_posted(&loop);
+        hook_text[hook_text_n++] = '>';
+    }
+    return false;
+}
+
+static void test_a_hook_may_run_what_it_has_posted(void **state)
+{
+    struct vd_turn_hook hook = {.run = post_and_run};
+    (void)state;
+    hook_text_n = 0;
+    vd_loop_hook(&loop, &hook);
+    start();
+    wait_done();
+    vd_loop_stop(&loop);
+    assert_int_equal(hook_text_n, 3);
+    assert_memory_equal(hook_text, "<p>", 3);
+}
+
 /* ---- the end ---- */
 
 static unsigned ended_tasks;
@@ -375,7 +449,7 @@ static void count_task(struct vd_task *task)
 
 static void test_stop_runs_what_was_posted_and_no_timer(void **state)
 {
-    struct vd_task tasks[100], timer_task = {.run = set_far};
+    struct vd_task tasks[100], timer_task = {.run = set_far}, last = {.run = count_task};
     (void)state;
     marks_init();
     start();
@@ -384,8 +458,9 @@ static void test_stop_runs_what_was_posted_and_no_timer(void **state)
         tasks[i] = (struct vd_task){.run = count_task};
         vd_loop_post(&loop, &tasks[i]);
     }
+    vd_loop_post_last(&loop, &last);
     vd_loop_stop(&loop);
-    assert_int_equal(ended_tasks, 100);
+    assert_int_equal(ended_tasks, 101);
     assert_int_equal(fired_n, 0);
 }
 
@@ -546,6 +621,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_many_timers_moved_and_stopped, setup, teardown),
         cmocka_unit_test_setup_teardown(test_hooks_run_in_order_and_again, setup, release_only),
         cmocka_unit_test_setup_teardown(test_a_hook_may_ask_for_those_before_it, setup,
+                                        release_only),
+        cmocka_unit_test_setup_teardown(test_tasks_of_a_hook_wait_for_their_place, setup,
+                                        release_only),
+        cmocka_unit_test_setup_teardown(test_a_hook_may_run_what_it_has_posted, setup,
                                         release_only),
         cmocka_unit_test_setup_teardown(test_a_wake_makes_a_turn, setup, release_only),
         cmocka_unit_test_setup_teardown(test_stop_runs_what_was_posted_and_no_timer, setup,

@@ -77,7 +77,7 @@ static inline void put_text(struct bench *b, const char *kind, const char *text)
     struct vd_error error;
     size_t hole = 0;
     assert_ok(vd_json_parse(&arena, vd_slice_of(text), NULL, &object, &error), &error);
-    assert_ok(vd_revision_hole_make(&body, vd_slice_of(text), &hole, &error), &error);
+    assert_ok(vd_revision_hole_write(&body, object, &hole, &error), &error);
     struct vd_wish wish = {
         .action = VD_PUT,
         .when = VD_WHEN_ANY,
