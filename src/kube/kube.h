@@ -60,6 +60,8 @@ struct vd_kube {
     /* Adds what /metrics shows, with its own argument; NULL: there is none. */
     void (*metrics)(void *arg, struct vd_buf *out);
     void *metrics_arg;
+    /* Adds the paths that are served beside the face, a line each; NULL: there are none. */
+    void (*other_paths)(struct vd_buf *out);
     struct vd_audit *audit; /* NULL: nothing is audited; see audit.h */
     struct vd_tables *tables;
     struct vd_documents *documents;             /* discovery and OpenAPI */
