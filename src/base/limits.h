@@ -62,7 +62,7 @@
     X(VD_HTTP_BODY_MS,           60000,       "milliseconds for the rest of a request; then 408") \
     X(VD_HTTP_IDLE_MS,           180000,      "milliseconds that a connection may wait for its next request") \
     X(VD_HTTP_SEND_MS,           30000,       "milliseconds in which a client must take some of a complete answer") \
-    X(VD_HTTP_LINGER_MS,         2000,        "milliseconds that a client has for closing after the last answer") \
+    X(VD_HTTP_LINGER_MS,         2000,        "milliseconds that a client has for closing after the last answer, and for the rest of a request of HTTP/2 that was answered before its end") \
     X(VD_HTTP_AHEAD_LEN_MAX,     65536,       "bytes of later requests that are read while one is answered") \
     X(VD_HTTP_AHEAD_OUTPUT_MAX,  262144,      "bytes waiting to be sent on a connection above which its next request waits") \
     X(VD_HTTP_TURN_REQUESTS_MAX, 64,          "requests of one connection that one turn of a loop takes") \
