@@ -54,10 +54,10 @@ account=$(admin /api/v1/namespaces/default/serviceaccounts/default/token \
     -H 'Content-Type: application/json' -d '{"apiVersion":"authentication.k8s.io/v1",
     "kind":"TokenRequest","spec":{}}' | sed -n 's/.*"token": *"\([^"]*\)".*/\1/p')
 for path in $configuration $keys; do
-    tap "an account may read $path" [ "$(code "$account" $path)" = 200 ]
-    tap "also with a slash behind it" [ "$(code "$account" $path/)" = 200 ]
-    tap "others may not" [ "$(code "$plain" $path)" = 403 ]
-    tap "nobody may" [ "$(ask $path -o /dev/null -w '%{http_code}')" = 401 ]
+    tap "an account may read $path" [ "$(code "$account" "$path")" = 200 ]
+    tap "also with a slash behind it" [ "$(code "$account" "$path/")" = 200 ]
+    tap "others may not" [ "$(code "$plain" "$path")" = 403 ]
+    tap "nobody may" [ "$(ask "$path" -o /dev/null -w '%{http_code}')" = 401 ]
 done
 
 # What a verifier does that knows the issuer and the server's CA.
