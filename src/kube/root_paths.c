@@ -38,7 +38,8 @@ void vd_root_paths_write(struct vd_buf *out, const struct vd_kind_set *set, stru
     rest = vd_buf_slice(&lines);
     while (rest.n && vd_slice_cut(&rest, '\n', &line))
         *VD_VEC_PUSH(&paths) = line;
-    qsort(paths.p, paths.n, sizeof *paths.p, compare);
+    if (paths.n)
+        qsort(paths.p, paths.n, sizeof *paths.p, compare);
     vd_buf_add_text(out, "{\"paths\":[");
     for (size_t i = 0; i < paths.n; i++) {
         if (vd_slice_eq(paths.p[i], last))
