@@ -56,7 +56,7 @@ static int read_door(struct door *d, struct vd_arena *arena, const char *folder,
     vd_buf_addf(&path, "%s/admin.kubeconfig", folder);
     int code = vd_private_file_read(&text, vd_buf_text(&path), VD_PEM_LEN_MAX, error);
     if (code == VD_ERR_NOT_FOUND)
-        vd_error_set(error, code,
+        vd_error_set(error, VD_ERR_NOT_FOUND,
                      "there is no %s: the server makes it when it starts with tls-listen",
                      vd_buf_text(&path));
     struct vd_yaml_reader *reader = vd_yaml_reader_new(vd_buf_slice(&text), NULL);
@@ -130,7 +130,7 @@ static BIO *open_link(SSL_CTX *context, const char *address)
     int fd = -1;
     BIO *bio = BIO_new_ssl_connect(context);
     BIO_get_ssl(bio, &ssl);
-    BIO_set_conn_hostname(bio, address);
+    BIO_set_conn_hostname(bio, (char *)(uintptr_t)address); /* the macro casts as well */
     X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), host_of(&host, address));
     vd_buf_release(&host);
     if (BIO_do_connect(bio) <= 0) {

@@ -8,6 +8,7 @@
  */
 #include "auth/default_roles.h"
 
+#include "auth/issuer_document.h"
 #include "auth/role.h"
 
 #define READ  "get list watch"
@@ -70,6 +71,10 @@ static const struct role {
        "/healthz /healthz/* /livez /livez/* /metrics /metrics/slis /readyz /readyz/*"}}},
     {"system:public-info-viewer",
      {{"get", NULL, NULL, "/healthz /livez /readyz /version /version/"}}},
+    {"system:service-account-issuer-discovery",
+     {{"get", NULL, NULL,
+       VD_ISSUER_CONFIGURATION_PATH " " VD_ISSUER_CONFIGURATION_PATH "/ " VD_ISSUER_KEYS_PATH
+                                    " " VD_ISSUER_KEYS_PATH "/"}}},
 };
 
 static const struct {
@@ -82,6 +87,7 @@ static const struct {
     {"system:discovery", {VD_GROUP_AUTHENTICATED}},
     {"system:monitoring", {"system:monitoring"}},
     {"system:public-info-viewer", {VD_GROUP_AUTHENTICATED, VD_GROUP_UNAUTHENTICATED}},
+    {"system:service-account-issuer-discovery", {"system:serviceaccounts"}},
 };
 
 static void add_text(struct vd_arena *a, struct vd_json *object, const char *key, const char *text)

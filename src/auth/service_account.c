@@ -56,6 +56,18 @@ void vd_service_accounts_free(struct vd_service_accounts *s)
     free(s);
 }
 
+struct vd_slice vd_service_accounts_issuer(const struct vd_service_accounts *s)
+{
+    return s->issuer;
+}
+
+struct vd_signing_key *const *vd_service_accounts_keys(const struct vd_service_accounts *s,
+                                                       size_t *n)
+{
+    *n = s->keys.n;
+    return s->keys.p;
+}
+
 void vd_service_account_user_name(struct vd_buf *out, struct vd_slice space, struct vd_slice name)
 {
     vd_buf_addf(out, "system:serviceaccount:%.*s:%.*s", VD_FMT(space), VD_FMT(name));

@@ -55,6 +55,13 @@ int vd_service_accounts_new(struct vd_service_accounts **out,
                             struct vd_error *error) VD_MUST_USE;
 void vd_service_accounts_free(struct vd_service_accounts *accounts); /* NULL is fine */
 
+/* Who the tokens say has issued them; borrowed. */
+struct vd_slice vd_service_accounts_issuer(const struct vd_service_accounts *accounts);
+
+/* The keys that a good token may be signed with; borrowed. */
+struct vd_signing_key *const *vd_service_accounts_keys(const struct vd_service_accounts *accounts,
+                                                       size_t *n);
+
 struct vd_token_request {
     struct vd_slice space, name, uid; /* of the ServiceAccount */
     const struct vd_slice *audiences; /* none: the server's own */

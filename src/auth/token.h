@@ -86,7 +86,8 @@ struct vd_token_wish {
 
 /* Makes a token and adds it to the file. The token, which cannot be shown
  * again, is added to `token`; its id to `id`. Expired tokens go from the file
- * a week after they ended. VD_ERR_INVALID: a name or group that cannot be. */
+ * a week after they ended. VD_ERR_INVALID: a name or group that cannot be, or is
+ * the server's own. */
 int vd_token_create(const char *folder, const struct vd_token_wish *wish,
                     const struct vd_clock *clock, struct vd_buf *token, struct vd_buf *id,
                     struct vd_error *error) VD_MUST_USE;

@@ -119,6 +119,35 @@ static bool is_name(struct vd_slice text)
     return true;
 }
 
+/* Names that the server gives itself, and whoever had them by a token would be taken for what it
+ * is not. */
+static const struct reserved {
+    const char *option, *name;
+    bool prefix; /* and all that begin with it */
+    const char *why;
+} reserved[] = {
+    {"--user", VD_USER_ANONYMOUS, false, "is whoever has no credential: give another name"},
+    {"--user", "system:serviceaccount:", true,
+     "is a ServiceAccount: make its token with 'kubectl create token'"},
+    {"--groups", VD_GROUP_UNAUTHENTICATED, false, "is for whoever has no credential: leave it out"},
+    {"--groups", "system:serviceaccounts", false,
+     "is for ServiceAccounts: leave it out, or make a token with 'kubectl create token'"},
+    {"--groups", "system:serviceaccounts:", true,
+     "is for ServiceAccounts: leave it out, or make a token with 'kubectl create token'"},
+};
+
+static int check_reserved(const char *option, struct vd_slice name, struct vd_error *error)
+{
+    for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++) {
+        const struct reserved *r = &reserved[i];
+        if (strcmp(option, r->option) == 0 &&
+            (r->prefix ? vd_slice_starts_with(name, vd_slice_of(r->name))
+                       : vd_slice_is(name, r->name)))
+            return vd_error_set(error, VD_ERR_INVALID, "%s %.*s %s", option, VD_FMT(name), r->why);
+    }
+    return VD_OK;
+}
+
 static int check_wish(const struct vd_token_wish *wish, struct vd_error *error)
 {
     if (!is_name(wish->user))
@@ -142,7 +171,10 @@ static int check_wish(const struct vd_token_wish *wish, struct vd_error *error)
                             VD_USER_NAME_LEN_MAX);
     if (wish->lifetime_ms < 0)
         return vd_error_set(error, VD_ERR_INVALID, "the token's lifetime is negative");
-    return VD_OK;
+    int code = check_reserved("--user", wish->user, error);
+    for (size_t i = 0; !code && i < wish->groups_n; i++)
+        code = check_reserved("--groups", wish->groups[i], error);
+    return code;
 }
 
 /* A new id that the set does not have. */

@@ -62,7 +62,7 @@
     X(VD_HTTP_BODY_MS,           60000,       "milliseconds for the rest of a request; then 408") \
     X(VD_HTTP_IDLE_MS,           180000,      "milliseconds that a connection may wait for its next request") \
     X(VD_HTTP_SEND_MS,           30000,       "milliseconds in which a client must take some of a complete answer") \
-    X(VD_HTTP_LINGER_MS,         2000,        "milliseconds that a client has for closing after the last answer") \
+    X(VD_HTTP_LINGER_MS,         2000,        "milliseconds that a client has for closing after the last answer, and for the rest of a request of HTTP/2 that was answered before its end") \
     X(VD_HTTP_AHEAD_LEN_MAX,     65536,       "bytes of later requests that are read while one is answered") \
     X(VD_HTTP_AHEAD_OUTPUT_MAX,  262144,      "bytes waiting to be sent on a connection above which its next request waits") \
     X(VD_HTTP_TURN_REQUESTS_MAX, 64,          "requests of one connection that one turn of a loop takes") \
@@ -110,6 +110,8 @@
     X(VD_DEFINITION_RULES_MAX,   10000,       "rules (x-kubernetes-validations) of a CustomResourceDefinition") \
     X(VD_CHECK_WORK_MAX,         536870912,   "instructions of patterns times bytes of text that the check of one object may take; compiled ones count 64 each") \
     X(VD_CHECK_TURN_WORK_MAX,    4194304,     "the same inside one turn of an event loop; a check that takes more, or has to compile, is done by a worker thread") \
+    X(VD_WORK_USER_MAX,          2,           "checks of one user that workers have at a time, for each event loop; more wait their turn") \
+    X(VD_WORK_LOOP_MAX,          4,           "and of all users") \
     X(VD_LIST_KEYS_MAX,          64,          "names in x-kubernetes-list-map-keys of a definition's schema") \
     X(VD_LOG_LINE_MAX,           8192,        "bytes of a log line; a longer one is cut") \
     X(VD_LOG_QUEUE_MAX,          4096,        "log lines waiting to be written; more are dropped and counted") \

@@ -176,9 +176,8 @@ uint64_t vd_cel_scale(uint64_t x, double factor);
 /* A string of the arena made of the buffer's bytes, which is released. */
 struct vd_cel_value vd_cel_take_text(struct vd_cel_run *run, struct vd_buf *text);
 
-/* "1h2m3.5s" in nanoseconds; false: no duration, or out of range. */
-bool vd_cel_duration_parse(struct vd_slice text, int64_t *out);
-/* The same, and "2 days" and so on, as values of the format "duration" may be written. */
+/* What vd_cel_duration_parse() reads, and "2 days" and so on, as values of the format "duration"
+ * may be written. */
 bool vd_cel_duration_words(struct vd_slice text, int64_t *out);
 /* RFC 3339; with `date_only`, a date. */
 bool vd_cel_time_parse(struct vd_slice text, bool date_only, struct vd_cel_time *out);

@@ -108,6 +108,9 @@ static inline struct vd_cel_value vd_cel_duration(int64_t nanoseconds)
     return (struct vd_cel_value){.kind = VD_CEL_DURATION, .i = nanoseconds};
 }
 
+/* "1h2m3.5s", as Go reads it, in nanoseconds; false: no duration, or out of range. */
+bool vd_cel_duration_parse(struct vd_slice text, int64_t *out);
+
 static inline struct vd_cel_value vd_cel_timestamp(struct vd_cel_time time)
 {
     return (struct vd_cel_value){.kind = VD_CEL_TIMESTAMP, .time = time};

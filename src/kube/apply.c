@@ -14,6 +14,7 @@
 #include "kube/object_check.h"
 #include "kube/object_meta.h"
 #include "kube/proposal.h"
+#include "kube/query_option.h"
 #include "kube/record.h"
 #include "kube/scale.h"
 #include "kube/write.h"
@@ -168,14 +169,6 @@ static void reply_conflicts(struct vd_call *call, const struct vd_apply *apply)
 
 /* ---- applying ---- */
 
-static bool wants_force(const struct vd_call *call)
-{
-    struct vd_slice value;
-    return vd_url_query_find(&call->query, VD_SLICE("force"), &value) &&
-           (vd_slice_is(value, "true") || vd_slice_is(value, "1") || vd_slice_is(value, "True") ||
-            vd_slice_is(value, "t") || vd_slice_is(value, "TRUE"));
-}
-
 /* Client-side apply of the same manager goes on from what is applied here. */
 static void note_last_applied(struct vd_call *call, const struct vd_apply *apply)
 {
@@ -198,13 +191,15 @@ static struct vd_json *applied(struct vd_call *call, const struct vd_json *live,
 {
     struct vd_managed managed;
     struct vd_buf record = {0};
+    bool force;
+    vd_query_flag(&call->query, VD_SLICE("force"), &force);
     vd_managed_read(&managed, &call->arena, live ? call->managed : VD_SLICE(""));
     struct vd_apply apply = {
         .root = vd_schema_root(call->kind->schema),
         .live = live,
         .config = config,
         .who = vd_call_manager(call),
-        .force = wants_force(call),
+        .force = force,
         .managed = &managed,
     };
     call->applied = true;

@@ -6,6 +6,7 @@
 #include "kube/deletion.h"
 #include "kube/object_meta.h"
 #include "kube/proposal.h"
+#include "kube/query_option.h"
 #include "kube/uid.h"
 #include "kube/write.h"
 
@@ -79,11 +80,50 @@ static bool check_propagation(struct vd_call *call, const struct vd_json *option
     return false;
 }
 
+static void add_text(struct vd_call *call, struct vd_json *object, struct vd_slice key)
+{
+    struct vd_slice value;
+    if (vd_url_query_find(&call->query, key, &value) && value.n)
+        vd_json_set(&call->arena, object, key, vd_json_string(&call->arena, value));
+}
+
+/* The options of a request without a body, as far as its query has them. `resourceVersion` is one
+ * of the list where many are deleted. NULL: the call has been answered. */
+static struct vd_json *options_of_query(struct vd_call *call)
+{
+    struct vd_arena *a = &call->arena;
+    struct vd_json *options = vd_json_object(a);
+    struct vd_slice orphan = VD_SLICE("orphanDependents");
+    struct vd_error error;
+    bool given, truth;
+    int64_t seconds;
+    int code = vd_query_number(&call->query, VD_SLICE("gracePeriodSeconds"), &given, &seconds,
+                               &error);
+    if (code) {
+        vd_call_reply_options(call, code, &error);
+        return NULL;
+    }
+    add_text(call, options, VD_SLICE("propagationPolicy"));
+    if (vd_query_flag(&call->query, orphan, &truth))
+        vd_json_set(a, options, orphan, vd_json_bool(a, truth));
+    if (call->target.verb == VD_VERB_DELETE) {
+        struct vd_json *preconditions = vd_json_object(a);
+        vd_json_set(a, options, VD_SLICE("preconditions"), preconditions);
+        add_text(call, preconditions, VD_SLICE("uid"));
+        add_text(call, preconditions, VD_SLICE("resourceVersion"));
+    }
+    return options;
+}
+
 bool vd_call_delete_options(struct vd_call *call, struct vd_json **out)
 {
     struct vd_json *options = NULL;
-    if (!vd_call_decode(call, true, &options) || (options && !check_options_kind(call, options)) ||
-        !check_dry_run(call, options) || !check_propagation(call, options))
+    if (!vd_call_decode(call, true, &options))
+        return false;
+    if (!options)
+        options = options_of_query(call);
+    if (!options || !check_options_kind(call, options) || !check_dry_run(call, options) ||
+        !check_propagation(call, options))
         return false;
     *out = options;
     return true;

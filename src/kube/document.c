@@ -1,10 +1,13 @@
 /*
  * Requests for documents: discovery, OpenAPI and /version, which are made once for a
- * set of kinds and then only sent, and /metrics and /debug/usage, which are made anew.
+ * set of kinds and then only sent, and pages, which are made anew: see the table.
  */
+#include "auth/issuer_document.h"
 #include "kube/call.h"
 #include "kube/documents.h"
+#include "kube/root_paths.h"
 #include "kube/version.h"
+#include "net/connection.h"
 
 static void reply_version(struct vd_call *call)
 {
@@ -68,24 +71,116 @@ static void reply_usage(struct vd_call *call)
     vd_buf_release(&json);
 }
 
+/* Public, and good for an hour: keys change when the server starts with another one. */
+static void reply_issuer(struct vd_call *call, struct vd_slice content_type, struct vd_buf *json)
+{
+    static const struct vd_http_field age = {{"Cache-Control", 13}, {"public, max-age=3600", 20}};
+    vd_exchange_respond(call->x, &(struct vd_response){.status = 200,
+                                                       .content_type = content_type,
+                                                       .fields = &age,
+                                                       .fields_n = 1,
+                                                       .body = vd_buf_slice(json)});
+    vd_buf_release(json);
+    vd_call_free(call);
+}
+
+/* The keys are where the client has found this. */
+static void reply_issuer_configuration(struct vd_call *call)
+{
+    struct vd_buf json = {0}, url = {0};
+    struct vd_slice host;
+    if (vd_http_head_find(call->x->head, VD_SLICE("host"), &host) && host.n)
+        vd_buf_addf(&url, "%s://%.*s", call->x->connection->transport.ssl ? "https" : "http",
+                    VD_FMT(host));
+    else
+        vd_buf_add_slice(&url, vd_service_accounts_issuer(call->kube->accounts));
+    vd_buf_add_text(&url, VD_ISSUER_KEYS_PATH);
+    vd_issuer_configuration_write(&json, call->kube->accounts, vd_buf_slice(&url));
+    vd_buf_release(&url);
+    reply_issuer(call, VD_SLICE("application/json"), &json);
+}
+
+static void reply_issuer_keys(struct vd_call *call)
+{
+    struct vd_buf json = {0};
+    vd_issuer_keys_write(&json, call->kube->accounts);
+    reply_issuer(call, VD_SLICE("application/jwk-set+json"), &json);
+}
+
+static void reply_root(struct vd_call *call);
+
+static bool has_metrics(const struct vd_kube *kube)
+{
+    return kube->metrics;
+}
+
+static bool has_usage(const struct vd_kube *kube)
+{
+    return kube->usage;
+}
+
+static bool has_accounts(const struct vd_kube *kube)
+{
+    return kube->accounts;
+}
+
+/* Roles go by the path as it was sent; here a slash at its end makes no difference. */
+static const struct page {
+    const char *path;
+    bool (*is_there)(const struct vd_kube *kube); /* NULL: always */
+    void (*reply)(struct vd_call *call);
+} pages[] = {
+    {"/", NULL, reply_root},
+    {VD_ISSUER_CONFIGURATION_PATH, has_accounts, reply_issuer_configuration},
+    {"/debug/usage", has_usage, reply_usage},
+    {"/metrics", has_metrics, reply_metrics},
+    {VD_ISSUER_KEYS_PATH, has_accounts, reply_issuer_keys},
+    {"/version", NULL, reply_version},
+};
+
+enum { PAGES = sizeof pages / sizeof *pages };
+
+static bool is_there(const struct page *page, const struct vd_kube *kube)
+{
+    return !page->is_there || page->is_there(kube);
+}
+
+static void reply_root(struct vd_call *call)
+{
+    struct vd_buf others = {0}, json = {0};
+    for (size_t i = 1; i < PAGES; i++)
+        if (is_there(&pages[i], call->kube))
+            vd_buf_addf(&others, "%s\n", pages[i].path);
+    if (call->kube->other_paths)
+        call->kube->other_paths(&others);
+    vd_root_paths_write(&json, call->kinds, vd_buf_slice(&others));
+    vd_buf_release(&others);
+    vd_call_reply_json(call, 200, vd_buf_slice(&json));
+    vd_buf_release(&json);
+}
+
+static bool reply_page(struct vd_call *call)
+{
+    struct vd_slice path = call->target.path;
+    if (path.n > 1 && vd_slice_ends_with(path, VD_SLICE("/")))
+        path.n--;
+    for (size_t i = 0; i < PAGES; i++) {
+        if (!vd_slice_is(path, pages[i].path) || !is_there(&pages[i], call->kube))
+            continue;
+        pages[i].reply(call);
+        return true;
+    }
+    return false;
+}
+
 bool vd_call_document(struct vd_call *call)
 {
     struct vd_accept accept;
     struct vd_slice value, path = call->target.path;
     enum vd_document_form form;
     size_t at = 0;
-    if (vd_slice_is(path, "/version") || vd_slice_is(path, "/version/")) {
-        reply_version(call);
+    if (reply_page(call))
         return true;
-    }
-    if (vd_slice_is(path, "/metrics") && call->kube->metrics) {
-        reply_metrics(call);
-        return true;
-    }
-    if (vd_slice_is(path, "/debug/usage") && call->kube->usage) {
-        reply_usage(call);
-        return true;
-    }
     if (!vd_document_is_path(path))
         return false;
     vd_accept_init(&accept);

@@ -3,11 +3,11 @@
  * answers it.
  */
 #include <stdlib.h>
-#include <strings.h>
 
 #include "base/alloc.h"
 #include "kube/audit.h"
 #include "kube/call.h"
+#include "kube/query_option.h"
 #include "kube/record.h"
 #include "kube/review.h"
 #include "kube/scale.h"
@@ -17,16 +17,6 @@ static bool query_is(const struct vd_url_query *query, const char *key, const ch
 {
     struct vd_slice given;
     return vd_url_query_find(query, vd_slice_of(key), &given) && vd_slice_is(given, value);
-}
-
-/* Any word but these two, as Kubernetes has it: the Python client says watch=True. */
-static bool wants_watch(const struct vd_url_query *query)
-{
-    struct vd_slice value;
-    if (!vd_url_query_find(query, VD_SLICE("watch"), &value))
-        return false;
-    return !vd_slice_is(value, "0") &&
-           !(value.n == 5 && strncasecmp(value.p, "false", value.n) == 0);
 }
 
 /* dryRun and fieldValidation of a write. False: the call has been answered. */
@@ -56,13 +46,19 @@ static bool check_write_options(struct vd_call *call)
 static int parse(struct vd_call *call, struct vd_error *error)
 {
     struct vd_slice path, query;
+    bool watch = false;
     /* A copy: the request's bytes go when the client does, the call may stay. */
     struct vd_slice target = vd_arena_copy(&call->arena, vd_http_head_target(call->x->head));
     vd_url_split(target, &path, &query);
     int code = vd_url_query_parse(&call->query, &call->arena, query, error);
     if (!code)
-        code = vd_target_parse(&call->target, &call->arena, call->x->head->method, path,
-                               wants_watch(&call->query), error);
+        vd_query_flag(&call->query, VD_SLICE("watch"), &watch);
+    if (!code)
+        code = vd_target_parse(&call->target, &call->arena, call->x->head->method, path, watch,
+                               error);
+    /* A watch has a timeout of its own, timeoutSeconds. */
+    if (!code && !(call->target.is_resource && call->target.verb == VD_VERB_WATCH))
+        code = vd_query_timeout_check(&call->query, error);
     call->dry_run = query_is(&call->query, "dryRun", "All");
     if (query_is(&call->query, "fieldValidation", "Strict"))
         call->validation = VD_FIELDS_STRICT;

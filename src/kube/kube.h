@@ -18,6 +18,7 @@
 #include "kube/tables.h"
 #include "net/exchange.h"
 #include "net/turnstile.h"
+#include "net/workshop.h"
 #include "store/store.h"
 #include "watch/registry.h"
 
@@ -60,6 +61,8 @@ struct vd_kube {
     /* Adds what /metrics shows, with its own argument; NULL: there is none. */
     void (*metrics)(void *arg, struct vd_buf *out);
     void *metrics_arg;
+    /* Adds the paths that are served beside the face, a line each; NULL: there are none. */
+    void (*other_paths)(struct vd_buf *out);
     struct vd_audit *audit; /* NULL: nothing is audited; see audit.h */
     struct vd_tables *tables;
     struct vd_documents *documents;             /* discovery and OpenAPI */
@@ -73,6 +76,8 @@ struct vd_kube_loop {
     struct vd_registry *registry;
     struct vd_turnstile turnstile; /* users take turns */
     struct vd_lane lane;           /* of those without an account */
+    struct vd_workshop workshop;   /* and share the workers */
+    struct vd_place place;         /* of those without an account */
     struct vd_turn_hook hook;
     struct vd_proposal *proposals; /* of this turn, for its end */
     struct vd_proposal **proposals_end;

@@ -1,55 +1,19 @@
 /* See list_options.h. The sentences are those of Kubernetes 1.32 and later. */
 #include "kube/list_options.h"
 
-#include <string.h>
+#include "kube/query_option.h"
 
 /* ---- single values ---- */
-
-static int parse_bool(const struct vd_url_query *query, struct vd_slice key, bool *given, bool *out,
-                      struct vd_error *error)
-{
-    static const char *const yes[] = {"1", "t", "T", "true", "TRUE", "True"};
-    static const char *const no[] = {"0", "f", "F", "false", "FALSE", "False"};
-    struct vd_slice value;
-    *given = false;
-    *out = false;
-    if (!vd_url_query_find(query, key, &value))
-        return VD_OK;
-    *given = true;
-    for (size_t i = 0; i < sizeof yes / sizeof *yes; i++) {
-        if (vd_slice_is(value, yes[i])) {
-            *out = true;
-            return VD_OK;
-        }
-        if (vd_slice_is(value, no[i]))
-            return VD_OK;
-    }
-    if (value.n == 0) { /* "?watch" alone means yes */
-        *out = true;
-        return VD_OK;
-    }
-    return vd_error_set(error, VD_ERR_INVALID,
-                        "strconv.ParseBool: parsing \"%.*s\": invalid syntax", VD_FMT(value));
-}
 
 /* A number; a negative one counts as not given. */
 static int parse_count(const struct vd_url_query *query, struct vd_slice key, uint64_t *out,
                        struct vd_error *error)
 {
-    struct vd_slice value;
-    *out = 0;
-    if (!vd_url_query_find(query, key, &value) || value.n == 0)
-        return VD_OK;
-    bool negative = value.p[0] == '-';
-    struct vd_slice digits = vd_slice_from(value, negative || value.p[0] == '+');
-    while (digits.n > 1 && digits.p[0] == '0')
-        digits = vd_slice_from(digits, 1);
-    uint64_t number;
-    if (vd_slice_to_u64(digits, &number) != 0 || number > INT64_MAX)
-        return vd_error_set(error, VD_ERR_INVALID,
-                            "strconv.ParseInt: parsing \"%.*s\": invalid syntax", VD_FMT(value));
-    *out = negative ? 0 : number;
-    return VD_OK;
+    bool given;
+    int64_t number;
+    int code = vd_query_number(query, key, &given, &number, error);
+    *out = number > 0 ? (uint64_t)number : 0;
+    return code;
 }
 
 int vd_version_parse(const struct vd_url_query *query, bool *given, uint64_t *out,
@@ -131,7 +95,6 @@ static int check_watch(const struct vd_list_options *o, struct vd_error *error)
 int vd_list_options_parse(struct vd_list_options *o, const struct vd_url_query *query, bool watch,
                           struct vd_error *error)
 {
-    bool given;
     *o = (struct vd_list_options){0};
     if (!vd_url_query_find(query, VD_SLICE("resourceVersionMatch"), &o->match_text))
         o->match_text = VD_SLICE("");
@@ -140,12 +103,9 @@ int vd_list_options_parse(struct vd_list_options *o, const struct vd_url_query *
     o->match = vd_slice_is(o->match_text, "Exact")          ? VD_MATCH_EXACT
                : vd_slice_is(o->match_text, "NotOlderThan") ? VD_MATCH_NOT_OLDER
                                                             : VD_MATCH_UNSET;
-    int code = parse_bool(query, VD_SLICE("allowWatchBookmarks"), &given, &o->bookmarks, error);
-    if (!code)
-        code = parse_bool(query, VD_SLICE("sendInitialEvents"), &o->has_initial, &o->initial,
-                          error);
-    if (!code)
-        code = parse_count(query, VD_SLICE("limit"), &o->limit, error);
+    vd_query_flag(query, VD_SLICE("allowWatchBookmarks"), &o->bookmarks);
+    o->has_initial = vd_query_flag(query, VD_SLICE("sendInitialEvents"), &o->initial);
+    int code = parse_count(query, VD_SLICE("limit"), &o->limit, error);
     if (!code)
         code = parse_count(query, VD_SLICE("timeoutSeconds"), &o->timeout_s, error);
     if (!code)

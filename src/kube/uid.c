@@ -1,16 +1,26 @@
 /* See uid.h. */
 #include "kube/uid.h"
 
+#include <openssl/sha.h>
+#include <string.h>
+
 #include "base/clock.h"
 #include "base/utf8.h"
+
+enum { RANDOM = 4, OUR_OWN = 8 }; /* versions: RFC 9562 */
+
+static struct vd_uid of_version(struct vd_uid uid, unsigned version)
+{
+    uid.bytes[6] = (uint8_t)((uid.bytes[6] & 0x0f) | (version << 4));
+    uid.bytes[8] = (uint8_t)((uid.bytes[8] & 0x3f) | 0x80); /* variant 10 */
+    return uid;
+}
 
 struct vd_uid vd_uid_generate(void)
 {
     struct vd_uid uid;
     vd_random_bytes(uid.bytes, sizeof uid.bytes);
-    uid.bytes[6] = (uint8_t)((uid.bytes[6] & 0x0f) | 0x40); /* version 4 */
-    uid.bytes[8] = (uint8_t)((uid.bytes[8] & 0x3f) | 0x80); /* variant 10 */
-    return uid;
+    return of_version(uid, RANDOM);
 }
 
 /* Is there a hyphen before byte i of the uid? */
@@ -57,6 +67,18 @@ bool vd_uid_parse(struct vd_slice text, struct vd_uid *out)
     }
     *out = uid;
     return true;
+}
+
+/* Objects have random uids only. */
+struct vd_uid vd_uid_of_text(struct vd_slice text)
+{
+    unsigned char hash[SHA256_DIGEST_LENGTH];
+    struct vd_uid uid;
+    if (vd_uid_parse(text, &uid))
+        return uid;
+    SHA256((const unsigned char *)text.p, text.n, hash);
+    memcpy(uid.bytes, hash, sizeof uid.bytes);
+    return of_version(uid, OUR_OWN);
 }
 
 struct vd_slice vd_name_generate(struct vd_arena *a, struct vd_slice base)

@@ -23,6 +23,10 @@ struct vd_slice vd_uid_format(struct vd_uid uid, char out[VD_UID_TEXT_MAX]);
  * none. */
 bool vd_uid_parse(struct vd_slice text, struct vd_uid *out) VD_MUST_USE;
 
+/* The uid of a text that somebody else wrote. To Kubernetes it may be any text; one that is not in
+ * the form of a uid names nobody here, and gets a uid of its own that no object has. */
+struct vd_uid vd_uid_of_text(struct vd_slice text);
+
 /* How much of metadata.generateName is kept, so that with the suffix the name
  * has at most 63 bytes. */
 enum { VD_NAME_BASE_LEN_MAX = 58, VD_NAME_SUFFIX_LEN = 5 };

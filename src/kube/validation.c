@@ -2,7 +2,7 @@
  * See validation.h. A definition always goes to a worker: its patterns and rules are compiled to be
  * looked at. Another object is checked on the loop, with little effort; what is given up there -
  * a pattern on a long text, a pattern or a rule that nobody has compiled yet - a worker does from
- * the beginning.
+ * the beginning. Users share the workers: see workshop.h.
  *
  * While a worker has it, the call is nobody else's: its exchange may end, and all that the worker
  * reads is in the call's arena.
@@ -14,9 +14,11 @@
 #include "kube/deletion.h"
 #include "kube/object_check.h"
 #include "kube/object_meta.h"
+#include "net/account.h"
 
 struct validation {
-    struct vd_work work;
+    struct vd_order order;
+    struct vd_account *account; /* whose order it is, with a reference; NULL: nobody's */
     struct vd_call *call;
     struct vd_json *object;
     const struct vd_json *old;
@@ -66,7 +68,12 @@ static bool conclude(struct vd_call *call, const struct vd_kind *kind, const str
 
 static void on_gone(struct vd_exchange *x)
 {
-    ((struct vd_call *)x->arg)->x = NULL;
+    struct validation *v = x->arg;
+    v->call->x = NULL;
+    if (!vd_order_cancel(&v->order))
+        return;
+    vd_account_unref(v->account);
+    vd_call_free(v->call);
 }
 
 static void on_drained(struct vd_exchange *x)
@@ -77,17 +84,18 @@ static void on_drained(struct vd_exchange *x)
 static const struct vd_exchange_ops waiting = {on_drained, on_gone};
 
 /* On a worker's thread. */
-static void run(struct vd_work *work)
+static void run(struct vd_order *order)
 {
-    struct validation *v = (struct validation *)work;
+    struct validation *v = (struct validation *)order;
     v->ok = vd_object_validate(v->call->kind, v->object, v->old, &v->violations);
 }
 
-static void done(struct vd_work *work)
+static void done(struct vd_order *order)
 {
-    struct validation *v = (struct validation *)work;
+    struct validation *v = (struct validation *)order;
     struct vd_call *call = v->call;
     struct vd_violations violations = v->violations; /* an answer ends the call, and `v` with it */
+    vd_account_unref(v->account);
     if (!call->x) {
         vd_violations_release(&violations);
         vd_call_free(call);
@@ -101,17 +109,21 @@ static void done(struct vd_work *work)
 static void let_check(struct vd_call *call, const struct vd_json *object, const struct vd_json *old,
                       void (*then)(struct vd_call *call, struct vd_json *object))
 {
+    struct vd_kube_loop *l = call->l;
+    struct vd_account *account = call->x->account;
     struct validation *v = vd_arena_alloc(&call->arena, sizeof *v);
     *v = (struct validation){
-        .work = {.run = run, .done = done},
+        .order = {.run = run, .done = done},
+        .account = account ? vd_account_ref(account) : NULL,
         .call = call,
         .object = vd_json_copy(&call->arena, object), /* its texts may be the request's */
         .old = old,
         .then = then,
     };
     call->x->ops = &waiting;
-    call->x->arg = call;
-    vd_loop_work(call->l->loop, &v->work);
+    call->x->arg = v;
+    vd_workshop_order(&l->workshop, l->loop,
+                      account ? vd_account_place(account, l->loop->index) : &l->place, &v->order);
 }
 
 /* ---- here ---- */

@@ -22,8 +22,8 @@ void vd_call_write_new(struct vd_call *call, const struct vd_json *old, struct v
 
 /* ---- deletion ---- */
 
-/* The request's DeleteOptions, NULL if there are none; sets call->dry_run if they say
- * so. False: the call has been answered. */
+/* The request's DeleteOptions: its body or, without one, what its query says; sets
+ * call->dry_run if they say so. False: the call has been answered. */
 bool vd_call_delete_options(struct vd_call *call, struct vd_json **out) VD_MUST_USE;
 
 /* How dependents are to be treated, for vd_deletion_propagate(); borrowed. */

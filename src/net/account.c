@@ -44,9 +44,9 @@ static struct vd_slice account_name(const void *item)
 
 static struct vd_account *account_new(struct vd_accounts *book, struct vd_slice name)
 {
-    size_t lanes_len = book->loops_n * sizeof(struct vd_lane);
-    struct vd_account *a = vd_calloc(1, sizeof *a + lanes_len + name.n);
-    char *text = (char *)a->lanes + lanes_len;
+    size_t loops_len = book->loops_n * sizeof(struct vd_account_loop);
+    struct vd_account *a = vd_calloc(1, sizeof *a + loops_len + name.n);
+    char *text = (char *)a->loops + loops_len;
     memcpy(text, name.p, name.n);
     a->book = book;
     a->name = vd_slice(text, name.n);

@@ -3,8 +3,8 @@
  *
  * There is one account for each user name, in one book for all loops. An account counts
  * requests in flight, open watches and bytes that wait to be sent; all are atomic, since
- * a user's connections are on all loops. It also has the user's lane on each loop
- * (turnstile.h), which that loop alone touches.
+ * a user's connections are on all loops. It also has the user's lane (turnstile.h) and place
+ * (workshop.h) on each loop, which that loop alone touches.
  *
  * Life. The book owns its accounts and finds them by name under a lock. A connection
  * keeps the account of its last request, so the lock is taken once for a connection, not
@@ -33,6 +33,7 @@
 #include "base/limits.h"
 #include "net/exchange.h"
 #include "net/turnstile.h"
+#include "net/workshop.h"
 
 enum vd_rank {
     VD_RANK_ORDINARY,
@@ -63,6 +64,12 @@ struct vd_accounts;
 
 enum { VD_ACCOUNT_NUMBERS = 5 }; /* that are told of an account */
 
+/* What a user has on one loop, which that loop alone touches. */
+struct vd_account_loop {
+    struct vd_lane lane;
+    struct vd_place place;
+};
+
 struct vd_account {
     struct vd_accounts *book;
     _Atomic uint32_t refs; /* grows under the book's lock only */
@@ -76,7 +83,7 @@ struct vd_account {
     uint64_t idle_ns;                 /* since when nobody is known to refer to it; 0: not */
     bool has_metrics, is_named;       /* it has been told of, by its own name */
     int64_t told[VD_ACCOUNT_NUMBERS]; /* what has been told */
-    struct vd_lane lanes[];           /* one for each loop; the name stands behind them */
+    struct vd_account_loop loops[];   /* one for each; the name stands behind them */
 };
 
 struct vd_accounts {
@@ -105,7 +112,12 @@ void vd_account_unref(struct vd_account *account); /* NULL allowed */
 
 static inline struct vd_lane *vd_account_lane(struct vd_account *account, size_t loop_index)
 {
-    return &account->lanes[loop_index];
+    return &account->loops[loop_index].lane;
+}
+
+static inline struct vd_place *vd_account_place(struct vd_account *account, size_t loop_index)
+{
+    return &account->loops[loop_index].place;
 }
 
 /* ---- exchanges; on their loop ---- */

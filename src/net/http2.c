@@ -220,12 +220,17 @@ static int on_invalid_frame(nghttp2_session *session, const nghttp2_frame *frame
 /* An answer that is complete while its request is not: the client may stop sending. */
 static int on_frame_sent(nghttp2_session *session, const nghttp2_frame *frame, void *arg)
 {
-    (void)arg;
+    struct vd_http2 *h = arg;
+    int32_t id = frame->hd.stream_id;
     bool ends = (frame->hd.type == NGHTTP2_DATA || frame->hd.type == NGHTTP2_HEADERS) &&
                 frame->hd.flags & NGHTTP2_FLAG_END_STREAM;
-    if (ends && nghttp2_session_get_stream_remote_close(session, frame->hd.stream_id) == 0)
-        nghttp2_submit_rst_stream(session, NGHTTP2_FLAG_NONE, frame->hd.stream_id,
-                                  NGHTTP2_NO_ERROR);
+    if (!ends || nghttp2_session_get_stream_remote_close(session, id) != 0)
+        return 0;
+    struct vd_stream *s = nghttp2_session_get_stream_user_data(session, id);
+    if (s && h->drain == VD_HTTP2_OPEN)
+        vd_stream_linger(s);
+    else
+        nghttp2_submit_rst_stream(session, NGHTTP2_FLAG_NONE, id, NGHTTP2_NO_ERROR);
     return 0;
 }
 

@@ -28,6 +28,7 @@ struct vd_stream {
     bool is_drained;  /* stands in the list of those to be told now */
     bool is_ready;    /* stands in the list of requests to be handled */
     bool progressed;  /* bytes have left since the deadline was set */
+    bool lingers;     /* the answer has left; what comes of the request is not looked at */
     struct vd_intake *intake;
     size_t body_len;  /* bytes of the request's body that are kept */
     size_t ungranted; /* bytes of it that the client was not yet given room for again */
@@ -104,6 +105,8 @@ int vd_http2_on_data(nghttp2_session *session, uint8_t flags, int32_t id, const 
 void vd_http2_end_headers(struct vd_http2 *h, bool end_stream);
 /* The body is complete. */
 void vd_stream_end_body(struct vd_stream *s);
+/* The answer has left, and the request is not complete. */
+void vd_stream_linger(struct vd_stream *s);
 
 /* The block that is open is of no more use. */
 void vd_http2_block_release(struct vd_http2 *h);

@@ -64,6 +64,8 @@ static void on_stream_deadline(struct vd_timer *timer)
     } else if (s->state == VD_STREAM_BODY) {
         vd_stream_refuse(s, VD_HTTP_REFUSED_SLOW);
         vd_http2_process(s->http2);
+    } else if (s->lingers) {
+        vd_stream_reset(s, NGHTTP2_NO_ERROR);
     } else if (s->progressed) { /* slow, but it reads */
         vd_stream_set_deadline(s, s->http2->connection->service->deadlines.send_ms);
     } else {
@@ -269,6 +271,12 @@ void vd_http2_end_headers(struct vd_http2 *h, bool end_stream)
 
 /* ---- bodies ---- */
 
+static void grant_one(struct vd_stream *s)
+{
+    nghttp2_session_consume_stream(s->http2->session, s->id, s->ungranted);
+    s->ungranted = 0;
+}
+
 /* Gives streams room to send, in the order in which they came. */
 static void grant(struct vd_http2 *h)
 {
@@ -278,8 +286,7 @@ static void grant(struct vd_http2 *h)
             continue;
         if (!few)
             h->uploader = s;
-        nghttp2_session_consume_stream(h->session, s->id, s->ungranted);
-        s->ungranted = 0;
+        grant_one(s);
     }
 }
 
@@ -290,8 +297,14 @@ int vd_http2_on_data(nghttp2_session *session, uint8_t flags, int32_t id, const 
     struct vd_stream *s = nghttp2_session_get_stream_user_data(session, id);
     (void)flags;
     nghttp2_session_consume_connection(session, len);
-    if (!s || s->state != VD_STREAM_BODY)
-        return 0; /* the answer did not wait for it */
+    if (!s)
+        return 0;
+    if (s->state != VD_STREAM_BODY) { /* the answer did not wait for it */
+        s->ungranted += len;
+        if (s->lingers)
+            grant_one(s);
+        return 0;
+    }
     if (s->body_len + len > h->connection->service->body_len_max) {
         vd_stream_refuse(s, VD_HTTP_REFUSED_BODY_LARGE);
         return 0;
@@ -303,8 +316,7 @@ int vd_http2_on_data(nghttp2_session *session, uint8_t flags, int32_t id, const 
     if (h->bodies_len <= VD_HTTP2_UPLOAD_LEN_MAX || !h->uploader || h->uploader == s) {
         if (h->bodies_len > VD_HTTP2_UPLOAD_LEN_MAX)
             h->uploader = s;
-        nghttp2_session_consume_stream(session, id, s->ungranted);
-        s->ungranted = 0;
+        grant_one(s);
     }
     return 0;
 }
@@ -313,6 +325,15 @@ void vd_stream_end_body(struct vd_stream *s)
 {
     if (s->state == VD_STREAM_BODY)
         set_ready(s);
+}
+
+/* A client that is told to stop (RST_STREAM, NO_ERROR) while it sends may never look at the answer:
+ * curl 7.88 does not. So it may go on for as long as after the last answer of HTTP/1.1. */
+void vd_stream_linger(struct vd_stream *s)
+{
+    s->lingers = true;
+    grant_one(s);
+    vd_stream_set_deadline(s, s->http2->connection->service->deadlines.linger_ms);
 }
 
 void vd_stream_forget_request(struct vd_stream *s)

@@ -283,7 +283,9 @@ static bool prepare_tls(struct vd_http_client *c)
     const char *host = vd_buf_text(&c->host);
     if (c->is_address)
         return X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), host) == 1;
-    return SSL_set1_host(ssl, host) == 1 && SSL_set_tlsext_host_name(ssl, host) == 1;
+    /* OpenSSL's macro would cast the const away, which clang does not let pass. */
+    char *name = (char *)(uintptr_t)host;
+    return SSL_set1_host(ssl, host) == 1 && SSL_set_tlsext_host_name(ssl, name) == 1;
 }
 
 /* False: this address will not do. */

@@ -14,6 +14,7 @@
 #include "net/connection.h"
 #include "server/bootstrap.h"
 #include "server/definition_kind.h"
+#include "server/health.h"
 
 static int open_audit(struct vd_api *api, const struct vd_config *config, struct vd_error *error)
 {
@@ -68,6 +69,7 @@ int vd_api_open(struct vd_api *api, struct vd_store *store, const struct vd_conf
     api->kube.usage = vd_metrics_desk_usage;
     api->kube.metrics = vd_metrics_desk_write;
     api->kube.metrics_arg = &api->metrics;
+    api->kube.other_paths = vd_health_paths;
     int code = vd_bootstrap(store, kinds, clock, error);
     if (!code)
         code = vd_definition_register_all(kinds, store, error);

@@ -77,9 +77,9 @@ static enum standing judge_owner(struct vd_garbage *g, const struct vd_kind_set 
 {
     struct vd_owner owner = vd_owner_read(item);
     struct vd_slice version = owner.api_version, group = VD_SLICE("");
-    struct vd_uid uid;
-    if (!vd_uid_parse(owner.uid, &uid))
+    if (!owner.uid.n)
         return OWNER_SOLID;
+    struct vd_uid uid = vd_uid_of_text(owner.uid);
     struct vd_owner_node *node = vd_ownership_owner(&g->ownership, uid);
     if (node && node->gone)
         return OWNER_GONE;

@@ -151,7 +151,8 @@ static bool read_link(const struct vd_json *item, struct vd_uid *uid, bool *bloc
 {
     struct vd_owner owner = vd_owner_read(item);
     *blocks = owner.block_owner_deletion;
-    return vd_uid_parse(owner.uid, uid);
+    *uid = vd_uid_of_text(owner.uid);
+    return owner.uid.n > 0;
 }
 
 static bool is_same(const struct vd_dependent *d, const struct vd_json *owners)

@@ -515,13 +515,32 @@ const options = [
     ].map((text) => bad(`fields: ${JSON.stringify(text)}`, field(text))),
     fine('limit: negative', list('limit=-1')),
     fine('limit: huge', list('limit=9223372036854775807')),
-    fine('limit: empty', list('limit=')),
-    ...['9223372036854775808', '1e3', 'abc', '0x10', '1.5', '--1', ' 1'].map((n) =>
+    ...['', '9223372036854775808', '1e3', 'abc', '0x10', '1.5', '--1', ' 1'].map((n) =>
         bad(`limit: ${n}`, list(`limit=${encodeURIComponent(n)}`)),
     ),
-    ...['abc', '1.5', '99999999999999999999'].map((n) =>
-        bad(`timeoutSeconds: ${n}`, watch(`timeoutSeconds=${n}`)),
+    ...['', 'abc', '1.5', '99999999999999999999'].flatMap((n) => [
+        bad(`timeoutSeconds of a watch: ${n}`, watch(`timeoutSeconds=${n}`)),
+        bad(`timeoutSeconds of a list: ${n}`, list(`timeoutSeconds=${n}`)),
+    ]),
+    ...[
+        list('timeout=abc'),
+        { path: `${maps}/x?timeout=abc` },
+        { path: '/version?timeout=abc' },
+        { path: '/apis?timeout=abc' },
+        { method: 'DELETE', path: `${maps}/x?timeout=abc` },
+        { method: 'POST', path: `${maps}?dryRun=All&timeout=abc`, body: '{}' },
+    ].map((request) =>
+        bad(`timeout: abc, ${request.method ?? 'GET'} ${request.path}`, request, {
+            says:
+                '"message":"invalid timeout specified in the request URL - ' +
+                'time: invalid duration \\"abc\\""',
+        }),
     ),
+    ...['30', '2d', '1h 2m', '9999999h'].map((text) =>
+        bad(`timeout: ${text}`, list(`timeout=${encodeURIComponent(text)}`)),
+    ),
+    ...['', '32s', '0', '1m0.5s'].map((text) => fine(`timeout: ${text}`, list(`timeout=${text}`))),
+    fine('timeout of a watch', { method: 'HEAD', ...watch('timeout=abc&timeoutSeconds=1') }),
     ...[
         'x',
         '%25%25',
@@ -565,8 +584,9 @@ const options = [
         ),
     ),
     bad('a selector of 1,025 labels', list(`labelSelector=${Array(1025).fill('a').join()}`)),
-    bad('bookmarks: perhaps', watch('allowWatchBookmarks=perhaps')),
-    bad('initial events: perhaps', watch('sendInitialEvents=perhaps')),
+    invalid('initial events of a list: perhaps', list('sendInitialEvents=perhaps')),
+    invalid('initial events: perhaps', watch('sendInitialEvents=perhaps')),
+    ...['', 'false', 'perhaps'].map((word) => fine(`pretty: ${word}`, list(`pretty=${word}`))),
 ];
 
 // ---- URLs and methods ----
@@ -673,6 +693,27 @@ const methods = [
         method: 'DELETE',
         path: `${maps}/x`,
         body: '{"propagationPolicy":"Orphan","orphanDependents":true}',
+    }),
+    ...['uid=a', 'resourceVersion=1'].map((query) => [
+        `delete: ${query}`,
+        { method: 'DELETE', path: `${maps}/x?${query}` },
+        409,
+        'Conflict',
+    ]),
+    invalid('delete: two policies in the query', {
+        method: 'DELETE',
+        path: `${maps}/x?propagationPolicy=Orphan&orphanDependents=1`,
+    }),
+    ...[`${maps}/x`, maps].map((path) =>
+        bad(
+            `delete: gracePeriodSeconds of ${path}`,
+            { method: 'DELETE', path: `${path}?gracePeriodSeconds=abc` },
+            { says: 'strconv.ParseInt: parsing \\"abc\\": invalid syntax' },
+        ),
+    ),
+    fine('delete: a grace period', {
+        method: 'DELETE',
+        path: `${maps}/x?gracePeriodSeconds=-1&dryRun=All`,
     }),
     bad('delete of many: a brace', { method: 'DELETE', path: maps, body: '{' }),
     bad('delete of many: bad labels', { method: 'DELETE', path: `${maps}?labelSelector=%21` }),

@@ -47,6 +47,18 @@ tap "nghttp with small windows" gets_nghttp -w 4 -W 4
 tap "nghttp with padding and a body that goes on" gets_nghttp -b 100 --continuation
 tap "a body that the client waits with" sh -c "printf x >body; nghttp -v -d body --expect-continue \
     '$http/readyz' | grep -q ':status: 100'"
+head -c 5000000 /dev/zero >large
+# too_large ARGUMENT...: curl finds out why, although it is still sending.
+too_large() {
+    too_large_got=$(admin /api/v1/namespaces/default/configmaps -w '%{http_version} %{http_code}' \
+        -H 'Content-Type: application/json' -o large.out "$@") &&
+        [ "$too_large_got" = "2 413" ] && grep -q RequestEntityTooLarge large.out && return 0
+    echo "got $too_large_got"
+    return 1
+}
+tap "a body that is too large" too_large --data-binary @large
+tap "one that the client waits with" too_large -H 'Expect: 100-continue' --data-binary @large
+tap "one of a length that is not known" too_large -X POST -T - <large
 answers_all() {
     h2load "$@" >h2load.out 2>&1 && grep -q ' 0 failed, 0 errored, 0 timeout' h2load.out &&
         return 0

@@ -61,6 +61,21 @@ tap "a missing folder" says 1 "there is no data folder nowhere" \
 tap "a user is needed" says 2 "'--user NAME' is missing" "$vedette" token create --data data
 tap "an empty group" says 1 "a group of the token must be" \
     "$vedette" token create --data data --user a --groups a,,b
+tap "nobody has no token" says 1 \
+    "--user system:anonymous is whoever has no credential: give another name" \
+    "$vedette" token create --data data --user system:anonymous
+tap "a ServiceAccount has its own" says 1 \
+    "--user system:serviceaccount:a:b is a ServiceAccount: make its token with 'kubectl create" \
+    "$vedette" token create --data data --user system:serviceaccount:a:b
+tap "a token is no stranger's" says 1 \
+    "--groups system:unauthenticated is for whoever has no credential: leave it out" \
+    "$vedette" token create --data data --user a --groups dev,system:unauthenticated
+for group in system:serviceaccounts system:serviceaccounts:kube-system; do
+    tap "nor one of $group" says 1 "--groups $group is for ServiceAccounts: leave it out" \
+        "$vedette" token create --data data --user a --groups $group
+done
+tap "other names of the system are good" shows vd_ "$vedette" token create --data data \
+    --user system:serviceaccounter --groups system:serviceaccountsx,system:nodes
 tap "no time at all" says 2 "'--expires' wants more than no time" \
     "$vedette" token create --data data --user a --expires 0s
 echo rubbish >data/tokens

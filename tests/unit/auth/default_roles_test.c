@@ -139,20 +139,33 @@ static void paths(void **state)
     (void)state;
     static const struct {
         const char *path;
-        bool master, user, anonymous, monitor;
+        bool master, user, anonymous, monitor, account;
     } cases[] = {
-        {"/healthz", true, true, true, true},        {"/livez", true, true, true, true},
-        {"/readyz", true, true, true, true},         {"/version", true, true, true, true},
-        {"/readyz/etcd", true, false, false, true},  {"/metrics", true, false, false, true},
-        {"/api", true, true, false, true},           {"/apis/apps", true, true, false, true},
-        {"/openapi/v3", true, true, false, true},    {"/", true, false, false, false},
-        {"/debug/pprof", true, false, false, false},
+        {"/healthz", true, true, true, true, true},
+        {"/livez", true, true, true, true, true},
+        {"/readyz", true, true, true, true, true},
+        {"/version", true, true, true, true, true},
+        {"/readyz/etcd", true, false, false, true, false},
+        {"/metrics", true, false, false, true, false},
+        {"/api", true, true, false, true, true},
+        {"/apis/apps", true, true, false, true, true},
+        {"/openapi/v3", true, true, false, true, true},
+        {"/", true, false, false, false, false},
+        {"/debug/pprof", true, false, false, false, false},
+        {"/.well-known/openid-configuration", true, false, false, false, true},
+        {"/.well-known/openid-configuration/", true, false, false, false, true},
+        {"/openid/v1/jwks", true, false, false, false, true},
+        {"/openid/v1/jwks/", true, false, false, false, true},
+        {"/openid/v1/jwks/x", true, false, false, false, false},
     };
-    struct vd_user *users[] = {user_named("root", "system:masters"), user_named("u", ""),
-                               vd_user_new_anonymous(), user_named("m", "system:monitoring")};
+    enum { ASKING = 5 };
+    struct vd_user *users[ASKING] = {user_named("root", "system:masters"), user_named("u", ""),
+                                     vd_user_new_anonymous(), user_named("m", "system:monitoring"),
+                                     user_named("a", "system:serviceaccounts")};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const bool want[] = {cases[i].master, cases[i].user, cases[i].anonymous, cases[i].monitor};
-        for (size_t u = 0; u < 4; u++) {
+        const bool want[ASKING] = {cases[i].master, cases[i].user, cases[i].anonymous,
+                                   cases[i].monitor, cases[i].account};
+        for (size_t u = 0; u < ASKING; u++) {
             struct vd_access access = {
                 .user = users[u], .verb = VD_SLICE("get"), .path = vd_slice_of(cases[i].path)};
             if (vd_rbac_allows(rbac, &access) != want[u])
@@ -161,7 +174,7 @@ static void paths(void **state)
             assert_int_equal(vd_rbac_allows(rbac, &access), u == 0);
         }
     }
-    for (size_t u = 0; u < 4; u++)
+    for (size_t u = 0; u < ASKING; u++)
         vd_user_unref(users[u]);
 }
 
@@ -170,7 +183,7 @@ static void documents_are_complete(void **state)
     (void)state;
     struct vd_arena arena = {0};
     const struct vd_json *list = vd_default_roles(&arena);
-    assert_int_equal(vd_json_count(list), 10 + 6);
+    assert_int_equal(vd_json_count(list), 11 + 7);
     assert_json(vd_json_at(list, 0),
                 "{\"apiVersion\":\"rbac.authorization.k8s.io/v1\",\"kind\":\"ClusterRole\","
                 "\"metadata\":{\"name\":\"cluster-admin\",\"annotations\":{"
@@ -179,7 +192,7 @@ static void documents_are_complete(void **state)
                 "[\"*\"],\"resources\":[\"*\"],\"verbs\":[\"*\"]},{\"nonResourceURLs\":[\"*\"],"
                 "\"verbs\":[\"*\"]}]}");
     assert_json(
-        vd_json_at(list, 10),
+        vd_json_at(list, 11),
         "{\"apiVersion\":\"rbac.authorization.k8s.io/v1\",\"kind\":\"ClusterRoleBinding\","
         "\"metadata\":{\"name\":\"cluster-admin\",\"annotations\":{"
         "\"rbac.authorization.kubernetes.io/autoupdate\":\"true\"},\"labels\":{"

@@ -35,6 +35,11 @@
     "                  type: object\n"                                                             \
     "                  required: [name]\n"                                                         \
     "                  properties: {name: {type: string}, weight: {type: integer}}\n"              \
+    "              box:\n"                                                                         \
+    "                type: object\n"                                                               \
+    "                properties:\n"                                                                \
+    "                  lid: {type: string}\n"                                                      \
+    "                  tags: {type: array, x-kubernetes-list-type: set, items: {type: string}}\n"  \
     "          status: {type: object, properties: {note: {type: string}, ok: {type: boolean}}}\n"
 
 #define THINGS       "/apis/example.com/v1/things"
@@ -346,6 +351,24 @@ static void says_what_is_wrong(void **state)
     ask(a, "PATCH", "merge-patch+json", THING "?force=true", "u/1", "{}", 422);
 }
 
+/* Where Kubernetes' library takes them out: docs/apply.md, Differences from Kubernetes. */
+static void what_is_empty_stays(void **state)
+{
+    static const char one[] = THING "?fieldManager=one";
+    struct vd_arena *a = *state;
+    apply(a, one, CONFIG("`spec`:{`parts`:[{`name`:`a`}],`box`:{`lid`:`x`}}"), 201);
+    struct vd_json *object = apply(a, one, CONFIG("`spec`:{`parts`:[],`box`:{}}"), 200);
+    assert_json(vd_json_get(object, VD_SLICE("spec")), "{\"box\":{},\"size\":1,\"parts\":[]}");
+    apply(a, one, CONFIG("`spec`:{`color`:`red`,`box`:{`lid`:`x`}}"), 200);
+    merge(a, THING "?fieldManager=two", "x/1", "{`spec`:{`box`:{`tags`:[]},`parts`:null}}");
+    object = apply(a, one, CONFIG("`spec`:{`color`:`red`}"), 200);
+    assert_json(vd_json_get(object, VD_SLICE("spec")),
+                "{\"box\":{\"tags\":[]},\"size\":1,\"color\":\"red\"}");
+    assert_managers(a, object,
+                    "one Apply {`f:spec`:{`f:color`:{}}}\n"
+                    "two Update {`f:spec`:{`f:box`:{`f:tags`:{}}}}");
+}
+
 /* client-side apply, and then kubectl's first apply at the server */
 static void kubectl_comes_from_client_side_apply(void **state)
 {
@@ -375,7 +398,7 @@ int main(void)
         TEST(applies_creates_and_conflicts),        TEST(an_apply_that_changes_nothing_is_no_write),
         TEST(every_write_has_its_manager),          TEST(applies_to_scale),
         TEST(the_record_can_be_edited_and_wiped),   TEST(says_what_is_wrong),
-        TEST(kubectl_comes_from_client_side_apply),
+        TEST(kubectl_comes_from_client_side_apply), TEST(what_is_empty_stays),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -46,6 +46,23 @@ static void what_is_no_uid_is_refused(void **state)
     }
 }
 
+static void any_text_has_a_uid_of_its_own(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"", "x", "y", "0f1e2d3c-4b5a-4697-8877-66554433221",
+                                        "0f1e2d3c-4b5a-4697-8877-665544332211"};
+    enum { TEXTS = sizeof texts / sizeof *texts };
+    char room[VD_UID_TEXT_MAX];
+    for (size_t i = 0; i < TEXTS; i++) {
+        struct vd_uid uid = vd_uid_of_text(vd_slice_of(texts[i]));
+        vd_uid_format(uid, room);
+        assert_int_equal(room[14], i + 1 < TEXTS ? '8' : '4');
+        for (size_t k = 0; k < TEXTS; k++)
+            assert_int_equal(vd_uid_eq(uid, vd_uid_of_text(vd_slice_of(texts[k]))), i == k);
+    }
+    assert_string_equal(room, texts[TEXTS - 1]);
+}
+
 static void a_generated_name_is_the_base_and_five_letters(void **state)
 {
     char base[101];
@@ -76,6 +93,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_uid_survives_its_text),
         cmocka_unit_test(what_is_no_uid_is_refused),
+        cmocka_unit_test(any_text_has_a_uid_of_its_own),
         arena_test(a_generated_name_is_the_base_and_five_letters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -243,6 +243,7 @@ static void test_a_body_that_is_too_large(void **state)
     memset(body, 'b', sizeof body);
     body[100] = 0;
     server.services[0].body_len_max = 100;
+    server.services[0].deadlines.linger_ms = 20;
     server_start(&server);
     h2_open(&one, &server, &plain);
     struct h2_stream *s = h2_ask(&one, "POST", "/status/200", body);
@@ -262,6 +263,35 @@ static void test_a_body_that_is_too_large(void **state)
     h2_expect(&one, h2_ask(&one, "GET", "/echo", NULL), 200, "GET /echo ");
     assert_int_equal(server.handled, 2);
     h2_close(&one);
+}
+
+/* A client that looks at the answer when it has sent everything finds it, whatever there was to
+ * send; and nobody tells it to stop. */
+static void test_a_body_that_is_too_large_may_be_sent(void **state)
+{
+    enum { LEN = 4000000 };
+    char *body = test_malloc(LEN + 1);
+    (void)state;
+    memset(body, 'b', LEN);
+    body[LEN] = 0;
+    server.services[0].body_len_max = 100;
+    server.services[0].deadlines.linger_ms = 600000;
+    server_start(&server);
+    h2_open(&one, &server, &plain);
+    for (int known = 0; known < 2; known++) {
+        const char *headers[] = {":method",    "POST", ":scheme", "http",    ":path", "/echo",
+                                 ":authority", "h",    NULL,      "4000000", NULL};
+        headers[8] = known ? "content-length" : NULL;
+        struct h2_stream *s = h2_ask_with(&one, headers, body, false);
+        while (!s->closed)
+            assert_true(h2_pump(&one));
+        assert_int_equal(s->status, 413);
+        assert_true(s->ended);
+        assert_int_equal(s->upload.n, 0);
+    }
+    h2_expect(&one, h2_ask(&one, "GET", "/echo", NULL), 200, "GET /echo ");
+    h2_close(&one);
+    test_free(body);
 }
 
 static void test_expect_continue(void **state)
@@ -587,6 +617,7 @@ int main(void)
         TEST(test_requests_that_are_refused),
         TEST(test_too_many_headers),
         TEST_LATE(test_a_body_that_is_too_large),
+        TEST_LATE(test_a_body_that_is_too_large_may_be_sent),
         TEST(test_expect_continue),
         TEST(test_many_large_bodies),
         TEST(test_a_frame_is_shared_by_streams),

@@ -157,6 +157,37 @@ static void owners_are_checked_where_they_are_said_to_be(void **state)
     bench_close(&b);
 }
 
+/* To Kubernetes a uid is any text; an object here has none but its own. */
+static void a_uid_that_is_none_is_that_of_an_absent_owner(void **state)
+{
+#define REF(kind, uid)                                                                             \
+    "{\"apiVersion\":\"v1\",\"kind\":\"" kind "\",\"name\":\"o1\",\"uid\":\"" uid "\"}"
+    struct bench b;
+    char both[512], ref[256];
+    (void)state;
+    bench_open(&b, 0);
+    put_object(&b, 1, "", NULL);
+    put_object(&b, 10, "", REF("ConfigMap", "some-text"));
+    put_object(&b, 11, "", REF("Unknown", "some-text"));
+    struct vd_garbage *g = vd_garbage_start(&b.options);
+    await(&b, gone(&b, 10));
+    put_object(&b, 12, "", REF("ConfigMap", "other-text"));
+    snprintf(both, sizeof both, "%s,%s", REF("ConfigMap", "some-text"),
+             owned_by(ref, sizeof ref, 1, false));
+    put_object(&b, 13, "", both);
+    await(&b, gone(&b, 12));
+    await(&b, has(&b, 13, "ownerReferences") && !has(&b, 13, "some-text"));
+    settle(&b, 900);
+    assert_true(has(&b, 1, NULL) && has(&b, 11, "some-text"));
+    put_object(&b, 11, "", REF("ConfigMap", "third-text"));
+    await(&b, gone(&b, 11));
+    drop(&b, 1);
+    await(&b, gone(&b, 13));
+    vd_garbage_stop(g);
+    bench_close(&b);
+#undef REF
+}
+
 static void a_cluster_scoped_owner_is_found(void **state)
 {
     struct bench b;
@@ -311,6 +342,7 @@ int main(void)
         cmocka_unit_test(dependents_go_with_their_last_owner),
         cmocka_unit_test(chains_are_followed),
         cmocka_unit_test(owners_are_checked_where_they_are_said_to_be),
+        cmocka_unit_test(a_uid_that_is_none_is_that_of_an_absent_owner),
         cmocka_unit_test(a_cluster_scoped_owner_is_found),
         cmocka_unit_test(foreground_deletion_waits_for_those_that_block),
         cmocka_unit_test(foreground_deletion_of_a_circle_ends),

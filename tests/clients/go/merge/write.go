@@ -138,8 +138,9 @@ func randomWrite(r *rand.Rand, live map[string]interface{}) write {
 			spec[field] = copied(value)
 		}
 	}
-	// Nor does the library see an object that has nothing but empty lists: it stays when its owner
-	// goes, where the server takes it out.
+	// Nor does the library see an object that has nothing but empty lists: it takes it out, and what
+	// the updater owns with it, when the last applier of something else in it ceases to. The server
+	// lets it stay.
 	withoutEmptyLists(spec["inner"])
 	return write{fmt.Sprintf("updater-%d", r.Intn(2)), false, false, spec}
 }

@@ -1,0 +1,94 @@
+#!/bin/sh
+# GET / names the paths that are served; and what others need to verify the tokens of
+# ServiceAccounts by themselves.
+set -u
+# shellcheck source=tests/api/server.sh
+. "$(dirname "$0")/server.sh"
+
+# code TOKEN PATH: the status that it gets.
+code() { as "$1" "$2" -o code.out -w '%{http_code}'; }
+
+tap "a server starts" start
+
+# ---- the root ----
+
+paths() { admin / | tr -d ' \n' | sed 's/^{"paths":\[//; s/\]}$//; s/"//g' | tr , '\n'; }
+paths >paths.out
+tap "it has paths" grep -qx /apis/rbac.authorization.k8s.io/v1 paths.out
+tap "those of the core" grep -qx /api/v1 paths.out
+tap "of checks" grep -qx /readyz/shutdown paths.out
+tap "of issuing" grep -qx /.well-known/openid-configuration paths.out
+tap "in order, each once" env LC_ALL=C sort -u -c paths.out
+
+all_there() {
+    while read -r path; do
+        got=$(admin "$path" -o all.out -w '%{http_code}')
+        [ "$got" = 200 ] || { echo "$path: $got"; return 1; }
+    done <paths.out
+    [ -s paths.out ]
+}
+tap "all of which are there" all_there
+
+definition() {
+    post /apis/apiextensions.k8s.io/v1/customresourcedefinitions CustomResourceDefinition \
+        '"metadata":{"name":"widgets.example.com"},"spec":{"group":"example.com","scope":"Cluster",
+        "names":{"plural":"widgets","kind":"Widget"},"versions":[{"name":"v2","served":true,
+        "storage":true,"schema":{"openAPIV3Schema":{"type":"object"}}}]}'
+}
+tap "a definition" definition
+paths >paths.out
+tap "adds its group" grep -qx /apis/example.com paths.out
+tap "and its version" grep -qx /apis/example.com/v2 paths.out
+
+plain=$("$vedette" token create --data data --user plain)
+tap "who may not ask for it" [ "$(code "$plain" /)" = 403 ]
+tap "is told so" grep -q 'cannot get path \\"/\\"' code.out
+tap "nor may nobody" [ "$(ask / -o /dev/null -w '%{http_code}')" = 401 ]
+tap "other paths are none" [ "$(admin /index.htm -o /dev/null -w '%{http_code}')" = 404 ]
+
+# ---- issuing ----
+
+configuration=/.well-known/openid-configuration
+keys=/openid/v1/jwks
+account=$(admin /api/v1/namespaces/default/serviceaccounts/default/token \
+    -H 'Content-Type: application/json' -d '{"apiVersion":"authentication.k8s.io/v1",
+    "kind":"TokenRequest","spec":{}}' | sed -n 's/.*"token": *"\([^"]*\)".*/\1/p')
+for path in $configuration $keys; do
+    tap "an account may read $path" [ "$(code "$account" "$path")" = 200 ]
+    tap "also with a slash behind it" [ "$(code "$account" "$path/")" = 200 ]
+    tap "others may not" [ "$(code "$plain" "$path")" = 403 ]
+    tap "nobody may" [ "$(ask "$path" -o /dev/null -w '%{http_code}')" = 401 ]
+done
+
+# What a verifier does that knows the issuer and the server's CA.
+cat >verify.mjs <<'EOF'
+import { createPublicKey, verify } from 'node:crypto';
+const [configuration, keys, token, at] = process.argv.slice(2);
+const { issuer, jwks_uri, ...rest } = JSON.parse(configuration);
+const [head, claims, signature] = token.split('.');
+const decode = (part) => JSON.parse(Buffer.from(part, 'base64url'));
+const good = (name, truth) => {
+    if (!truth) throw new Error(name);
+};
+good('issuer', issuer === decode(claims).iss);
+good('jwks_uri', jwks_uri === `${at}/openid/v1/jwks`);
+good('types', rest.response_types_supported[0] === 'id_token');
+good('subjects', rest.subject_types_supported[0] === 'public');
+good('algorithms', rest.id_token_signing_alg_values_supported.includes(decode(head).alg));
+const found = JSON.parse(keys).keys.filter(({ kid }) => kid === decode(head).kid);
+good('one key', found.length === 1);
+good('a public one', found[0].d === undefined && found[0].use === 'sig');
+const key = createPublicKey({ key: found[0], format: 'jwk' });
+const verifies = (text) =>
+    verify('sha256', Buffer.from(text), { key, dsaEncoding: 'ieee-p1363' },
+        Buffer.from(signature, 'base64url'));
+good('signature', verifies(`${head}.${claims}`));
+good('of this text alone', !verifies(`${head}.${claims}x`));
+EOF
+tap "a token can be verified with them" node verify.mjs "$(as "$account" $configuration)" \
+    "$(as "$account" $keys)" "$account" "$https"
+tap "keys have a type of their own" said 200 'application/jwk-set+json' $keys
+tap "both may be kept for a while" said 200 'public, max-age=3600' $configuration
+
+tap "the server stops" stop
+tap_end

@@ -1,0 +1,131 @@
+/* Options of a query: what Kubernetes takes, and the words for what it does not. */
+#include "check.h"
+
+#include "kube/query_option.h"
+
+static struct vd_url_query query_of(struct vd_arena *a, const char *text)
+{
+    struct vd_url_query query;
+    struct vd_error error;
+    assert_ok(vd_url_query_parse(&query, a, vd_slice_of(text), &error), &error);
+    return query;
+}
+
+static void every_word_but_two_is_a_yes(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *query;
+        bool given, truth;
+    } cases[] = {
+        {"", false, false},           {"wait=true", false, false},      {"watch", true, true},
+        {"watch=", true, true},       {"watch=1", true, true},          {"watch=True", true, true},
+        {"watch=no", true, true},     {"watch=00", true, true},         {"watch=0", true, false},
+        {"watch=False", true, false}, {"watch=0&watch=1", true, false},
+    };
+    struct vd_arena a = {0};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct vd_url_query query = query_of(&a, cases[i].query);
+        bool truth, given = vd_query_flag(&query, VD_SLICE("watch"), &truth);
+        if (given != cases[i].given || truth != cases[i].truth)
+            fail_msg("%s: %d %d", cases[i].query, given, truth);
+    }
+    vd_arena_release(&a);
+}
+
+static void numbers_are_those_of_go(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *query;
+        bool given;
+        int64_t number;
+        const char *why; /* NULL: it is one */
+    } cases[] = {
+        {"", false, 0, NULL},
+        {"n=0", true, 0, NULL},
+        {"n=-1", true, -1, NULL},
+        {"n=%2b007", true, 7, NULL},
+        {"n=9223372036854775807", true, INT64_MAX, NULL},
+        {"n=-9223372036854775808", true, INT64_MIN, NULL},
+        {"n=9223372036854775808", false, 0,
+         "strconv.ParseInt: parsing \"9223372036854775808\": value out of range"},
+        {"n=-9223372036854775809", false, 0,
+         "strconv.ParseInt: parsing \"-9223372036854775809\": value out of range"},
+        {"n=99999999999999999999999", false, 0,
+         "strconv.ParseInt: parsing \"99999999999999999999999\": value out of range"},
+        {"n", false, 0, "strconv.ParseInt: parsing \"\": invalid syntax"},
+        {"n=-", false, 0, "strconv.ParseInt: parsing \"-\": invalid syntax"},
+        {"n=abc", false, 0, "strconv.ParseInt: parsing \"abc\": invalid syntax"},
+        {"n=1.5", false, 0, "strconv.ParseInt: parsing \"1.5\": invalid syntax"},
+        {"n=%22", false, 0, "strconv.ParseInt: parsing \"\\\"\": invalid syntax"},
+    };
+    struct vd_arena a = {0};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct vd_url_query query = query_of(&a, cases[i].query);
+        struct vd_error error = {0};
+        bool given;
+        int64_t number;
+        int code = vd_query_number(&query, VD_SLICE("n"), &given, &number, &error);
+        if (cases[i].why) {
+            assert_int_equal(code, VD_ERR_INVALID);
+            assert_string_equal(error.text, cases[i].why);
+        } else {
+            assert_ok(code, &error);
+            assert_int_equal(given, cases[i].given);
+            assert_int_equal(number, cases[i].number);
+        }
+    }
+    vd_arena_release(&a);
+}
+
+static void timeouts_are_durations(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *query;
+        const char *why; /* behind "... the request URL - time: "; NULL: it is one */
+    } cases[] = {
+        {"", NULL},
+        {"timeout=", NULL},
+        {"timeout=32s", NULL},
+        {"timeout=0", NULL},
+        {"timeout=-1.5h2m.5ms", NULL},
+        {"timeout=10%c2%b5s", NULL},
+        {"timeout=abc", "invalid duration \"abc\""},
+        {"timeout=-", "invalid duration \"-\""},
+        {"timeout=.s", "invalid duration \".s\""},
+        {"timeout=30", "missing unit in duration \"30\""},
+        {"timeout=1m30", "missing unit in duration \"1m30\""},
+        {"timeout=1.2.3s", "missing unit in duration \"1.2.3s\""},
+        {"timeout=2d", "unknown unit \"d\" in duration \"2d\""},
+        {"timeout=1h2 m", "unknown unit \" m\" in duration \"1h2 m\""},
+        {"timeout=9999999h", "invalid duration \"9999999h\""},
+        {"timeout=%22%0a", "invalid duration \"\\\"\\n\""},
+    };
+    static const char head[] = "invalid timeout specified in the request URL - time: ";
+    struct vd_arena a = {0};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct vd_url_query query = query_of(&a, cases[i].query);
+        struct vd_error error = {0};
+        int code = vd_query_timeout_check(&query, &error);
+        if (!cases[i].why) {
+            assert_ok(code, &error);
+            continue;
+        }
+        assert_int_equal(code, VD_ERR_INVALID);
+        assert_memory_equal(error.text, head, sizeof head - 1);
+        assert_string_equal(error.text + sizeof head - 1, cases[i].why);
+    }
+    vd_arena_release(&a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_word_but_two_is_a_yes),
+        cmocka_unit_test(numbers_are_those_of_go),
+        cmocka_unit_test(timeouts_are_durations),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
