@@ -38,6 +38,62 @@ static void test_good_files_make_a_context(void **state)
     SSL_CTX_free(context);
 }
 
+/* Both sides step on, each with what the other has sent, until they agree or one has had enough. */
+static const char *agree(SSL *server, SSL *client)
+{
+    BIO *to_client = BIO_new(BIO_s_mem()), *to_server = BIO_new(BIO_s_mem());
+    BIO_up_ref(to_client);
+    BIO_up_ref(to_server);
+    SSL_set_bio(server, to_server, to_client);
+    SSL_set_bio(client, to_client, to_server);
+    SSL_set_accept_state(server);
+    SSL_set_connect_state(client);
+    for (int i = 0; i < 10; i++) {
+        int theirs = SSL_do_handshake(client), ours = SSL_do_handshake(server);
+        if (theirs == 1 && ours == 1)
+            return SSL_get_cipher_name(server);
+    }
+    return "none";
+}
+
+static void test_ciphers_are_few_and_ours_come_first(void **state)
+{
+    static const struct {
+        int version;
+        const char *suites; /* of TLS 1.3; NULL: the library's */
+        const char *list;   /* of TLS 1.2 */
+        const char *agreed;
+    } cases[] = {
+        {TLS1_3_VERSION, NULL, "DEFAULT", "TLS_AES_128_GCM_SHA256"},
+        {TLS1_3_VERSION, "TLS_AES_256_GCM_SHA384", "DEFAULT", "TLS_AES_256_GCM_SHA384"},
+        {TLS1_3_VERSION, "TLS_CHACHA20_POLY1305_SHA256:TLS_AES_128_GCM_SHA256", "DEFAULT",
+         "TLS_CHACHA20_POLY1305_SHA256"},
+        {TLS1_2_VERSION, NULL, "DEFAULT", "ECDHE-ECDSA-AES128-GCM-SHA256"},
+        {TLS1_2_VERSION, NULL, "ECDHE-ECDSA-CHACHA20-POLY1305:ECDHE-ECDSA-AES128-GCM-SHA256",
+         "ECDHE-ECDSA-CHACHA20-POLY1305"},
+        {TLS1_2_VERSION, NULL, "ECDHE-ECDSA-AES128-SHA", "none"}, /* CBC */
+        {TLS1_2_VERSION, NULL, "AES128-GCM-SHA256", "none"},      /* no forward secrecy */
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct vd_error error = {0};
+        SSL_CTX *ours = NULL, *theirs = SSL_CTX_new(TLS_client_method());
+        struct vd_tls_files plain = {.certificate = files.server, .key = files.server_key};
+        assert_ok(vd_tls_load(&ours, &plain, &error), &error);
+        SSL_CTX_set_max_proto_version(theirs, cases[i].version);
+        assert_int_equal(SSL_CTX_set_cipher_list(theirs, cases[i].list), 1);
+        if (cases[i].suites)
+            assert_int_equal(SSL_CTX_set_ciphersuites(theirs, cases[i].suites), 1);
+        SSL *server = SSL_new(ours), *client = SSL_new(theirs);
+        assert_string_equal(agree(server, client), cases[i].agreed);
+        SSL_free(server);
+        SSL_free(client);
+        SSL_CTX_free(ours);
+        SSL_CTX_free(theirs);
+        ERR_clear_error();
+    }
+}
+
 static void test_bad_files_are_named_with_the_reason(void **state)
 {
     const struct {
@@ -96,6 +152,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_good_files_make_a_context),
+        cmocka_unit_test(test_ciphers_are_few_and_ours_come_first),
         cmocka_unit_test(test_bad_files_are_named_with_the_reason),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
