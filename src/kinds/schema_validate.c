@@ -10,6 +10,7 @@
  * examination are those of kube-openapi's validator as the apiextensions server
  * uses it. Members come in the order of the object, missing ones last.
  */
+#include <assert.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -615,6 +616,7 @@ static bool check(struct walk *w, const struct vd_schema_node *node, const struc
 bool vd_schema_validate(const struct vd_schema *s, const struct vd_json *object,
                         struct vd_violations *out)
 {
+    assert(out);
     struct walk w = {.out = out, .effort = &out->effort};
     return check(&w, s->root, object, NULL);
 }
@@ -622,6 +624,7 @@ bool vd_schema_validate(const struct vd_schema *s, const struct vd_json *object,
 bool vd_schema_validate_change(const struct vd_schema *s, const struct vd_json *object,
                                const struct vd_json *old, struct vd_violations *out)
 {
+    assert(out);
     struct walk w = {.out = out, .effort = &out->effort};
     return check_change(&w, s->root, object, old, NULL);
 }

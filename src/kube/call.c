@@ -19,7 +19,11 @@
 enum {
     WARNING_LEN_MAX = 256,
     WARNINGS_MAX = 32,
-    SPARES_MAX = 32,       /* calls that are kept, ... */
+#ifdef __SANITIZE_ADDRESS__
+    SPARES_MAX = 0, /* a call that is used when it is gone would be another's, and not be seen */
+#else
+    SPARES_MAX = 32, /* calls that are kept, ... */
+#endif
     SPARE_LEN_MAX = 32768, /* ... with so much of an arena and of a body */
     SCRATCH_LEN_MAX = 65536
 };
@@ -78,7 +82,7 @@ void vd_call_free(struct vd_call *call)
     vd_user_unref(call->user);
     vd_arena_reset(&call->arena);
     vd_buf_reset(&call->body);
-    if (call->l->spare_n < SPARES_MAX && call->arena.total <= SPARE_LEN_MAX &&
+    if (call->l->spare_n + 1 <= SPARES_MAX && call->arena.total <= SPARE_LEN_MAX &&
         call->body.cap <= SPARE_LEN_MAX)
         keep(call->l, call);
     else

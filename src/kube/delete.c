@@ -174,6 +174,7 @@ void vd_call_delete(struct vd_call *call)
 {
     struct vd_json *options = NULL, *object = NULL;
     call->write = vd_call_delete;
+    call->deletes = false; /* as an earlier attempt may have meant to */
     if (!vd_call_delete_options(call, &options) || !check_stays(call) ||
         !vd_call_read_current(call, &object) || !check_preconditions(call, options))
         return;

@@ -71,10 +71,11 @@ static void reply_usage(struct vd_call *call)
     vd_buf_release(&json);
 }
 
-/* Public, and good for an hour: keys change when the server starts with another one. */
+/* Good for an hour: keys change when the server starts with another one. Not for a cache that
+ * others share, since it names the host that was asked for. */
 static void reply_issuer(struct vd_call *call, struct vd_slice content_type, struct vd_buf *json)
 {
-    static const struct vd_http_field age = {{"Cache-Control", 13}, {"public, max-age=3600", 20}};
+    static const struct vd_http_field age = {{"Cache-Control", 13}, {"private, max-age=3600", 21}};
     vd_exchange_respond(call->x, &(struct vd_response){.status = 200,
                                                        .content_type = content_type,
                                                        .fields = &age,

@@ -274,7 +274,6 @@ void vd_kube_handle(struct vd_kube_loop *l, struct vd_exchange *x, struct vd_use
 {
     struct vd_call *call = vd_call_new(l);
     struct vd_error error;
-    l->requests++;
     call->x = x;
     call->user = vd_user_ref(user);
     int code = parse(call, &error);

@@ -81,18 +81,17 @@ struct vd_kube_loop {
     struct vd_turn_hook hook;
     struct vd_proposal *proposals; /* of this turn, for its end */
     struct vd_proposal **proposals_end;
-    size_t in_flight;       /* proposals of calls that have no answer yet */
-    uint64_t requests;      /* so far, ... */
-    uint64_t requests_then; /* ... and when something was last proposed */
-    uint64_t lone_sync_ns;  /* what the loop's own commits take */
-    int64_t lone;           /* writes in a row that came alone; see watch.c */
-    struct vd_timer hold;   /* looks at held events again, see watch.c */
-    struct vd_buf frame;    /* scratch for frames */
-    struct vd_buf piece;    /* scratch for what goes into them compressed */
-    struct vd_gzip *gzip;   /* NULL until somebody wants it */
-    struct vd_buf written;  /* scratch for an object that was written, ... */
-    struct vd_buf answer;   /* ... and for the answer that shows one */
-    struct vd_call *spare;  /* calls for the next requests, with their memory */
+    size_t in_flight;      /* proposals of calls that have no answer yet */
+    bool alone;            /* who has proposed last is the loop's only client; see watch.c */
+    size_t handovers;      /* before the loop may commit a lone write itself again */
+    uint64_t lone_sync_ns; /* what those take */
+    struct vd_timer hold;  /* looks at held events again, see watch.c */
+    struct vd_buf frame;   /* scratch for frames */
+    struct vd_buf piece;   /* scratch for what goes into them compressed */
+    struct vd_gzip *gzip;  /* NULL until somebody wants it */
+    struct vd_buf written; /* scratch for an object that was written, ... */
+    struct vd_buf answer;  /* ... and for the answer that shows one */
+    struct vd_call *spare; /* calls for the next requests, with their memory */
     size_t spare_n;
     struct vd_watch *watches;
     size_t watches_n;
@@ -120,7 +119,8 @@ void vd_kube_finished(struct vd_kube_loop *l, struct vd_exchange *x, bool log);
 void vd_kube_handle(struct vd_kube_loop *l, struct vd_exchange *x, struct vd_user *user);
 
 /* Has the loop's turn propose this when it ends, together with the others'. */
-void vd_kube_loop_propose(struct vd_kube_loop *l, struct vd_proposal *proposal);
+void vd_kube_loop_propose(struct vd_kube_loop *l, const struct vd_exchange *x,
+                          struct vd_proposal *proposal);
 
 /* Ends all watches of the loop, in order, spread over `spread_ms`. */
 void vd_kube_loop_drain(struct vd_kube_loop *l, uint64_t spread_ms);

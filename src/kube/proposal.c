@@ -165,7 +165,7 @@ void vd_call_propose(struct vd_call *call)
     if (!admit(call, &call->proposal, true))
         return;
     if (!call->dry_run) {
-        vd_kube_loop_propose(call->l, &call->proposal);
+        vd_kube_loop_propose(call->l, call->x, &call->proposal);
         return;
     }
     call->x->ops = NULL;

@@ -38,7 +38,6 @@ enum {
     SHARED_LAG_MS = 1000,    /* ... also others' */
     RECHECK_MS = 1000,       /* between two looks at a watch's rights */
     RECHECK_STEP = 512,      /* watches that are looked at in one turn */
-    LONE_MIN = 16,           /* writes that came alone before the loop commits one itself */
     LONE_SYNCS = 16,         /* over as many, about, the mean time of a sync is taken: ... */
     LONE_SYNC_US_MAX = 1000, /* ... above this, the loop had better not wait, ... */
     LONE_PAUSE = 1000,       /* ... and as many writes are handed over before it tries again */
@@ -540,7 +539,8 @@ void vd_call_watch(struct vd_call *call)
 
 /* ---- the loop's part ---- */
 
-void vd_kube_loop_propose(struct vd_kube_loop *l, struct vd_proposal *proposal)
+void vd_kube_loop_propose(struct vd_kube_loop *l, const struct vd_exchange *x,
+                          struct vd_proposal *proposal)
 {
     if (!l->proposals)
         vd_loop_again(l->loop); /* an answer that has left may have let the request through */
@@ -548,22 +548,22 @@ void vd_kube_loop_propose(struct vd_kube_loop *l, struct vd_proposal *proposal)
     *l->proposals_end = proposal;
     l->proposals_end = &proposal->next;
     l->in_flight++;
+    l->alone = vd_exchange_is_alone(x);
 }
 
 /*
- * Whether this write comes alone, as the last ones did: no other request came between them, nor is
- * any event to be told. Then the loop has nothing else to do, and may wait for the disk itself:
- * handing the write to another thread and back takes a third of the time of the sync. Whoever
- * comes meanwhile waits for one sync, once.
+ * Whether this is the only write, of the loop's only client, and there is nothing to tell. Then the
+ * loop has nothing else to do, and may wait for the disk itself: handing the write to another
+ * thread and back takes a third of the time of a sync. Only who connects meanwhile waits, too.
  */
 static bool is_lone(struct vd_kube_loop *l, const struct vd_proposal *first)
 {
-    bool alone = !first->next && l->in_flight == 1 && l->requests - l->requests_then == 1 &&
-                 !vd_registry_serving_ns(l->registry);
-    l->requests_then = l->requests;
-    if (!alone)
-        l->lone = l->lone < 0 ? l->lone : 0;
-    return alone && l->lone++ >= LONE_MIN;
+    if (first->next || l->in_flight != 1 || !l->alone || vd_registry_serving_ns(l->registry))
+        return false;
+    if (!l->handovers)
+        return true;
+    l->handovers--;
+    return false;
 }
 
 /* Answers what it has committed. Where syncs are slow it is some time before it tries again: there
@@ -577,7 +577,7 @@ static void propose_here(struct vd_kube_loop *l, struct vd_proposal *proposal)
     l->lone_sync_ns += took_ns / LONE_SYNCS - l->lone_sync_ns / LONE_SYNCS;
     if (l->lone_sync_ns > LONE_SYNC_US_MAX * UINT64_C(1000)) {
         l->lone_sync_ns = 0;
-        l->lone = -LONE_PAUSE;
+        l->handovers = LONE_PAUSE;
     }
     vd_loop_run_posted(l->loop);
 }

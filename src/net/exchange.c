@@ -129,6 +129,11 @@ void vd_exchange_abort(struct vd_exchange *x)
     vd_connection_close(c);
 }
 
+bool vd_exchange_is_alone(const struct vd_exchange *x)
+{
+    return x->connection->service->count == 1;
+}
+
 size_t vd_exchange_backlog(const struct vd_exchange *x)
 {
     return x->stream ? vd_http2_backlog(x) : x->connection->backlog;

@@ -82,6 +82,9 @@ void vd_exchange_end(struct vd_exchange *x);
  * the exchange must not be touched any more. */
 void vd_exchange_abort(struct vd_exchange *x);
 
+/* Whether its connection is the only one of its loop. */
+bool vd_exchange_is_alone(const struct vd_exchange *x);
+
 /* Bytes that are waiting to be sent. */
 size_t vd_exchange_backlog(const struct vd_exchange *x);
 

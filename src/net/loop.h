@@ -50,22 +50,22 @@ struct vd_loop {
     char *scratch; /* VD_LOOP_SCRATCH_LEN bytes for whoever is running just now */
     /* Private: */
     uv_thread_t thread;
-    bool started;
     uv_async_t wake;
     uv_prepare_t before_wait;
     uv_idle_t again; /* active while a hook asked for another turn */
     uv_timer_t alarm;
     struct vd_heap timers;
     uint64_t alarm_ns; /* when alarm rings; UINT64_MAX: never */
-    bool firing;       /* timers are being fired further up the stack */
     struct vd_turn_hook *hooks;
-    bool wants_again;       /* since the hooks began to run */
     _Atomic uintptr_t self; /* the thread that runs it; 0: none does */
-    bool posted_here;       /* by itself: for the next turn, which comes at once */
     uv_mutex_t inbox_lock;  /* guards the inboxes and stopping; held for a push or a swap */
     struct vd_task_queue inbox;
     struct vd_task_queue last; /* for the end of a turn */
     bool stopping;
+    bool started;
+    bool firing;      /* timers are being fired further up the stack */
+    bool wants_again; /* since the hooks began to run */
+    bool posted_here; /* by itself: for the next turn, which comes at once */
 };
 
 int vd_loop_init(struct vd_loop *loop, size_t index, struct vd_error *error) VD_MUST_USE;

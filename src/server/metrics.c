@@ -57,7 +57,7 @@ static struct {
       "Group commits: each is one sync of the disk."),
      AT(stats.groups)},
     {COUNTER("store_groups_by_proposer_total",
-      "Of those, the ones that an event loop synced itself, for a client who was alone."),
+      "Of those, the ones that an event loop synced itself, for its only client."),
      AT(stats.groups_here)},
     {COUNTER("store_refused_total",
       "Proposals refused since the start."),

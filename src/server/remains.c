@@ -30,8 +30,11 @@ void vd_remains_count(struct vd_remains *remains, struct vd_slice storage_key,
                       const struct vd_json *object)
 {
     count(remains, &remains->kinds, storage_key);
-    VD_JSON_EACH (item, vd_meta_finalizers(object))
-        count(remains, &remains->finalizers, vd_json_text(item));
+    VD_JSON_EACH (item, vd_meta_finalizers(object)) {
+        struct vd_slice name = vd_json_text(item);
+        if (name.p)
+            count(remains, &remains->finalizers, name);
+    }
 }
 
 /* "configmaps. has 2 resource instances, ...": a resource, a dot and its group, which may be "". */

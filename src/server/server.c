@@ -479,6 +479,8 @@ static void drain_connections(struct server *s)
         vd_log_warn("requests were cut off: drain-timeout has passed",
                     VD_F_U64("drain_timeout_ms", c->drain_timeout_ms));
     ask(s, s->n, cut);
+    ask(s, s->n, nothing); /* what the last turn has proposed is with the store ... */
+    ask(s, s->n, nothing); /* ... also what was posted in it */
     vd_api_settle(&s->api);
     vd_definitions_stop(s->definitions);
     vd_garbage_stop(s->garbage);

@@ -80,6 +80,9 @@ struct vd_engine_ops {
 
     int (*commit)(struct vd_engine *engine, struct vd_row *rows, size_t n, struct vd_error *error);
 
+    /* Whether commits wait for another process that has the log, as they do at first. */
+    void (*be_patient)(struct vd_engine *engine, bool patient);
+
     /* Rows with after < revision <= upto, oldest first, at most rows_max of them. */
     int (*read)(struct vd_engine *engine, uint64_t after, uint64_t upto, size_t rows_max,
                 const struct vd_row_sink *sink, struct vd_error *error);

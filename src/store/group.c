@@ -33,6 +33,8 @@ struct member {
 /* Its vectors keep their memory for the next one. */
 struct vd_group {
     struct vd_store *store;
+    bool patient;   /* the log's lock was waited for */
+    bool postponed; /* it was not, and another process had it: nothing happened */
     VD_VEC(struct vd_row) rows;
     VD_VEC(struct vd_entry *) entries; /* beside rows */
     VD_VEC(struct member) members;
@@ -298,6 +300,12 @@ static void commit(struct vd_group *g)
     struct vd_error error;
     set_times(g);
     int code = store->engine->ops->commit(store->engine, g->rows.p, g->rows.n, &error);
+    if (code == VD_ERR_LOCKED && !g->patient) {
+        while (g->rows.n)
+            drop_row(g);
+        g->postponed = true;
+        return;
+    }
     if (code) {
         fail(g, &error);
         return;
@@ -338,9 +346,11 @@ static void clear(struct vd_group *g)
     g->rows.n = g->entries.n = g->members.n = 0;
 }
 
-void vd_group_run(struct vd_store *store, struct vd_proposal *first)
+bool vd_group_run(struct vd_store *store, struct vd_proposal *first, bool patient)
 {
     struct vd_group *g = store->group;
+    g->patient = patient;
+    g->postponed = false;
     for (struct vd_proposal *p = first, *next; p; p = next) {
         next = p->next;
         judge(g, p);
@@ -348,10 +358,11 @@ void vd_group_run(struct vd_store *store, struct vd_proposal *first)
     if (g->rows.n)
         commit(g);
     VD_FAILPOINT("store.before_answer");
-    for (size_t i = 0; i < g->members.n; i++)
+    for (size_t i = 0; !g->postponed && i < g->members.n; i++)
         answer(g, &g->members.p[i]);
     VD_FAILPOINT("store.after_answer");
     clear(g);
+    return !g->postponed;
 }
 
 struct vd_group *vd_group_new(struct vd_store *store)

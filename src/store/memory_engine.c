@@ -198,6 +198,12 @@ static void memory_close(struct vd_engine *engine)
     free(e);
 }
 
+static void memory_be_patient(struct vd_engine *engine, bool patient)
+{
+    (void)engine; /* there is nobody to wait for */
+    (void)patient;
+}
+
 static const struct vd_engine_ops memory_ops = {
     .name = "memory",
     .close = memory_close,
@@ -206,6 +212,7 @@ static const struct vd_engine_ops memory_ops = {
     .read = memory_read,
     .get = memory_get,
     .compact = memory_compact,
+    .be_patient = memory_be_patient,
     .tidy = memory_tidy,
     .stats = memory_stats,
 };

@@ -250,6 +250,12 @@ static int sqlite_commit(struct vd_engine *engine, struct vd_row *rows, size_t n
     return code;
 }
 
+static void sqlite_be_patient(struct vd_engine *engine, bool patient)
+{
+    struct sqlite_engine *e = (struct sqlite_engine *)engine;
+    sqlite3_busy_timeout(e->db, patient ? e->busy_ms : 0);
+}
+
 static int sqlite_compact(struct vd_engine *engine, const uint64_t *dead, size_t n, uint64_t floor,
                           struct vd_error *error)
 {
@@ -295,8 +301,9 @@ static int checkpoint(struct sqlite_engine *e)
 /*
  * Makes the WAL's file longer before it is needed: a sync of bytes that only replace others is
  * twice as fast as one behind which the file is longer, as that has to sync its length, too.
- * Readers know from the WAL's own sums where it ends. If there is no room, that is for the
- * commit to find that needs it.
+ * Readers know from the WAL's own sums where it ends, and nobody else writes to it: only this
+ * process does, and this is the writer. If there is no room, that is for the commit to find that
+ * needs it.
  */
 static void extend_wal(struct sqlite_engine *e)
 {
@@ -408,6 +415,7 @@ static const struct vd_engine_ops sqlite_ops = {
     .close = sqlite_close,
     .load = sqlite_load,
     .commit = sqlite_commit,
+    .be_patient = sqlite_be_patient,
     .read = sqlite_read,
     .get = sqlite_get,
     .compact = sqlite_compact,

@@ -57,7 +57,8 @@ void vd_store_propose_all(struct vd_store *store, struct vd_proposal *first);
 /*
  * Proposes one, and commits it on the caller's thread if nobody is writing at the moment: `done`
  * has been called when it returns true. That saves a lone writer two handovers between threads,
- * and makes the caller wait for the disk. False: it was handed over, as by vd_store_propose().
+ * and makes the caller wait for the disk. False: it was handed over, as by vd_store_propose(); so
+ * it is when another process has the log, for which the caller does not wait.
  */
 bool vd_store_propose_here(struct vd_store *store, struct vd_proposal *proposal);
 

@@ -24,13 +24,14 @@ struct vd_store {
     int64_t time_ms; /* of the newest row: rows' times never go back */
     struct vd_group *group;
 
-    pthread_mutex_t queue_lock; /* guards the next nine */
+    pthread_mutex_t queue_lock; /* guards the next ten */
     pthread_cond_t queue_filled;
     pthread_cond_t compacted;
     struct vd_proposal *queue_head;
     struct vd_proposal **queue_end;
     size_t queue_len;
     bool stopping;
+    bool thread_due;         /* the thread waits for its turn to write, and has work */
     bool writing;            /* somebody is the writer just now: its thread, or a proposer */
     size_t here_n;           /* groups that proposers have committed since the thread tidied up */
     uint64_t compact_target; /* what vd_store_compact() asks for; 0: nothing */
@@ -68,8 +69,9 @@ int vd_compactor_step(struct vd_store *store, uint64_t target, bool *again, stru
 struct vd_group *vd_group_new(struct vd_store *store) VD_MUST_USE;
 void vd_group_free(struct vd_group *group);
 
-/* Commits what these proposals ask for and answers them; see group.c. */
-void vd_group_run(struct vd_store *store, struct vd_proposal *first);
+/* Commits what these proposals ask for and answers them; see group.c. False: nothing happened and
+ * nobody was answered, as another process has the log; never, if it is patient. */
+bool vd_group_run(struct vd_store *store, struct vd_proposal *first, bool patient);
 
 /* What was read from the engine is complete for cursors above this; see index.h. */
 uint64_t vd_store_floor_next(struct vd_store *store);

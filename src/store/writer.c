@@ -146,7 +146,8 @@ static bool become_writer(struct vd_store *store)
 {
     pthread_mutex_lock(&store->queue_lock);
     bool may = !store->writing && !store->queue_head && !store->stopping &&
-               !store->compact_target && store->here_n < HERE_MAX;
+               !store->compact_target && store->here_n < HERE_MAX &&
+               !atomic_load_explicit(&store->read_only, memory_order_relaxed);
     if (may) {
         store->writing = true;
         store->here_n++;
@@ -159,7 +160,7 @@ static void stop_writing(struct vd_store *store)
 {
     pthread_mutex_lock(&store->queue_lock);
     store->writing = false;
-    bool wake = store->queue_head || store->stopping || store->compact_target;
+    bool wake = store->queue_head || store->stopping || store->compact_target || store->thread_due;
     pthread_mutex_unlock(&store->queue_lock);
     if (wake)
         pthread_cond_signal(&store->queue_filled);
@@ -175,11 +176,15 @@ bool vd_store_propose_here(struct vd_store *store, struct vd_proposal *proposal)
         return false;
     }
     uint64_t groups = atomic_load_explicit(&store->groups, memory_order_relaxed);
-    vd_group_run(store, proposal);
+    store->engine->ops->be_patient(store->engine, false);
+    bool answered = vd_group_run(store, proposal, false);
+    store->engine->ops->be_patient(store->engine, true);
     groups = atomic_load_explicit(&store->groups, memory_order_relaxed) - groups;
     atomic_fetch_add_explicit(&store->groups_here, groups, memory_order_relaxed);
     stop_writing(store);
-    return true;
+    if (!answered)
+        vd_store_propose_all(store, proposal); /* the thread may wait */
+    return answered;
 }
 
 /* ---- proposing and waiting ---- */
@@ -270,10 +275,16 @@ static struct vd_proposal *wait_for_group(struct vd_store *store, bool more_work
     struct timespec until = idle_until(store);
     pthread_mutex_lock(&store->queue_lock);
     store->writing = false;
-    while (store->writing ||
-           (!store->queue_head && !store->stopping && !store->compact_target && !more_work))
-        if (pthread_cond_timedwait(&store->queue_filled, &store->queue_lock, &until) == ETIMEDOUT)
-            more_work = true; /* to look at the window's age */
+    store->thread_due = more_work;
+    while (store->writing || (!store->queue_head && !store->stopping && !store->compact_target &&
+                              !store->thread_due)) {
+        if (store->thread_due)
+            pthread_cond_wait(&store->queue_filled, &store->queue_lock);
+        else if (pthread_cond_timedwait(&store->queue_filled, &store->queue_lock, &until) ==
+                 ETIMEDOUT)
+            store->thread_due = true; /* to look at the window's age */
+    }
+    store->thread_due = false;
     store->writing = true;
     store->here_n = 0;
     struct vd_proposal *group = store->queue_head ? take_group(store) : NULL;
@@ -321,7 +332,7 @@ void *vd_writer_run(void *arg)
         uint64_t compact_target;
         struct vd_proposal *group = wait_for_group(store, more_work, &stop, &compact_target);
         if (group && !atomic_load_explicit(&store->read_only, memory_order_relaxed))
-            vd_group_run(store, group);
+            vd_group_run(store, group, true);
         else
             for (struct vd_proposal *next; group; group = next) {
                 struct vd_outcome outcome = {0};

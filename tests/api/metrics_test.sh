@@ -120,7 +120,7 @@ moved() {
     configmap c && [ "$(counts store_commits_total)" -eq $((moved_before + 1)) ]
 }
 tap "commits are counted" moved
-# After some writes of a client who is alone, the loop waits for the disk itself.
+# For its only client the loop waits for the disk itself.
 alone() {
     alone_n=0
     while [ $alone_n -lt 40 ]; do

@@ -88,7 +88,7 @@ EOF
 tap "a token can be verified with them" node verify.mjs "$(as "$account" $configuration)" \
     "$(as "$account" $keys)" "$account" "$https"
 tap "keys have a type of their own" said 200 'application/jwk-set+json' $keys
-tap "both may be kept for a while" said 200 'public, max-age=3600' $configuration
+tap "both may be kept for a while" said 200 'private, max-age=3600' $configuration
 
 tap "the server stops" stop
 tap_end

@@ -1,4 +1,5 @@
 /* Another process has the log for longer than a write waits: that passes. */
+#include <semaphore.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,13 +76,19 @@ static void holder_stop(struct holder *h)
 
 /* ---- the store ---- */
 
-static struct vd_store *reopen(const char *folder)
+static struct vd_store *reopen_with(const char *folder, int busy_ms)
 {
     struct vd_store *store = NULL;
     struct vd_error error;
-    struct vd_store_options options = {.folder = folder, .busy_ms = 50, .window_events_max = 20};
+    struct vd_store_options options = {
+        .folder = folder, .busy_ms = busy_ms, .window_events_max = 20};
     assert_ok(vd_store_open(&store, &options, &error), &error);
     return store;
+}
+
+static struct vd_store *reopen(const char *folder)
+{
+    return reopen_with(folder, 50);
 }
 
 static int try_put(struct vd_store *store, const char *name, struct vd_outcome *outcome)
@@ -135,9 +142,55 @@ static void a_lock_that_lasts_is_waited_out(void **state)
     temp_folder_remove(folder);
 }
 
+static void note_answer(struct vd_proposal *proposal, const struct vd_outcome *outcome)
+{
+    sem_t *answered = proposal->arg;
+    if (!outcome->code)
+        sem_post(answered);
+}
+
+/* An event loop has more to do than to wait for a lock: the writer's thread does. */
+static void who_proposes_here_does_not_wait(void **state)
+{
+    char *folder = temp_folder_new();
+    struct holder h;
+    struct vd_buf body = {0};
+    sem_t answered;
+    bool here = false;
+    (void)state;
+    sem_init(&answered, 0, 0);
+    vd_store_close(reopen(folder));
+    holder_start(&h, folder);
+    struct vd_store *store = reopen_with(folder, 600000);
+    for (int i = 0; !here; i++) { /* until the writer's thread is at rest */
+        struct vd_wish wish = {.key = test_key("things", "ns", "x"),
+                               .body = test_body(&body, "x", NULL, i % 2 ? "a" : "b")};
+        struct vd_proposal p = {.wishes = &wish, .n = 1, .done = note_answer, .arg = &answered};
+        here = vd_store_propose_here(store, &p);
+        sem_wait(&answered);
+    }
+    holder_do(&h, 'L');
+    struct vd_wish wish = {.key = test_key("things", "ns", "x"),
+                           .body = test_body(&body, "x", NULL, "last")};
+    struct vd_proposal p = {.wishes = &wish, .n = 1, .done = note_answer, .arg = &answered};
+    assert_false(vd_store_propose_here(store, &p)); /* and not after ten minutes */
+    assert_int_equal(sem_trywait(&answered), -1);
+    holder_do(&h, 'U');
+    sem_wait(&answered);
+    struct vd_health health;
+    vd_store_health(store, &health);
+    assert_true(!health.locked && !health.read_only);
+    vd_store_close(store);
+    holder_stop(&h);
+    vd_buf_release(&body);
+    sem_destroy(&answered);
+    temp_folder_remove(folder);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(who_proposes_here_does_not_wait),
         cmocka_unit_test(a_lock_that_lasts_is_waited_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
