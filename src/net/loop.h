@@ -57,15 +57,15 @@ struct vd_loop {
     struct vd_heap timers;
     uint64_t alarm_ns; /* when alarm rings; UINT64_MAX: never */
     struct vd_turn_hook *hooks;
+    bool firing;            /* timers are being fired further up the stack */
+    bool wants_again;       /* since the hooks began to run */
+    bool posted_here;       /* by itself: for the next turn, which comes at once */
     _Atomic uintptr_t self; /* the thread that runs it; 0: none does */
     uv_mutex_t inbox_lock;  /* guards the inboxes and stopping; held for a push or a swap */
     struct vd_task_queue inbox;
     struct vd_task_queue last; /* for the end of a turn */
     bool stopping;
-    bool started;
-    bool firing;      /* timers are being fired further up the stack */
-    bool wants_again; /* since the hooks began to run */
-    bool posted_here; /* by itself: for the next turn, which comes at once */
+    bool started; /* of whoever starts and stops it */
 };
 
 int vd_loop_init(struct vd_loop *loop, size_t index, struct vd_error *error) VD_MUST_USE;
