@@ -110,8 +110,8 @@
     X(VD_DEFINITION_RULES_MAX,   10000,       "rules (x-kubernetes-validations) of a CustomResourceDefinition") \
     X(VD_CHECK_WORK_MAX,         536870912,   "instructions of patterns times bytes of text that the check of one object may take; compiled ones count 64 each") \
     X(VD_CHECK_TURN_WORK_MAX,    4194304,     "the same inside one turn of an event loop; a check that takes more, or has to compile, is done by a worker thread") \
-    X(VD_WORK_USER_MAX,          2,           "checks of one user that workers have at a time, for each event loop; more wait their turn") \
-    X(VD_WORK_LOOP_MAX,          4,           "and of all users") \
+    X(VD_WORK_USER_MAX,          2,           "checks of one user that workers have at a time, for each event loop; fewer where there are several loops; more wait their turn") \
+    X(VD_WORK_LOOP_MAX,          4,           "and of all users, shared by the loops") \
     X(VD_LIST_KEYS_MAX,          64,          "names in x-kubernetes-list-map-keys of a definition's schema") \
     X(VD_LOG_LINE_MAX,           8192,        "bytes of a log line; a longer one is cut") \
     X(VD_LOG_QUEUE_MAX,          4096,        "log lines waiting to be written; more are dropped and counted") \

@@ -1,5 +1,5 @@
-/* See workshop.h. A place is in the ring exactly while it has an order that waits and fewer than
- * VD_WORK_USER_MAX with the workers. */
+/* See workshop.h. A place is in the ring exactly while it has an order that waits and less than
+ * its share with the workers. */
 #include "net/workshop.h"
 
 #include "base/heap.h"
@@ -12,10 +12,28 @@ static void ring_remove(struct vd_workshop *w, struct vd_place *place)
     *(place->next ? &place->next->prev : &w->last) = place->prev;
 }
 
+void vd_workshop_init(struct vd_workshop *w, size_t loops)
+{
+    *w = (struct vd_workshop){
+        .share = loops < VD_WORK_LOOP_MAX ? (unsigned)(VD_WORK_LOOP_MAX / (loops ? loops : 1)) : 1};
+}
+
+static unsigned share(const struct vd_workshop *w)
+{
+    return w->share ? w->share : VD_WORK_LOOP_MAX;
+}
+
+/* Half of it, so that others find a worker. */
+static unsigned share_of_user(const struct vd_workshop *w)
+{
+    unsigned half = (share(w) + 1) / 2;
+    return half < VD_WORK_USER_MAX ? half : VD_WORK_USER_MAX;
+}
+
 /* Puts the place last in the ring, or leaves it out, as it should be now. */
 static void ring_settle(struct vd_workshop *w, struct vd_place *place)
 {
-    bool belongs = place->first && place->running < VD_WORK_USER_MAX;
+    bool belongs = place->first && place->running < share_of_user(w);
     if (place->in_ring && !belongs)
         ring_remove(w, place);
     if (place->in_ring || !belongs)
@@ -62,7 +80,7 @@ static void done(struct vd_work *work)
 
 static void start_some(struct vd_workshop *w)
 {
-    while (w->first && w->running < VD_WORK_LOOP_MAX) {
+    while (w->first && w->running < share(w)) {
         struct vd_place *place = w->first;
         struct vd_order *order = place->first;
         take_out(order);

@@ -4,8 +4,8 @@
  * Work that takes too long for a loop is done by a few threads (vd_loop_work), first come, first
  * served: a user who sends much of it would make all others wait until it is done. So it is
  * ordered at a workshop. A user has one *place* there for each loop; the workers get at most
- * VD_WORK_USER_MAX orders of a place and VD_WORK_LOOP_MAX of a loop at a time, and the places
- * whose orders wait take turns, an order each.
+ * VD_WORK_LOOP_MAX orders at a time, shared by the loops, and of a place at most half of its
+ * loop's share and VD_WORK_USER_MAX. The places whose orders wait take turns, an order each.
  *
  * All on the loop's thread but `run`. A loop that is stopped waits for what was ordered.
  */
@@ -39,7 +39,11 @@ struct vd_place {
 struct vd_workshop {
     struct vd_place *first, *last;
     unsigned running;
+    unsigned share; /* orders that the workers have at a time; 0: VD_WORK_LOOP_MAX */
 };
+
+/* All loops have the same workers: each gets its share of them, one at least. */
+void vd_workshop_init(struct vd_workshop *w, size_t loops);
 
 /* Has the order done when it is the user's turn. */
 void vd_workshop_order(struct vd_workshop *w, struct vd_loop *loop, struct vd_place *place,

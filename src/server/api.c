@@ -118,6 +118,7 @@ void vd_api_follow_definitions(struct vd_api *api, struct vd_definitions *defini
 void vd_api_join(struct vd_api *api, size_t i, struct vd_loop *loop)
 {
     vd_kube_loop_init(&api->loops[i], &api->kube, loop);
+    vd_workshop_init(&api->loops[i].workshop, api->n);
 }
 
 struct vd_turnstile *vd_api_turnstile(struct vd_api *api, size_t i)

@@ -113,6 +113,31 @@ static void a_user_with_much_to_do_leaves_workers_to_others(void **state)
     assert_int_equal(ann.running, VD_WORK_USER_MAX);
 }
 
+/* Two loops have half of the workers each, and a user half of that. */
+static void loops_share_the_workers(void **state)
+{
+    (void)state;
+    vd_workshop_init(&workshop, 2);
+    for (int i = 0; i < 5; i++)
+        order(&ann);
+    await_started();
+    struct job *other = order(&bob);
+    await_started();
+    assert_true(atomic_load(&other->begun));
+    struct job *third = order(&cem);
+    assert_int_equal(ann.running, 1);
+    assert_int_equal(workshop.running, VD_WORK_LOOP_MAX / 2);
+    finish(other);
+    await_started();
+    assert_true(atomic_load(&third->begun));
+    assert_int_equal(ann.running, 1);
+    for (size_t loops = 1; loops < 20; loops++) {
+        struct vd_workshop w;
+        vd_workshop_init(&w, loops);
+        assert_in_range(w.share, 1, VD_WORK_LOOP_MAX);
+    }
+}
+
 static void those_who_wait_take_turns(void **state)
 {
     (void)state;
@@ -179,6 +204,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_user_with_much_to_do_leaves_workers_to_others, setup,
                                         teardown),
+        cmocka_unit_test_setup_teardown(loops_share_the_workers, setup, teardown),
         cmocka_unit_test_setup_teardown(those_who_wait_take_turns, setup, teardown),
         cmocka_unit_test_setup_teardown(what_waits_can_be_cancelled, setup, teardown),
         cmocka_unit_test_setup_teardown(a_stopping_loop_does_what_was_ordered, setup, teardown),
