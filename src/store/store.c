@@ -87,6 +87,7 @@ int vd_store_open(struct vd_store **out, const struct vd_store_options *options,
     if (!code) {
         note_damage(store);
         store->time_ms = newest_time_ms(&store->index);
+        store->writing = true; /* the thread's, which lets go of it when it first waits */
         store->writer_runs = pthread_create(&store->writer, NULL, vd_writer_run, store) == 0;
         if (!store->writer_runs)
             code = vd_error_set(error, VD_ERR_IO, "could not start the writer thread");

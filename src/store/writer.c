@@ -267,8 +267,8 @@ static struct timespec idle_until(const struct vd_store *store)
     return t;
 }
 
-/* The next group, or NULL when there is other work or the store is closing. The thread is not
- * the writer while it waits. */
+/* The next group, or NULL when there is other work or the store is closing. The thread is the
+ * writer when it comes here and when it leaves, and is not while it waits. */
 static struct vd_proposal *wait_for_group(struct vd_store *store, bool more_work, bool *stop,
                                           uint64_t *compact_target)
 {

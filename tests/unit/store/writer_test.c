@@ -117,6 +117,7 @@ enum { THREADS = 4, EACH = 300 };
 struct crowd {
     struct setting *t;
     size_t number;
+    size_t writes;
 };
 
 /* Half of them hand over, half write themselves where they can. */
@@ -125,7 +126,7 @@ static void *write_many(void *arg)
     struct crowd *c = arg;
     char name[16], value[16];
     snprintf(name, sizeof name, "own%zu", c->number);
-    for (size_t i = 0; i < EACH; i++) {
+    for (size_t i = 0; i < c->writes; i++) {
         struct probe *p = probe_new();
         snprintf(value, sizeof value, "%zu", i);
         probe_wish(p, name, i ? VD_WHEN_PRESENT : VD_WHEN_ABSENT, value);
@@ -142,6 +143,26 @@ static void *write_many(void *arg)
     return NULL;
 }
 
+/* From the first moment on, when its thread may not even have begun. */
+static void a_store_that_was_just_opened_has_one_writer(void **state)
+{
+    struct setting *t = *state;
+    for (int i = 0; i < 50; i++) {
+        struct crowd crowd[2] = {{t, (size_t)i * 4 + 1, 3}, {t, (size_t)i * 4 + 3, 3}};
+        pthread_t threads[2];
+        setting_open(t, (struct vd_store_options){0});
+        uint64_t before = vd_store_revision(t->store);
+        for (size_t j = 0; j < 2; j++)
+            assert_int_equal(pthread_create(&threads[j], NULL, write_many, &crowd[j]), 0);
+        for (size_t j = 0; j < 2; j++) {
+            void *failed = NULL;
+            pthread_join(threads[j], &failed);
+            assert_null(failed);
+        }
+        assert_int_equal(vd_store_revision(t->store), before + 6);
+    }
+}
+
 static void there_is_one_writer_at_a_time(void **state)
 {
     struct setting *t = *state;
@@ -149,7 +170,7 @@ static void there_is_one_writer_at_a_time(void **state)
     struct crowd crowd[THREADS];
     pthread_t threads[THREADS];
     for (size_t i = 0; i < THREADS; i++) {
-        crowd[i] = (struct crowd){t, i};
+        crowd[i] = (struct crowd){t, i, EACH};
         assert_int_equal(pthread_create(&threads[i], NULL, write_many, &crowd[i]), 0);
     }
     for (size_t i = 0; i < THREADS; i++) {
@@ -169,7 +190,7 @@ static void there_is_one_writer_at_a_time(void **state)
 static void compaction_comes_in_between(void **state)
 {
     struct setting *t = *state;
-    struct crowd crowd = {t, 1};
+    struct crowd crowd = {t, 1, EACH};
     pthread_t thread;
     struct vd_error error;
     assert_int_equal(pthread_create(&thread, NULL, write_many, &crowd), 0);
@@ -185,6 +206,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         ON_BOTH(a_proposer_commits_when_nobody_writes),
+        ON_BOTH(a_store_that_was_just_opened_has_one_writer),
         ON_BOTH(a_busy_writer_is_handed_the_proposal),
         ON_BOTH(an_unfit_proposal_is_refused_here),
         ON_BOTH(the_thread_has_its_turn),
