@@ -3,8 +3,8 @@
  * the condition that the object is still what was read. If it is not, and the client has not said
  * which version it means, the attempt is made again on the new one.
  *
- * The store answers on its writer's thread; `answered` brings the call back to its
- * loop. A client that has left in between is told nothing, but the call goes on to
+ * The store answers on its writer's thread, which may be the loop's own; `answered` brings the
+ * call back to its loop. A client that has left in between is told nothing, but the call goes on to
  * its end: its memory belongs to the store until then.
  */
 #include "kube/proposal.h"
@@ -38,7 +38,7 @@ static void on_drained(struct vd_exchange *x)
 
 static const struct vd_exchange_ops waiting = {on_drained, on_gone};
 
-/* Writer thread: back to the loop. */
+/* The writer: back to the loop. */
 static void proposal_done(struct vd_proposal *p, const struct vd_outcome *outcome)
 {
     struct vd_call *call = p->arg;

@@ -238,7 +238,7 @@ int vd_agent_read(struct vd_agent *agent, const struct vd_key *key, struct vd_ar
 
 /* ---- life cycle ---- */
 
-/* Writer thread. */
+/* The writer. */
 static void heard(struct vd_listener *listener, struct vd_commit *commit)
 {
     (void)commit;
