@@ -35,7 +35,7 @@ struct vd_entry {
     const struct vd_collection *collection; /* lives as long as the store */
     struct vd_event *newest;                /* guarded by the store's lock; NULL: staged only */
     union {
-        size_t staged;               /* writer thread: 1 + its newest row in the group, or 0 */
+        size_t staged;               /* the writer's: 1 + its newest row in the group, or 0 */
         struct vd_event *oldest_yet; /* while the log is loaded, newest first */
     };
     char path[]; /* "namespace/name" */

@@ -335,14 +335,18 @@ static void answer(struct vd_group *g, struct member *m)
     m->proposal->done(m->proposal, outcome);
 }
 
+static void release(struct vd_group *g)
+{
+    VD_VEC_RELEASE(&g->rows);
+    VD_VEC_RELEASE(&g->entries);
+    VD_VEC_RELEASE(&g->members);
+}
+
 /* Forgets all of it, and keeps no more memory than most groups need. */
 static void clear(struct vd_group *g)
 {
-    if (g->members.cap > KEPT_MAX || g->rows.cap > KEPT_MAX) {
-        VD_VEC_RELEASE(&g->rows);
-        VD_VEC_RELEASE(&g->entries);
-        VD_VEC_RELEASE(&g->members);
-    }
+    if (g->members.cap > KEPT_MAX || g->rows.cap > KEPT_MAX)
+        release(g);
     g->rows.n = g->entries.n = g->members.n = 0;
 }
 
@@ -374,8 +378,6 @@ struct vd_group *vd_group_new(struct vd_store *store)
 
 void vd_group_free(struct vd_group *g)
 {
-    VD_VEC_RELEASE(&g->rows);
-    VD_VEC_RELEASE(&g->entries);
-    VD_VEC_RELEASE(&g->members);
+    release(g);
     free(g);
 }

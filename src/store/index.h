@@ -16,7 +16,7 @@
  * read from the engine is complete only for cursors above floor_next - looked at
  * after reading.
  *
- * `lock` guards all of it. The writer thread is the only one that changes
+ * `lock` guards all of it. The writer is the only one who changes
  * anything, so it may read without the lock. Readers hold it for a bounded
  * number of steps (VD_SCAN_STEP_ROWS): a commit never waits for a whole list.
  */
@@ -47,7 +47,7 @@ struct vd_index {
     size_t damaged;                   /* rows whose body was lost, found when the log was loaded */
     uint64_t damaged_revision;        /* the oldest of them */
     size_t window_events;             /* rows of the log behind the floor */
-    VD_VEC(struct vd_event *) doomed; /* writer thread: references to drop after unlocking */
+    VD_VEC(struct vd_event *) doomed; /* the writer's: references to drop after unlocking */
     struct vd_index_limits limits;
 };
 
@@ -64,7 +64,7 @@ static inline void vd_index_unlock(struct vd_index *index)
     pthread_rwlock_unlock(&index->lock);
 }
 
-/* The collection of a kind, or NULL. Under the lock, or on the writer thread. */
+/* The collection of a kind, or NULL. Under the lock, or by the writer. */
 struct vd_collection *vd_index_collection(const struct vd_index *index, struct vd_slice kind);
 
 /* Fills an empty index from the engine's rows. */

@@ -1,7 +1,7 @@
 /*
  * A proposal: changes that somebody wants to make, all or none.
  *
- * A proposal's changes are judged together by the writer thread, one proposal
+ * A proposal's changes are judged together by the writer, one proposal
  * after the other, each against the state that the ones before it leave. If any
  * precondition fails, none of the changes happens. Accepted changes get growing
  * revisions with no other change between them, and become visible together.
@@ -52,9 +52,9 @@ struct vd_outcome {
 
 /*
  * The proposer owns the memory and keeps it, with all bytes that the wishes
- * point to, until `done` is called. `done` is called exactly once, on the writer
- * thread (or, when the store refuses at once, on the caller's): it must be quick
- * and must not wait for another proposal. It may free the proposal.
+ * point to, until `done` is called. `done` is called exactly once, on the
+ * writer's thread (or, when the store refuses at once or the caller is the writer, on the
+ * caller's): it must be quick and must not wait for another proposal. It may free the proposal.
  */
 struct vd_proposal {
     const struct vd_wish *wishes;

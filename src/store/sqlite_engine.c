@@ -1,7 +1,7 @@
 /*
  * The embedded engine: the log in one SQLite file.
  *
- * One connection writes, owned by the store's writer thread. History is read
+ * One connection writes, the writer's, one thread at a time. History is read
  * through a small pool of further connections, each used by one thread at a
  * time; in WAL mode they never block the writer, nor it them.
  *
@@ -51,13 +51,13 @@ struct sqlite_engine {
     sqlite3_stmt *insert;
     sqlite3_stmt *remove;
     struct vd_log_meta meta;
-    uint64_t revision;     /* newest; writer thread */
-    size_t wal_pages;      /* in the WAL; writer thread */
+    uint64_t revision;     /* newest; the writer's */
+    size_t wal_pages;      /* in the WAL; the writer's */
     size_t wal_folded;     /* of them, when it was last folded */
     sqlite3_int64 wal_len; /* of its file, as far as we made it longer */
     int busy_ms;
     size_t checkpoint_pages;
-    bool failed; /* a write or sync failed for good; writer thread */
+    bool failed; /* a write or sync failed for good; the writer's */
     struct vd_buf path;
     char *vfs;
     pthread_mutex_t lock; /* guards idle; held for a push or a pop only */

@@ -2,7 +2,7 @@
  * The registry: one loop's watchers, and how a commit finds those it concerns.
  *
  * Each event loop has one registry and is the only thread that touches it, except
- * for its inbox: the store's writer thread puts every commit there once, however
+ * for its inbox: the store's writer puts every commit there once, however
  * many watchers there are, and wakes the loop. In its turn the loop looks each
  * change up by kind, namespace, name and label, so a change costs what it
  * concerns, not what is registered.
@@ -101,7 +101,7 @@ struct vd_registry_stats {
     uint64_t commit_ns; /* when the oldest commit of the last turn became visible; 0: it had none */
 };
 
-/* `wake` is called from the writer thread when the inbox was empty and no longer
+/* `wake` is called by the writer, maybe on the loop itself, when the inbox was empty and no longer
  * is: it must make the loop call vd_registry_turn() soon. */
 struct vd_registry *vd_registry_new(struct vd_store *store, void (*wake)(void *arg),
                                     void *arg) VD_MUST_USE;

@@ -29,7 +29,7 @@ struct vd_commit_list {
 };
 
 struct vd_registry {
-    struct vd_listener listener; /* first: the writer thread is given a pointer to it */
+    struct vd_listener listener; /* first: the writer is given a pointer to it */
     struct vd_store *store;
     void (*wake)(void *arg);
     void *wake_arg;

@@ -9,11 +9,6 @@ here=$top/tests/api
 # shellcheck disable=SC2034 # for server.sh
 listen=127.0.0.1:0
 start --store memory || exit 1
-tokens >tokens.json <<END
-root system:masters
-ann crew
-bob crew
-END
-cp data/pki/ca.crt ca.crt
+crew
 timeout 500 node "$here/fair_checks.mjs" . "$http" "$https" "$server" || exit 1
 stop

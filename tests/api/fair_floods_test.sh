@@ -12,12 +12,7 @@ ulimit -n "$(ulimit -Hn)"
 listen=127.0.0.1:0
 load=${vedette%/*}/bench/load
 start --store memory || exit 1
-tokens >tokens.json <<END
-root system:masters
-ann crew
-bob crew
-END
-cp data/pki/ca.crt ca.crt
+crew
 timeout 500 node "$here/fair_floods.mjs" . "$http" "$https" "$server" "$load" || exit 1
 
 # Bad tokens made few lines: ten a second at most on each loop, and a line for the rest.

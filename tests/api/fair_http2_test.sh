@@ -9,10 +9,5 @@ here=$top/tests/api
 listen=127.0.0.1:0
 start --access-log off --store memory --audit-log audit.log --audit-mode blocking \
     --limits-user-requests 20 --limits-user-watches 50 || exit 1
-tokens >tokens.json <<END
-root system:masters
-ann crew
-bob crew
-END
-cp data/pki/ca.crt ca.crt
+crew
 timeout 300 node "$here/fair_http2.mjs" . "$http" "$https" "$server" && stop

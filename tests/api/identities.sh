@@ -14,6 +14,16 @@ tokens() {
     echo '}'
 }
 
+# crew: tokens.json with those of root, and of ann and bob, who are in the group crew; and ca.crt.
+crew() {
+    tokens >tokens.json <<END
+root system:masters
+ann crew
+bob crew
+END
+    cp data/pki/ca.crt ca.crt
+}
+
 # certificate: cora.crt and cora.key, of cora in the group crew, by the server's own CA; and ca.crt.
 certificate() {
     {
