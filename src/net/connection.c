@@ -207,12 +207,23 @@ void vd_connection_begin_close(struct vd_connection *c)
     vd_output_mark(c);
 }
 
+/* A stream may stand still for as long as it likes, unless too much waits for its user. */
+static void on_stall(struct vd_connection *c)
+{
+    if (c->backlog && !c->progressed && vd_exchange_is_over(&c->exchange))
+        vd_connection_close(c);
+    else if (c->backlog)
+        vd_connection_set_deadline(c, c->service->deadlines.send_ms);
+}
+
 static void on_deadline(struct vd_timer *timer)
 {
     struct vd_connection *c = VD_HEAP_OWNER(timer, struct vd_connection, deadline);
     bool receiving = c->state == VD_CONNECTION_HEAD || c->state == VD_CONNECTION_BODY;
     if (c->ticket) /* it is not the client's fault */
         vd_connection_set_deadline(c, c->service->deadlines.head_ms);
+    else if (c->state == VD_CONNECTION_ANSWER)
+        on_stall(c);
     else if (c->http2)
         vd_http2_on_deadline(c);
     else if (receiving && !c->paused)
@@ -288,6 +299,13 @@ static void linger(struct vd_connection *c)
     vd_connection_set_deadline(c, c->service->deadlines.linger_ms);
 }
 
+/* How much may wait to be sent when the next request is looked at. A stranger is charged to no
+ * account, so he gets little. */
+static size_t ahead_output_max(const struct vd_connection *c)
+{
+    return c->is_known ? VD_HTTP_AHEAD_OUTPUT_MAX : VD_HTTP_STRANGER_OUTPUT_MAX;
+}
+
 /* What had to wait for the backlog. `late`: it could not be sent in one turn. */
 static void after_flush(struct vd_connection *c, bool late)
 {
@@ -299,8 +317,10 @@ static void after_flush(struct vd_connection *c, bool late)
         linger(c);
     else if (c->state == VD_CONNECTION_IDLE && c->backlog == 0 && late)
         set_idle(c); /* the time for sending was not the client's to think */
-    else if (c->paused && c->backlog <= VD_HTTP_AHEAD_OUTPUT_MAX)
+    else if (c->paused && c->backlog <= ahead_output_max(c))
         process(c);
+    if (c->streaming && c->backlog && !vd_timer_is_set(&c->deadline))
+        vd_connection_set_deadline(c, c->service->deadlines.send_ms);
     if (c->backlog == 0 && c->await_drain) {
         c->await_drain = false;
         if (c->state == VD_CONNECTION_ANSWER && c->exchange.ops)
@@ -486,7 +506,7 @@ static bool read_head(struct vd_connection *c)
 static bool must_pause(const struct vd_connection *c, int taken)
 {
     return c->state == VD_CONNECTION_HEAD &&
-           (c->backlog > VD_HTTP_AHEAD_OUTPUT_MAX || taken >= VD_HTTP_TURN_REQUESTS_MAX);
+           (c->backlog > ahead_output_max(c) || taken >= VD_HTTP_TURN_REQUESTS_MAX);
 }
 
 /* Takes requests off the front while there are complete ones. An answer that is
