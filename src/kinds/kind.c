@@ -182,6 +182,8 @@ static void read_annotations(struct reading *r)
                                              "required");
     kind->status_boundary_strict = vd_slice_is(annotation(r, "vedette.dev/status-boundary"),
                                                "strict");
+    kind->status_conditions_strict = vd_slice_is(annotation(r, "vedette.dev/status-conditions"),
+                                                 "strict");
     kind->unconditional_update = vd_slice_is(own_annotation(r, "vedette.dev/unconditional-update"),
                                              "allowed");
     kind->name_column = !vd_slice_is(own_annotation(r, "vedette.dev/name-column"), "none");

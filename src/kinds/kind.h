@@ -8,6 +8,7 @@
  *   vedette.dev/spec-owner            api (default) or git
  *   vedette.dev/status-precondition   required: status writes need a resourceVersion
  *   vedette.dev/status-boundary       strict: status writes that touch more are refused
+ *   vedette.dev/status-conditions     strict: conditions are True, False or Unknown
  *
  * and for built-in ones only, since they reach beyond the kind itself
  *   vedette.dev/verbs                 what can be done, "create get list ..."; default: everything
@@ -166,6 +167,7 @@ struct vd_kind {
     bool spec_owned_by_git;
     bool status_needs_version;
     bool status_boundary_strict;
+    bool status_conditions_strict;
     bool preserve_unknown; /* spec.preserveUnknownFields: nothing is pruned */
     bool schemas_differ;   /* between versions: what was written through another may be other */
     bool name_column;

@@ -214,6 +214,7 @@ static void check_annotations(const struct vd_json *object, struct vd_violations
         {"vedette.dev/spec-owner", {"api", "git"}, "\"api\", \"git\""},
         {"vedette.dev/status-precondition", {"required", ""}, "\"required\""},
         {"vedette.dev/status-boundary", {"strict", ""}, "\"strict\""},
+        {"vedette.dev/status-conditions", {"strict", ""}, "\"strict\""},
     };
     const struct vd_json *annotations = vd_json_dig(object, "metadata", "annotations", NULL);
     struct vd_field_path metadata = vd_field_member(NULL, VD_SLICE("metadata"));
