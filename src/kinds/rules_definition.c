@@ -80,6 +80,31 @@ void vd_rule_definition_prepare(struct vd_arena *arena, struct vd_json *object, 
         vd_json_set(arena, object, VD_SLICE("status"), first_status(arena, spec));
 }
 
+static bool has_text(const struct vd_json *list, struct vd_slice text)
+{
+    VD_JSON_EACH (item, list) {
+        if (vd_slice_eq(vd_json_text(item), text))
+            return true;
+    }
+    return false;
+}
+
+/* Versions in which objects may be stored: the one of today joins them. */
+void vd_rule_definition_settle(struct vd_arena *arena, struct vd_json *object)
+{
+    struct vd_json *status = vd_json_get(object, VD_SLICE("status"));
+    struct vd_json *stored = vd_json_get(status, VD_SLICE("storedVersions"));
+    struct vd_slice name = storage_version(vd_json_get(object, VD_SLICE("spec")));
+    if (!vd_json_is(status, VD_JSON_OBJECT) || !name.n)
+        return;
+    if (!vd_json_is(stored, VD_JSON_ARRAY)) {
+        stored = vd_json_array(arena);
+        vd_json_set(arena, status, VD_SLICE("storedVersions"), stored);
+    }
+    if (!has_text(stored, name))
+        vd_json_append(stored, vd_json_string(arena, name));
+}
+
 /* --- names --- */
 
 static void add_invalid(struct vd_violations *out, const struct vd_field_path *path,
@@ -616,6 +641,18 @@ static void check_update(const struct vd_json *object, const struct vd_json *old
     check_same(names, old_names, "plural", &up, out);
 }
 
+/* The version that objects are stored in is one of those in which they may be. */
+static void check_storage_version(const struct vd_json *versions, const struct vd_json *stored,
+                                  const struct vd_field_path *list, struct vd_violations *out)
+{
+    VD_JSON_EACH (version, versions) {
+        struct vd_slice name = vd_rule_text(version, "name");
+        if (vd_json_truth(vd_json_get(version, VD_SLICE("storage"))) && !has_text(stored, name))
+            vd_violations_add(out, VD_VIOLATION_INVALID, list, vd_shown_json(out, version),
+                              "must have the storage version %.*s", VD_FMT(name));
+    }
+}
+
 /* A version in which objects may still be stored has to stay. */
 static void check_stored_versions(const struct vd_json *object, struct vd_violations *out)
 {
@@ -627,6 +664,8 @@ static void check_stored_versions(const struct vd_json *object, struct vd_violat
     if (vd_json_count(stored) == 0)
         vd_violations_add(out, VD_VIOLATION_INVALID, &list, VD_SLICE("null"), "%s",
                           "must have at least one stored version");
+    else
+        check_storage_version(versions, stored, &list, out);
     VD_JSON_EACH (item, stored) {
         struct vd_field_path path = vd_field_element(&list, i++);
         struct vd_slice name = vd_json_text(item);

@@ -132,27 +132,6 @@ static void set_condition(struct vd_definitions *ds, struct vd_arena *a, struct 
                      now_ms(ds));
 }
 
-/* Versions in which objects may be stored: the one of today joins them. */
-static void note_stored_version(struct vd_arena *a, struct vd_json *object)
-{
-    struct vd_json *status = vd_json_get(object, VD_SLICE("status"));
-    struct vd_json *list = vd_json_get(status, VD_SLICE("storedVersions"));
-    struct vd_slice name = VD_SLICE("");
-    VD_JSON_EACH (version, vd_json_dig(object, "spec", "versions", NULL)) {
-        if (vd_json_truth(vd_json_get(version, VD_SLICE("storage"))))
-            name = vd_json_text(vd_json_get(version, VD_SLICE("name")));
-    }
-    if (!vd_json_is(list, VD_JSON_ARRAY)) {
-        list = vd_json_array(a);
-        vd_json_set(a, status, VD_SLICE("storedVersions"), list);
-    }
-    VD_JSON_EACH (item, list) {
-        if (vd_slice_eq(vd_json_text(item), name))
-            return;
-    }
-    vd_json_append(list, vd_json_string(a, name));
-}
-
 /* Makes the kinds live, and says in the status what came of it. */
 static void set_established(struct vd_definitions *ds, struct vd_arena *a, struct vd_json *object,
                             const struct vd_name_verdict *verdict)
@@ -196,7 +175,6 @@ static void establish(struct vd_definitions *ds, struct definition *d, struct vd
     set_established(ds, a, object, &verdict);
     vd_json_set(a, vd_json_get(object, VD_SLICE("status")), VD_SLICE("acceptedNames"),
                 vd_json_clone(a, verdict.names));
-    note_stored_version(a, object);
     hold_names(ds, d, verdict.names);
     if (!vd_json_eq(before, vd_json_get(object, VD_SLICE("status"))))
         vd_errand_replace(errand, event, object);

@@ -7,6 +7,7 @@
 #include "base/limits.h"
 #include "kinds/builtin.h"
 #include "kinds/object.h"
+#include "kinds/rules.h"
 #include "json/yaml_read.h"
 
 struct fixture {
@@ -53,6 +54,8 @@ static const char *verdict(struct fixture *f, struct vd_json *object, const stru
     struct vd_violations violations = {0};
     struct vd_buf said = {0};
     vd_object_prepare(f->kind, &f->arena, object, !old, NULL);
+    if (old)
+        vd_rules_settle(f->kind, &f->arena, object);
     vd_object_validate(f->kind, object, old, &violations);
     vd_violations_write(&said, &violations);
     const char *text = vd_arena_copy(&f->arena, vd_buf_slice(&said)).p;

@@ -449,6 +449,32 @@ static void a_condition_may_be_what_its_schema_says(void **state)
              "{\"status\":{\"conditions\":[{\"type\":\"Mine\",\"status\":\"\"}]}}", 200);
 }
 
+/* With the answer to the write that moves the storage, and not some time after it. */
+static void the_new_storage_version_is_among_those_stored(void **state)
+{
+    struct vd_arena *a = *state;
+    static const char crds[] = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+    static const char one[] = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/"
+                              "os.example.org";
+    ask(a, "POST", "json", crds, DEFINITION, 201);
+    struct vd_json *after = ask(
+        a, "PATCH", "json-patch+json", one,
+        "[{\"op\":\"replace\",\"path\":\"/spec/versions/0/storage\",\"value\":false},"
+        "{\"op\":\"add\",\"path\":\"/spec/versions/-\",\"value\":{\"name\":\"v2\","
+        "\"served\":true,\"storage\":true,\"schema\":{\"openAPIV3Schema\":"
+        "{\"type\":\"object\"}}}}]",
+        200);
+    assert_json(vd_json_dig(after, "status", "storedVersions", NULL), "[\"v1\",\"v2\"]");
+    char door[128];
+    snprintf(door, sizeof door, "%s/status", one);
+    struct vd_json *refused = write_to(a, MERGE, door, "{\"status\":{\"storedVersions\":[\"v1\"]}}",
+                                       422);
+    struct vd_json *cause = vd_json_first(vd_json_dig(refused, "details", "causes", NULL));
+    assert_slice(vd_json_text(vd_json_get(cause, VD_SLICE("field"))), "status.storedVersions");
+    after = write_to(a, MERGE, door, "{\"status\":{\"storedVersions\":[\"v2\"]}}", 200);
+    assert_json(vd_json_dig(after, "status", "storedVersions", NULL), "[\"v2\"]");
+}
+
 /* Kubernetes lets whoever reports on a built-in object mark it, too. */
 static void labels_and_annotations_of_builtin_kinds_come_through(void **state)
 {
@@ -476,6 +502,13 @@ static void labels_and_annotations_of_builtin_kinds_come_through(void **state)
         assert_null(vd_json_dig(after, "metadata", "annotations", NULL));
         assert_slice(vd_json_text(vd_json_dig(after, "metadata", "labels", "l", NULL)), "1");
     }
+    struct vd_json *applied = ask(
+        a, "PATCH", "apply-patch+yaml", "/api/v1/namespaces/room/status?fieldManager=m",
+        "{\"apiVersion\":\"v1\",\"kind\":\"Namespace\",\"metadata\":{\"labels\":"
+        "{\"m\":\"3\"},\"finalizers\":[\"e.x/f\"]}}",
+        200);
+    assert_slice(vd_json_text(vd_json_dig(applied, "metadata", "labels", "m", NULL)), "3");
+    assert_null(vd_json_dig(applied, "metadata", "finalizers", NULL));
 }
 
 static void builtin_kinds_have_the_same_doors(void **state)
@@ -514,6 +547,7 @@ int main(void)
         face_test(a_write_that_changes_nothing_makes_no_event),
         face_test(conditions_are_checked_at_the_status_door),
         face_test(a_condition_may_be_what_its_schema_says),
+        face_test(the_new_storage_version_is_among_those_stored),
         face_test(labels_and_annotations_of_builtin_kinds_come_through),
         face_test(builtin_kinds_have_the_same_doors),
     };
