@@ -458,6 +458,26 @@ out:
     return r.code;
 }
 
+void vd_kind_introduce(struct vd_kind *kind, struct vd_kind *const *versions, size_t n)
+{
+    if (!kind->schemas_differ)
+        return;
+    kind->siblings = vd_arena_alloc(&kind->arena, (n + 1) * sizeof *kind->siblings);
+    for (size_t i = 0; i < n; i++)
+        if (versions[i] != kind)
+            kind->siblings[kind->sibling_count++] = (struct vd_sibling){
+                vd_arena_copy(&kind->arena, versions[i]->api_version),
+                vd_schema_ref(versions[i]->schema)};
+}
+
+const struct vd_schema *vd_kind_schema_of(const struct vd_kind *kind, struct vd_slice api_version)
+{
+    for (size_t i = 0; i < kind->sibling_count; i++)
+        if (vd_slice_eq(kind->siblings[i].api_version, api_version))
+            return kind->siblings[i].schema;
+    return kind->schema;
+}
+
 struct vd_kind *vd_kind_ref(struct vd_kind *kind)
 {
     vd_ref(&kind->refs);
@@ -469,6 +489,8 @@ void vd_kind_unref(struct vd_kind *kind)
     if (!kind || !vd_unref(&kind->refs))
         return;
     vd_schema_unref(kind->schema);
+    for (size_t i = 0; i < kind->sibling_count; i++)
+        vd_schema_unref(kind->siblings[i].schema);
     vd_kind_source_unref(kind->source);
     vd_arena_release(&kind->arena);
     free(kind);

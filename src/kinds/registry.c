@@ -322,6 +322,8 @@ int vd_kinds_put(struct vd_kinds *kinds, const struct vd_json *document, bool bu
         if (code)
             break;
     }
+    for (size_t i = 0; !code && i < change.fresh.n; i++)
+        vd_kind_introduce(change.fresh.p[i], change.fresh.p, change.fresh.n);
     if (!code)
         publish(kinds, &change);
     pthread_mutex_unlock(&kinds->writer);
