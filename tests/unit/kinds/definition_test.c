@@ -375,6 +375,17 @@ static void defaults_are_judged(void **state)
          "{type: string, enum: [x], default: z}}}}}}",
          "~.properties[a].items.properties[c].default: Unsupported value: \"z\": supported values: "
          "\"x\""},
+        /* What metadata may have, no definition says; it still has to be metadata. */
+        {"{type: object, properties: {a: {type: object, x-kubernetes-embedded-resource: true, "
+         "x-kubernetes-preserve-unknown-fields: true, properties: {metadata: {type: object, "
+         "default: {labels: {a: b}, unheard: of}}}}}}",
+         ""},
+        {"{type: object, properties: {a: {type: object, x-kubernetes-embedded-resource: true, "
+         "x-kubernetes-preserve-unknown-fields: true, properties: {metadata: {type: object, "
+         "properties: {name: {type: string, default: a/b}}}}}}}",
+         "~.properties[a].properties[metadata].properties[name].default: Invalid value: \"a/b\": "
+         "must result in valid metadata: metadata.name: Invalid value: \"a/b\": may not contain "
+         "'/'"},
         {"{type: object, properties: {a: {type: object, default: {}, required: [c], properties: "
          "{c: "
          "{type: string}}}}}",
