@@ -247,7 +247,9 @@ static void read_column(struct reading *r, const struct vd_json *source, struct 
         .description = text_or(source, "description", vd_slice("", 0)),
     };
     if (vd_json_to_i64(vd_json_get(source, VD_SLICE("priority")), &priority))
-        column->priority = priority > 0 ? 1 : 0;
+        column->priority = priority > INT32_MAX   ? INT32_MAX
+                           : priority < INT32_MIN ? INT32_MIN
+                                                  : (int32_t)priority;
     struct vd_slice cell = text_or(source, "x-vedette-cell", VD_SLICE("path"));
     if (!cell_of(cell, &column->cell))
         fail(r, "a printer column has an unknown x-vedette-cell");
@@ -361,6 +363,36 @@ static bool schemas_differ(const struct reading *r)
     return false;
 }
 
+/* The newest version after this one that is served and not deprecated, or empty. */
+static struct vd_slice better_version(const struct reading *r)
+{
+    struct vd_slice best = r->kind->version;
+    VD_JSON_EACH (version, vd_json_get(r->spec, VD_SLICE("versions"))) {
+        struct vd_slice name = vd_json_text(vd_json_get(version, VD_SLICE("name")));
+        if (name.n && vd_json_truth(vd_json_get(version, VD_SLICE("served"))) &&
+            !vd_json_truth(vd_json_get(version, VD_SLICE("deprecated"))) &&
+            vd_version_cmp(name, best) < 0)
+            best = name;
+    }
+    return vd_slice_eq(best, r->kind->version) ? VD_SLICE("") : best;
+}
+
+/* "example.com/v1beta1 Widget is deprecated; use example.com/v1 Widget", unless the version has
+ * words of its own. */
+static struct vd_slice deprecation_warning(const struct reading *r)
+{
+    struct vd_kind *kind = r->kind;
+    struct vd_slice better = better_version(r);
+    struct vd_buf text = {0};
+    vd_buf_addf(&text, "%.*s %.*s is deprecated", VD_FMT(kind->api_version), VD_FMT(kind->kind));
+    if (better.n)
+        vd_buf_addf(&text, "; use %.*s%s%.*s %.*s", VD_FMT(kind->group), kind->group.n ? "/" : "",
+                    VD_FMT(better), VD_FMT(kind->kind));
+    struct vd_slice made = vd_arena_copy(&kind->arena, vd_buf_slice(&text));
+    vd_buf_release(&text);
+    return text_or(r->version, "deprecationWarning", made);
+}
+
 static void read_version(struct reading *r)
 {
     struct vd_kind *kind = r->kind;
@@ -383,12 +415,8 @@ static void read_version(struct reading *r)
                       vd_json_count(vd_json_get(r->spec, VD_SLICE("versions"))) > 1);
     kind->storage_version = vd_json_truth(vd_json_get(r->version, VD_SLICE("storage")));
     kind->deprecated = vd_json_truth(vd_json_get(r->version, VD_SLICE("deprecated")));
-    if (kind->deprecated) {
-        struct vd_slice what = joined(&kind->arena, kind->api_version, " ", kind->kind);
-        kind->deprecation_warning = text_or(
-            r->version, "deprecationWarning",
-            joined(&kind->arena, what, " is deprecated", VD_SLICE("")));
-    }
+    if (kind->deprecated)
+        kind->deprecation_warning = deprecation_warning(r);
 }
 
 static const struct vd_json *version_named(const struct vd_json *spec, struct vd_slice name)

@@ -2,6 +2,7 @@
 #include "kinds/metadata.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/limits.h"
 #include "base/vec.h"
@@ -186,12 +187,37 @@ static void check_rest(const struct vd_json *metadata, struct vd_violations *out
     check_finalizers(vd_json_get(metadata, VD_SLICE("finalizers")), out);
 }
 
+/* Whether Kubernetes wants the finalizers of the kind to have a domain: those of built-in kinds,
+ * but not of definitions and of events in their old form. */
+static bool wants_domains(const struct vd_kind *kind)
+{
+    return kind->builtin && !vd_slice_is(kind->group, "apiextensions.k8s.io") &&
+           (kind->group.n || !vd_slice_is(kind->kind, "Event"));
+}
+
+static void check_domains(const struct vd_json *finalizers, struct vd_violations *out)
+{
+    struct vd_field_path list = vd_field_member(&root, VD_SLICE("finalizers"));
+    size_t i = 0;
+    VD_JSON_EACH (finalizer, finalizers) {
+        struct vd_field_path path = vd_field_element(&list, i++);
+        struct vd_slice name = vd_json_text(finalizer);
+        if (name.n && !memchr(name.p, '/', name.n) && !vd_slice_is(name, "kubernetes") &&
+            !vd_slice_is(name, "orphan") && !vd_slice_is(name, "foregroundDeletion"))
+            vd_violations_add(out, VD_VIOLATION_INVALID, &path, vd_shown_text(out, name), "%s",
+                              "name is neither a standard finalizer name nor is it fully "
+                              "qualified");
+    }
+}
+
 void vd_metadata_check(const struct vd_kind *kind, const struct vd_json *object,
                        struct vd_violations *out)
 {
     const struct vd_json *metadata = vd_json_get(object, VD_SLICE("metadata"));
     check_names(kind, metadata, out);
     check_rest(metadata, out);
+    if (wants_domains(kind))
+        check_domains(vd_json_get(metadata, VD_SLICE("finalizers")), out);
 }
 
 static void check_embedded_names(const struct vd_json *metadata, struct vd_violations *out)

@@ -3,6 +3,7 @@
 
 #include "kinds/metadata.h"
 #include "kinds/rules.h"
+#include "kinds/scale_bounds.h"
 #include "kinds/schema_rules.h"
 
 void vd_object_prune(const struct vd_kind *kind, struct vd_json *object)
@@ -49,6 +50,7 @@ bool vd_object_validate(const struct vd_kind *kind, const struct vd_json *object
                              VD_SLICE("some validation rules were not checked because the object "
                                       "was invalid; correct the existing errors to complete "
                                       "validation"));
+    vd_scale_bounds_check(kind, object, old, out);
     vd_rules_check(kind, object, old, out);
     if (out->effort.over && out->list.n == before)
         vd_violations_add_at(out, VD_VIOLATION_INVALID, VD_SLICE("<nil>"), VD_SLICE("\"\""),

@@ -84,16 +84,21 @@ static void namespace_check(const struct vd_json *object, const struct vd_json *
 
 /* --- Event --- */
 
-/* An event is in the namespace of what it is about, or in default if that has
- * none. */
+/* An event is in the namespace of what it is about, or in default if that has none; one that says
+ * its eventTime, in kube-system as well, and about whatever has a namespace wherever its author
+ * likes. The field is called by its name in storage, as Kubernetes does. */
 static void check_event_namespace(const struct vd_json *object, const char *about,
                                   struct vd_violations *out)
 {
-    struct vd_field_path up = vd_field_member(NULL, vd_slice_of(about));
+    struct vd_field_path up = vd_field_member(NULL, VD_SLICE("involvedObject"));
     struct vd_field_path path = vd_field_member(&up, VD_SLICE("namespace"));
     struct vd_slice own = vd_rule_text(vd_json_get(object, VD_SLICE("metadata")), "namespace");
     struct vd_slice other = vd_rule_text(vd_json_get(object, vd_slice_of(about)), "namespace");
-    if (other.n ? !vd_slice_eq(own, other) : own.n && !vd_slice_is(own, "default"))
+    bool timed = vd_rule_text(object, "eventTime").n > 0;
+    bool ok = other.n ? timed || vd_slice_eq(own, other)
+                      : !own.n || vd_slice_is(own, "default") ||
+                            (timed && vd_slice_is(own, "kube-system"));
+    if (!ok)
         vd_violations_add(out, VD_VIOLATION_INVALID, &path, vd_shown_text(out, other), "%s",
                           "does not match event.namespace");
 }

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/limits.h"
+#include "kinds/approval.h"
 #include "kinds/name.h"
 #include "kinds/rules_internal.h"
 #include "kinds/structural.h"
@@ -202,32 +203,21 @@ static void check_name(const struct vd_json *object, struct vd_violations *out)
     vd_buf_release(&wanted);
 }
 
-/* Groups that belong to Kubernetes' community need its word. */
-static void check_approval(const struct vd_json *object, struct vd_violations *out)
+/* Groups that belong to Kubernetes' community need its word; an update may leave that as it was. */
+static void check_approval(const struct vd_json *object, const struct vd_json *old,
+                           struct vd_violations *out)
 {
-    static const struct vd_slice key = {"api-approved.kubernetes.io", 26};
-    struct vd_slice group = vd_rule_text(vd_json_get(object, VD_SLICE("spec")), "group");
-    bool protected = vd_slice_is(group, "k8s.io") || vd_slice_is(group, "kubernetes.io") ||
-                     vd_slice_ends_with(group, VD_SLICE(".k8s.io")) ||
-                     vd_slice_ends_with(group, VD_SLICE(".kubernetes.io"));
     struct vd_field_path metadata = vd_field_member(NULL, VD_SLICE("metadata"));
     struct vd_field_path up = vd_field_member(&metadata, VD_SLICE("annotations"));
-    struct vd_field_path path = vd_field_key(&up, key);
-    struct vd_slice value = vd_json_text(
-        vd_json_get(vd_json_dig(object, "metadata", "annotations", NULL), key));
-    if (!protected)
+    struct vd_field_path path = vd_field_key(&up, VD_SLICE(VD_APPROVAL_ANNOTATION));
+    struct vd_slice value, before;
+    enum vd_approval state = vd_approval_of(object, &value);
+    if (old && vd_approval_of(old, &before) == state)
         return;
-    if (!value.n)
-        vd_rule_add(
-            out, VD_VIOLATION_REQUIRED, &path,
-            "protected groups must have approval annotation \"api-approved.kubernetes.io\", "
-            "see https://github.com/kubernetes/enhancements/pull/1111");
-    else if (!vd_slice_starts_with(value, VD_SLICE("unapproved")) &&
-             !vd_slice_starts_with(value, VD_SLICE("http")))
-        add_invalid(out, &path, value,
-                    "protected groups must have approval annotation \"api-approved.kubernetes.io\" "
-                    "with either a URL or a reason starting with \"unapproved\", see "
-                    "https://github.com/kubernetes/enhancements/pull/1111");
+    if (state == VD_APPROVAL_MISSING)
+        vd_rule_add(out, VD_VIOLATION_REQUIRED, &path, vd_approval_advice(state));
+    else if (state == VD_APPROVAL_INVALID)
+        add_invalid(out, &path, value, vd_approval_advice(state));
 }
 
 /* Our own annotations that a kind is read with. */
@@ -692,6 +682,6 @@ void vd_rule_definition_check(const struct vd_json *object, const struct vd_json
         check_update(object, old, out);
         check_stored_versions(object, out);
     }
-    check_approval(object, out);
+    check_approval(object, old, out);
     check_annotations(object, out);
 }
