@@ -17,7 +17,10 @@ static const char KIND[] =
     "    storage: true\n"
     "    subresources:\n"
     "      status: {}\n"
-    "      scale: {specReplicasPath: .spec.n, statusReplicasPath: .status.n, labelSelectorPath: .status.s}\n"
+    "      scale:\n"
+    "        specReplicasPath: .spec.n\n"
+    "        statusReplicasPath: .status.n\n"
+    "        labelSelectorPath: .status.s\n"
     "    schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}\n";
 /* clang-format on */
 
