@@ -170,6 +170,7 @@ void vd_conditions_keep(const struct vd_kind *kind, struct vd_arena *arena, stru
 /* ---- what is wrong ---- */
 
 struct check {
+    bool strict; /* status is True, False or Unknown, whatever the schema says */
     bool has_generation;
     int64_t generation;
     struct vd_violations *out;
@@ -207,7 +208,7 @@ static void check_condition(const struct check *c, const struct vd_json *conditi
     const struct vd_json *value = vd_json_get(condition, VD_SLICE("status"));
     struct vd_slice status = vd_json_text(value);
     struct vd_field_path at = vd_field_member(path, VD_SLICE("status"));
-    if (status.p && !vd_slice_is(status, "True") && !vd_slice_is(status, "False") &&
+    if (c->strict && status.p && !vd_slice_is(status, "True") && !vd_slice_is(status, "False") &&
         !vd_slice_is(status, "Unknown") && !is_reported(c, &at))
         vd_violations_add(c->out, VD_VIOLATION_NOT_SUPPORTED, &at, vd_shown_json(c->out, value),
                           "%s", "supported values: \"True\", \"False\", \"Unknown\"");
@@ -258,7 +259,7 @@ static void check_value(const struct check *c, const struct vd_schema_node *node
 void vd_conditions_check(const struct vd_kind *kind, const struct vd_json *object,
                          struct vd_violations *out)
 {
-    struct check c = {.out = out, .before = out->list.n};
+    struct check c = {.strict = kind->status_conditions_strict, .out = out, .before = out->list.n};
     struct vd_field_path path = vd_field_member(NULL, VD_SLICE("status"));
     const struct vd_schema_node *node = status_node(kind);
     const struct vd_json *status = vd_json_get(object, VD_SLICE("status"));

@@ -6,7 +6,8 @@
  * observedGeneration, lastTransitionTime, reason and message. It may stand anywhere
  * in status. For each such list:
  *
- *   - a type comes once, and status is True, False or Unknown;
+ *   - a type comes once; for a kind with vedette.dev/status-conditions: strict, status is
+ *     True, False or Unknown. Other kinds' schemas say what it may be;
  *   - lastTransitionTime stays what it was while status stays what it was;
  *   - observedGeneration is not above metadata.generation; neither is that of status
  *     itself, where the list is status.conditions.

@@ -182,6 +182,8 @@ static void read_annotations(struct reading *r)
                                              "required");
     kind->status_boundary_strict = vd_slice_is(annotation(r, "vedette.dev/status-boundary"),
                                                "strict");
+    kind->status_conditions_strict = vd_slice_is(annotation(r, "vedette.dev/status-conditions"),
+                                                 "strict");
     kind->unconditional_update = vd_slice_is(own_annotation(r, "vedette.dev/unconditional-update"),
                                              "allowed");
     kind->name_column = !vd_slice_is(own_annotation(r, "vedette.dev/name-column"), "none");
@@ -245,7 +247,9 @@ static void read_column(struct reading *r, const struct vd_json *source, struct 
         .description = text_or(source, "description", vd_slice("", 0)),
     };
     if (vd_json_to_i64(vd_json_get(source, VD_SLICE("priority")), &priority))
-        column->priority = priority > 0 ? 1 : 0;
+        column->priority = priority > INT32_MAX   ? INT32_MAX
+                           : priority < INT32_MIN ? INT32_MIN
+                                                  : (int32_t)priority;
     struct vd_slice cell = text_or(source, "x-vedette-cell", VD_SLICE("path"));
     if (!cell_of(cell, &column->cell))
         fail(r, "a printer column has an unknown x-vedette-cell");
@@ -359,6 +363,36 @@ static bool schemas_differ(const struct reading *r)
     return false;
 }
 
+/* The newest version after this one that is served and not deprecated, or empty. */
+static struct vd_slice better_version(const struct reading *r)
+{
+    struct vd_slice best = r->kind->version;
+    VD_JSON_EACH (version, vd_json_get(r->spec, VD_SLICE("versions"))) {
+        struct vd_slice name = vd_json_text(vd_json_get(version, VD_SLICE("name")));
+        if (name.n && vd_json_truth(vd_json_get(version, VD_SLICE("served"))) &&
+            !vd_json_truth(vd_json_get(version, VD_SLICE("deprecated"))) &&
+            vd_version_cmp(name, best) < 0)
+            best = name;
+    }
+    return vd_slice_eq(best, r->kind->version) ? VD_SLICE("") : best;
+}
+
+/* "example.com/v1beta1 Widget is deprecated; use example.com/v1 Widget", unless the version has
+ * words of its own. */
+static struct vd_slice deprecation_warning(const struct reading *r)
+{
+    struct vd_kind *kind = r->kind;
+    struct vd_slice better = better_version(r);
+    struct vd_buf text = {0};
+    vd_buf_addf(&text, "%.*s %.*s is deprecated", VD_FMT(kind->api_version), VD_FMT(kind->kind));
+    if (better.n)
+        vd_buf_addf(&text, "; use %.*s%s%.*s %.*s", VD_FMT(kind->group), kind->group.n ? "/" : "",
+                    VD_FMT(better), VD_FMT(kind->kind));
+    struct vd_slice made = vd_arena_copy(&kind->arena, vd_buf_slice(&text));
+    vd_buf_release(&text);
+    return text_or(r->version, "deprecationWarning", made);
+}
+
 static void read_version(struct reading *r)
 {
     struct vd_kind *kind = r->kind;
@@ -381,12 +415,8 @@ static void read_version(struct reading *r)
                       vd_json_count(vd_json_get(r->spec, VD_SLICE("versions"))) > 1);
     kind->storage_version = vd_json_truth(vd_json_get(r->version, VD_SLICE("storage")));
     kind->deprecated = vd_json_truth(vd_json_get(r->version, VD_SLICE("deprecated")));
-    if (kind->deprecated) {
-        struct vd_slice what = joined(&kind->arena, kind->api_version, " ", kind->kind);
-        kind->deprecation_warning = text_or(
-            r->version, "deprecationWarning",
-            joined(&kind->arena, what, " is deprecated", VD_SLICE("")));
-    }
+    if (kind->deprecated)
+        kind->deprecation_warning = deprecation_warning(r);
 }
 
 static const struct vd_json *version_named(const struct vd_json *spec, struct vd_slice name)
@@ -456,6 +486,26 @@ out:
     return r.code;
 }
 
+void vd_kind_introduce(struct vd_kind *kind, struct vd_kind *const *versions, size_t n)
+{
+    if (!kind->schemas_differ)
+        return;
+    kind->siblings = vd_arena_alloc(&kind->arena, (n + 1) * sizeof *kind->siblings);
+    for (size_t i = 0; i < n; i++)
+        if (versions[i] != kind)
+            kind->siblings[kind->sibling_count++] = (struct vd_sibling){
+                vd_arena_copy(&kind->arena, versions[i]->api_version),
+                vd_schema_ref(versions[i]->schema)};
+}
+
+const struct vd_schema *vd_kind_schema_of(const struct vd_kind *kind, struct vd_slice api_version)
+{
+    for (size_t i = 0; i < kind->sibling_count; i++)
+        if (vd_slice_eq(kind->siblings[i].api_version, api_version))
+            return kind->siblings[i].schema;
+    return kind->schema;
+}
+
 struct vd_kind *vd_kind_ref(struct vd_kind *kind)
 {
     vd_ref(&kind->refs);
@@ -467,6 +517,8 @@ void vd_kind_unref(struct vd_kind *kind)
     if (!kind || !vd_unref(&kind->refs))
         return;
     vd_schema_unref(kind->schema);
+    for (size_t i = 0; i < kind->sibling_count; i++)
+        vd_schema_unref(kind->siblings[i].schema);
     vd_kind_source_unref(kind->source);
     vd_arena_release(&kind->arena);
     free(kind);

@@ -8,6 +8,7 @@
  *   vedette.dev/spec-owner            api (default) or git
  *   vedette.dev/status-precondition   required: status writes need a resourceVersion
  *   vedette.dev/status-boundary       strict: status writes that touch more are refused
+ *   vedette.dev/status-conditions     strict: conditions are True, False or Unknown
  *
  * and for built-in ones only, since they reach beyond the kind itself
  *   vedette.dev/verbs                 what can be done, "create get list ..."; default: everything
@@ -129,6 +130,12 @@ struct vd_storage_field {
     struct vd_slice there;
 };
 
+/* The schema of another version of the same definition. */
+struct vd_sibling {
+    struct vd_slice api_version;
+    struct vd_schema *schema; /* one reference */
+};
+
 /* A CRD document, kept for all kinds that are made of it. */
 struct vd_kind_source;
 
@@ -166,6 +173,7 @@ struct vd_kind {
     bool spec_owned_by_git;
     bool status_needs_version;
     bool status_boundary_strict;
+    bool status_conditions_strict;
     bool preserve_unknown; /* spec.preserveUnknownFields: nothing is pruned */
     bool schemas_differ;   /* between versions: what was written through another may be other */
     bool name_column;
@@ -178,6 +186,8 @@ struct vd_kind {
      * whoever asks again. */
     _Atomic uint64_t *definition_alive;
     struct vd_schema *schema;
+    struct vd_sibling *siblings; /* of the other versions, if schemas_differ */
+    size_t sibling_count;
     const struct vd_json *document; /* the whole CRD, in `source` */
     struct vd_kind_source *source;
 
@@ -201,6 +211,12 @@ void vd_kind_source_unref(struct vd_kind_source *source);
  */
 int vd_kind_new(struct vd_kind **out, struct vd_kind_source *source, struct vd_slice version,
                 const struct vd_kind_options *options, struct vd_error *error) VD_MUST_USE;
+
+/* Tells the kind, which nobody else has yet, of the other versions of its definition. */
+void vd_kind_introduce(struct vd_kind *kind, struct vd_kind *const *versions, size_t n);
+
+/* The schema by which an object was written that says to be of this version. */
+const struct vd_schema *vd_kind_schema_of(const struct vd_kind *kind, struct vd_slice api_version);
 
 struct vd_kind *vd_kind_ref(struct vd_kind *kind);
 

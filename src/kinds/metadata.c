@@ -2,6 +2,7 @@
 #include "kinds/metadata.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/limits.h"
 #include "base/vec.h"
@@ -169,12 +170,10 @@ static void check_finalizers(const struct vd_json *finalizers, struct vd_violati
     vd_buf_release(&why);
 }
 
-void vd_metadata_check(const struct vd_kind *kind, const struct vd_json *object,
-                       struct vd_violations *out)
+/* What holds for the metadata of every resource but for its names. */
+static void check_rest(const struct vd_json *metadata, struct vd_violations *out)
 {
-    const struct vd_json *metadata = vd_json_get(object, VD_SLICE("metadata"));
     int64_t generation;
-    check_names(kind, metadata, out);
     if (vd_json_to_i64(vd_json_get(metadata, VD_SLICE("generation")), &generation) &&
         generation < 0) {
         struct vd_field_path path = vd_field_member(&root, VD_SLICE("generation"));
@@ -186,6 +185,73 @@ void vd_metadata_check(const struct vd_kind *kind, const struct vd_json *object,
     check_annotations(vd_json_get(metadata, VD_SLICE("annotations")), out);
     check_owners(vd_json_get(metadata, VD_SLICE("ownerReferences")), out);
     check_finalizers(vd_json_get(metadata, VD_SLICE("finalizers")), out);
+}
+
+/* Whether Kubernetes wants the finalizers of the kind to have a domain: those of built-in kinds,
+ * but not of definitions and of events in their old form. */
+static bool wants_domains(const struct vd_kind *kind)
+{
+    return kind->builtin && !vd_slice_is(kind->group, "apiextensions.k8s.io") &&
+           (kind->group.n || !vd_slice_is(kind->kind, "Event"));
+}
+
+static void check_domains(const struct vd_json *finalizers, struct vd_violations *out)
+{
+    struct vd_field_path list = vd_field_member(&root, VD_SLICE("finalizers"));
+    size_t i = 0;
+    VD_JSON_EACH (finalizer, finalizers) {
+        struct vd_field_path path = vd_field_element(&list, i++);
+        struct vd_slice name = vd_json_text(finalizer);
+        if (name.n && !memchr(name.p, '/', name.n) && !vd_slice_is(name, "kubernetes") &&
+            !vd_slice_is(name, "orphan") && !vd_slice_is(name, "foregroundDeletion"))
+            vd_violations_add(out, VD_VIOLATION_INVALID, &path, vd_shown_text(out, name), "%s",
+                              "name is neither a standard finalizer name nor is it fully "
+                              "qualified");
+    }
+}
+
+void vd_metadata_check(const struct vd_kind *kind, const struct vd_json *object,
+                       struct vd_violations *out)
+{
+    const struct vd_json *metadata = vd_json_get(object, VD_SLICE("metadata"));
+    check_names(kind, metadata, out);
+    check_rest(metadata, out);
+    if (wants_domains(kind))
+        check_domains(vd_json_get(metadata, VD_SLICE("finalizers")), out);
+}
+
+static void check_embedded_names(const struct vd_json *metadata, struct vd_violations *out)
+{
+    struct vd_name_faults faults;
+    struct vd_slice name = text_at(metadata, "name");
+    struct vd_slice prefix = text_at(metadata, "generateName");
+    struct vd_slice space = text_at(metadata, "namespace");
+    if (prefix.n && !vd_name_prefix_check(VD_NAME_PATH_SEGMENT, prefix, &faults))
+        complain_name(out, "generateName", prefix, &faults);
+    if (name.n && !vd_name_check(VD_NAME_PATH_SEGMENT, name, &faults))
+        complain_name(out, "name", name, &faults);
+    if (space.n && !vd_name_check(VD_NAME_LABEL, space, &faults))
+        complain_name(out, "namespace", space, &faults);
+}
+
+void vd_metadata_check_embedded(const struct vd_json *resource, const struct vd_field_path *path,
+                                struct vd_violations *out)
+{
+    const struct vd_json *metadata = vd_json_get(resource, VD_SLICE("metadata"));
+    struct vd_violations found = {0};
+    struct vd_buf field = {0};
+    check_embedded_names(metadata, &found);
+    check_rest(metadata, &found);
+    for (size_t i = 0; i < found.list.n; i++) {
+        struct vd_violation *v = &found.list.p[i];
+        vd_buf_reset(&field);
+        vd_field_path_write(&field, path, VD_FIELD_BRACKETS);
+        vd_buf_addf(&field, "%s%.*s", field.n ? "." : "", VD_FMT(v->field));
+        v->field = vd_arena_copy(&found.arena, vd_buf_slice(&field));
+    }
+    vd_violations_merge(out, &found);
+    vd_buf_release(&field);
+    vd_violations_release(&found);
 }
 
 struct texts {

@@ -18,6 +18,11 @@
 void vd_metadata_check(const struct vd_kind *kind, const struct vd_json *object,
                        struct vd_violations *out);
 
+/* Everything that is wrong with the metadata of a resource inside another, under the path of that
+ * resource. A name need not be there; what is there follows the rules that hold for all kinds. */
+void vd_metadata_check_embedded(const struct vd_json *resource, const struct vd_field_path *path,
+                                struct vd_violations *out);
+
 /* Everything that may not differ from the stored object, or not so: name, uid and
  * the like; no new finalizers while it is being deleted. Whether a
  * resourceVersion has to be there and matches is for the caller to see to. */

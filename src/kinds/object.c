@@ -3,25 +3,32 @@
 
 #include "kinds/metadata.h"
 #include "kinds/rules.h"
+#include "kinds/scale_bounds.h"
 #include "kinds/schema_rules.h"
 
-static void fit(const struct vd_kind *kind, struct vd_arena *arena, struct vd_json *object,
-                struct vd_pruned *pruned)
+void vd_object_prune(const struct vd_kind *kind, struct vd_json *object)
 {
     if (!kind->preserve_unknown)
-        vd_schema_prune(kind->schema, object, pruned);
-    vd_schema_default(kind->schema, arena, object);
+        vd_schema_prune(kind->schema, object, NULL);
 }
 
 void vd_object_catch_up(const struct vd_kind *kind, struct vd_arena *arena, struct vd_json *object)
 {
-    fit(kind, arena, object, NULL);
+    struct vd_slice version = vd_json_text(vd_json_get(object, VD_SLICE("apiVersion")));
+    const struct vd_schema *written = vd_kind_schema_of(kind, version);
+    if (!kind->preserve_unknown)
+        vd_schema_prune(written, object, NULL);
+    vd_schema_default(written, arena, object);
+    if (written != kind->schema)
+        vd_object_prune(kind, object);
 }
 
 void vd_object_prepare(const struct vd_kind *kind, struct vd_arena *arena, struct vd_json *object,
                        bool create, struct vd_pruned *pruned)
 {
-    fit(kind, arena, object, pruned);
+    if (!kind->preserve_unknown)
+        vd_schema_prune(kind->schema, object, pruned);
+    vd_schema_default(kind->schema, arena, object);
     vd_rules_prepare(kind, arena, object, create);
 }
 
@@ -43,6 +50,7 @@ bool vd_object_validate(const struct vd_kind *kind, const struct vd_json *object
                              VD_SLICE("some validation rules were not checked because the object "
                                       "was invalid; correct the existing errors to complete "
                                       "validation"));
+    vd_scale_bounds_check(kind, object, old, out);
     vd_rules_check(kind, object, old, out);
     if (out->effort.over && out->list.n == before)
         vd_violations_add_at(out, VD_VIOLATION_INVALID, VD_SLICE("<nil>"), VD_SLICE("\"\""),

@@ -44,7 +44,12 @@ static inline bool vd_object_must_catch_up(const struct vd_kind *kind, uint64_t 
     return written <= kind->schema_since && !kind->schemas_differ;
 }
 
-/* Prunes it and fills in defaults, as reading it does in Kubernetes. */
+/* Takes out what the kind's schema does not know. */
+void vd_object_prune(const struct vd_kind *kind, struct vd_json *object);
+
+/* Prunes it and fills in defaults, as reading it does in Kubernetes: by the schema of the version
+ * that it is stored in, which its apiVersion still says, and then without what the kind's own does
+ * not know. */
 void vd_object_catch_up(const struct vd_kind *kind, struct vd_arena *arena, struct vd_json *object);
 
 /*

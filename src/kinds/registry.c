@@ -79,12 +79,14 @@ static int by_key(const void *a, const void *b)
 struct change {
     const struct vd_kind_set *old;
     struct vd_slice group, plural;
+    bool builtin;                   /* a definition replaces no built-in kind */
     VD_VEC(struct vd_kind *) fresh; /* one reference each */
 };
 
 static bool is_replaced(const struct change *change, const struct vd_kind *kind)
 {
-    return vd_slice_eq(kind->plural, change->plural) && vd_slice_eq(kind->group, change->group);
+    return kind->builtin == change->builtin && vd_slice_eq(kind->plural, change->plural) &&
+           vd_slice_eq(kind->group, change->group);
 }
 
 /* Puts the kind behind those that come before it or are its equal. */
@@ -278,17 +280,33 @@ static void inherit_since(const struct vd_kind_set *set, struct vd_kind *kind)
         kind->schema_since = was->schema_since;
 }
 
+/* The built-in kinds of a group and version are all that is served there, as in Kubernetes. */
+static bool is_reserved(const struct vd_kind_set *set, const struct vd_kind *kind)
+{
+    for (size_t i = 0; i < set->n; i++)
+        if (set->all[i]->builtin && vd_slice_eq(set->all[i]->api_version, kind->api_version))
+            return true;
+    return false;
+}
+
+static bool is_builtin(const struct vd_kind_set *set, struct vd_slice group, struct vd_slice plural)
+{
+    for (size_t i = 0; i < set->n; i++)
+        if (set->all[i]->builtin && vd_slice_eq(set->all[i]->plural, plural) &&
+            vd_slice_eq(set->all[i]->group, group))
+            return true;
+    return false;
+}
+
 /* Whether the new kind may stand beside the ones of the current set. */
 static int check_room(const struct vd_kinds *kinds, const struct vd_kind *kind,
                       struct vd_error *error)
 {
     const struct vd_kind_set *set = kinds->current;
-    const struct vd_kind *same = vd_kind_set_resource(set, kind->group, kind->version,
-                                                      kind->plural);
-    if (same && same->builtin && !kind->builtin)
+    if (!kind->builtin && is_builtin(set, kind->group, kind->plural))
         return vd_error_set(error, VD_ERR_EXISTS, "%.*s is built in; choose another group or name",
                             VD_FMT(kind->storage_key));
-    same = vd_kind_set_kind(set, kind->group, kind->version, kind->kind);
+    const struct vd_kind *same = vd_kind_set_kind(set, kind->group, kind->version, kind->kind);
     if (same && !vd_slice_eq(same->plural, kind->plural))
         return vd_error_set(error, VD_ERR_EXISTS, "the kind %.*s of %.*s is already that of %.*s",
                             VD_FMT(kind->kind), VD_FMT(kind->api_version),
@@ -303,7 +321,8 @@ int vd_kinds_put(struct vd_kinds *kinds, const struct vd_json *document, bool bu
     const struct vd_json *spec = vd_json_get(document, VD_SLICE("spec"));
     const struct vd_json *versions = vd_json_get(spec, VD_SLICE("versions"));
     struct change change = {.group = vd_json_text(vd_json_get(spec, VD_SLICE("group"))),
-                            .plural = vd_json_text(vd_json_dig(spec, "names", "plural", NULL))};
+                            .plural = vd_json_text(vd_json_dig(spec, "names", "plural", NULL)),
+                            .builtin = builtin};
     int code = VD_OK;
     if (vd_json_count(versions) == 0)
         return vd_error_set(error, VD_ERR_INVALID, "the definition has no versions");
@@ -318,10 +337,13 @@ int vd_kinds_put(struct vd_kinds *kinds, const struct vd_json *document, bool bu
             break;
         *VD_VEC_PUSH(&change.fresh) = kind;
         inherit_since(change.old, kind);
+        kind->served = kind->served && (builtin || !is_reserved(change.old, kind));
         code = check_room(kinds, kind, error);
         if (code)
             break;
     }
+    for (size_t i = 0; !code && i < change.fresh.n; i++)
+        vd_kind_introduce(change.fresh.p[i], change.fresh.p, change.fresh.n);
     if (!code)
         publish(kinds, &change);
     pthread_mutex_unlock(&kinds->writer);

@@ -84,16 +84,21 @@ static void namespace_check(const struct vd_json *object, const struct vd_json *
 
 /* --- Event --- */
 
-/* An event is in the namespace of what it is about, or in default if that has
- * none. */
+/* An event is in the namespace of what it is about, or in default if that has none; one that says
+ * its eventTime, in kube-system as well, and about whatever has a namespace wherever its author
+ * likes. The field is called by its name in storage, as Kubernetes does. */
 static void check_event_namespace(const struct vd_json *object, const char *about,
                                   struct vd_violations *out)
 {
-    struct vd_field_path up = vd_field_member(NULL, vd_slice_of(about));
+    struct vd_field_path up = vd_field_member(NULL, VD_SLICE("involvedObject"));
     struct vd_field_path path = vd_field_member(&up, VD_SLICE("namespace"));
     struct vd_slice own = vd_rule_text(vd_json_get(object, VD_SLICE("metadata")), "namespace");
     struct vd_slice other = vd_rule_text(vd_json_get(object, vd_slice_of(about)), "namespace");
-    if (other.n ? !vd_slice_eq(own, other) : own.n && !vd_slice_is(own, "default"))
+    bool timed = vd_rule_text(object, "eventTime").n > 0;
+    bool ok = other.n ? timed || vd_slice_eq(own, other)
+                      : !own.n || vd_slice_is(own, "default") ||
+                            (timed && vd_slice_is(own, "kube-system"));
+    if (!ok)
         vd_violations_add(out, VD_VIOLATION_INVALID, &path, vd_shown_text(out, other), "%s",
                           "does not match event.namespace");
 }
@@ -235,23 +240,24 @@ static const struct row {
     const char *group, *kind;
     vd_rule_prepare_fn *prepare;
     vd_rule_check_fn *check;
+    vd_rule_settle_fn *settle;
 } rows[] = {
-    {"", "Namespace", namespace_prepare, namespace_check},
-    {"", "ConfigMap", NULL, vd_rule_configmap_check},
-    {"", "Secret", vd_rule_secret_prepare, vd_rule_secret_check},
-    {"", "Event", NULL, event_check},
-    {"", "Service", NULL, service_check},
-    {"events.k8s.io", "Event", NULL, new_event_check},
-    {"coordination.k8s.io", "Lease", NULL, lease_check},
+    {"", "Namespace", namespace_prepare, namespace_check, NULL},
+    {"", "ConfigMap", NULL, vd_rule_configmap_check, NULL},
+    {"", "Secret", vd_rule_secret_prepare, vd_rule_secret_check, NULL},
+    {"", "Event", NULL, event_check, NULL},
+    {"", "Service", NULL, service_check, NULL},
+    {"events.k8s.io", "Event", NULL, new_event_check, NULL},
+    {"coordination.k8s.io", "Lease", NULL, lease_check, NULL},
     {"apiextensions.k8s.io", "CustomResourceDefinition", vd_rule_definition_prepare,
-     vd_rule_definition_check},
-    {RBAC, "Role", NULL, vd_rule_role_check},
-    {RBAC, "ClusterRole", NULL, vd_rule_cluster_role_check},
-    {RBAC, "RoleBinding", vd_rule_binding_prepare, vd_rule_binding_check},
-    {RBAC, "ClusterRoleBinding", vd_rule_binding_prepare, vd_rule_cluster_binding_check},
-    {AUTHORIZATION, "SelfSubjectAccessReview", NULL, access_review_check},
-    {AUTHORIZATION, "SubjectAccessReview", NULL, subject_review_check},
-    {AUTHORIZATION, "LocalSubjectAccessReview", NULL, subject_review_check},
+     vd_rule_definition_check, vd_rule_definition_settle},
+    {RBAC, "Role", NULL, vd_rule_role_check, NULL},
+    {RBAC, "ClusterRole", NULL, vd_rule_cluster_role_check, NULL},
+    {RBAC, "RoleBinding", vd_rule_binding_prepare, vd_rule_binding_check, NULL},
+    {RBAC, "ClusterRoleBinding", vd_rule_binding_prepare, vd_rule_cluster_binding_check, NULL},
+    {AUTHORIZATION, "SelfSubjectAccessReview", NULL, access_review_check, NULL},
+    {AUTHORIZATION, "SubjectAccessReview", NULL, subject_review_check, NULL},
+    {AUTHORIZATION, "LocalSubjectAccessReview", NULL, subject_review_check, NULL},
 };
 
 static const struct row *row_of(const struct vd_kind *kind)
@@ -268,6 +274,13 @@ void vd_rules_prepare(const struct vd_kind *kind, struct vd_arena *arena, struct
     const struct row *row = row_of(kind);
     if (row && row->prepare)
         row->prepare(arena, object, create);
+}
+
+void vd_rules_settle(const struct vd_kind *kind, struct vd_arena *arena, struct vd_json *object)
+{
+    const struct row *row = row_of(kind);
+    if (row && row->settle)
+        row->settle(arena, object);
 }
 
 void vd_rules_check(const struct vd_kind *kind, const struct vd_json *object,

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/limits.h"
+#include "kinds/approval.h"
 #include "kinds/name.h"
 #include "kinds/rules_internal.h"
 #include "kinds/structural.h"
@@ -78,6 +79,31 @@ void vd_rule_definition_prepare(struct vd_arena *arena, struct vd_json *object, 
                     vd_json_string_ref(arena, VD_SLICE("None")));
     if (create)
         vd_json_set(arena, object, VD_SLICE("status"), first_status(arena, spec));
+}
+
+static bool has_text(const struct vd_json *list, struct vd_slice text)
+{
+    VD_JSON_EACH (item, list) {
+        if (vd_slice_eq(vd_json_text(item), text))
+            return true;
+    }
+    return false;
+}
+
+/* Versions in which objects may be stored: the one of today joins them. */
+void vd_rule_definition_settle(struct vd_arena *arena, struct vd_json *object)
+{
+    struct vd_json *status = vd_json_get(object, VD_SLICE("status"));
+    struct vd_json *stored = vd_json_get(status, VD_SLICE("storedVersions"));
+    struct vd_slice name = storage_version(vd_json_get(object, VD_SLICE("spec")));
+    if (!vd_json_is(status, VD_JSON_OBJECT) || !name.n)
+        return;
+    if (!vd_json_is(stored, VD_JSON_ARRAY)) {
+        stored = vd_json_array(arena);
+        vd_json_set(arena, status, VD_SLICE("storedVersions"), stored);
+    }
+    if (!has_text(stored, name))
+        vd_json_append(stored, vd_json_string(arena, name));
 }
 
 /* --- names --- */
@@ -177,32 +203,21 @@ static void check_name(const struct vd_json *object, struct vd_violations *out)
     vd_buf_release(&wanted);
 }
 
-/* Groups that belong to Kubernetes' community need its word. */
-static void check_approval(const struct vd_json *object, struct vd_violations *out)
+/* Groups that belong to Kubernetes' community need its word; an update may leave that as it was. */
+static void check_approval(const struct vd_json *object, const struct vd_json *old,
+                           struct vd_violations *out)
 {
-    static const struct vd_slice key = {"api-approved.kubernetes.io", 26};
-    struct vd_slice group = vd_rule_text(vd_json_get(object, VD_SLICE("spec")), "group");
-    bool protected = vd_slice_is(group, "k8s.io") || vd_slice_is(group, "kubernetes.io") ||
-                     vd_slice_ends_with(group, VD_SLICE(".k8s.io")) ||
-                     vd_slice_ends_with(group, VD_SLICE(".kubernetes.io"));
     struct vd_field_path metadata = vd_field_member(NULL, VD_SLICE("metadata"));
     struct vd_field_path up = vd_field_member(&metadata, VD_SLICE("annotations"));
-    struct vd_field_path path = vd_field_key(&up, key);
-    struct vd_slice value = vd_json_text(
-        vd_json_get(vd_json_dig(object, "metadata", "annotations", NULL), key));
-    if (!protected)
+    struct vd_field_path path = vd_field_key(&up, VD_SLICE(VD_APPROVAL_ANNOTATION));
+    struct vd_slice value, before;
+    enum vd_approval state = vd_approval_of(object, &value);
+    if (old && vd_approval_of(old, &before) == state)
         return;
-    if (!value.n)
-        vd_rule_add(
-            out, VD_VIOLATION_REQUIRED, &path,
-            "protected groups must have approval annotation \"api-approved.kubernetes.io\", "
-            "see https://github.com/kubernetes/enhancements/pull/1111");
-    else if (!vd_slice_starts_with(value, VD_SLICE("unapproved")) &&
-             !vd_slice_starts_with(value, VD_SLICE("http")))
-        add_invalid(out, &path, value,
-                    "protected groups must have approval annotation \"api-approved.kubernetes.io\" "
-                    "with either a URL or a reason starting with \"unapproved\", see "
-                    "https://github.com/kubernetes/enhancements/pull/1111");
+    if (state == VD_APPROVAL_MISSING)
+        vd_rule_add(out, VD_VIOLATION_REQUIRED, &path, vd_approval_advice(state));
+    else if (state == VD_APPROVAL_INVALID)
+        add_invalid(out, &path, value, vd_approval_advice(state));
 }
 
 /* Our own annotations that a kind is read with. */
@@ -214,6 +229,7 @@ static void check_annotations(const struct vd_json *object, struct vd_violations
         {"vedette.dev/spec-owner", {"api", "git"}, "\"api\", \"git\""},
         {"vedette.dev/status-precondition", {"required", ""}, "\"required\""},
         {"vedette.dev/status-boundary", {"strict", ""}, "\"strict\""},
+        {"vedette.dev/status-conditions", {"strict", ""}, "\"strict\""},
     };
     const struct vd_json *annotations = vd_json_dig(object, "metadata", "annotations", NULL);
     struct vd_field_path metadata = vd_field_member(NULL, VD_SLICE("metadata"));
@@ -615,6 +631,18 @@ static void check_update(const struct vd_json *object, const struct vd_json *old
     check_same(names, old_names, "plural", &up, out);
 }
 
+/* The version that objects are stored in is one of those in which they may be. */
+static void check_storage_version(const struct vd_json *versions, const struct vd_json *stored,
+                                  const struct vd_field_path *list, struct vd_violations *out)
+{
+    VD_JSON_EACH (version, versions) {
+        struct vd_slice name = vd_rule_text(version, "name");
+        if (vd_json_truth(vd_json_get(version, VD_SLICE("storage"))) && !has_text(stored, name))
+            vd_violations_add(out, VD_VIOLATION_INVALID, list, vd_shown_json(out, version),
+                              "must have the storage version %.*s", VD_FMT(name));
+    }
+}
+
 /* A version in which objects may still be stored has to stay. */
 static void check_stored_versions(const struct vd_json *object, struct vd_violations *out)
 {
@@ -626,6 +654,8 @@ static void check_stored_versions(const struct vd_json *object, struct vd_violat
     if (vd_json_count(stored) == 0)
         vd_violations_add(out, VD_VIOLATION_INVALID, &list, VD_SLICE("null"), "%s",
                           "must have at least one stored version");
+    else
+        check_storage_version(versions, stored, &list, out);
     VD_JSON_EACH (item, stored) {
         struct vd_field_path path = vd_field_element(&list, i++);
         struct vd_slice name = vd_json_text(item);
@@ -652,6 +682,6 @@ void vd_rule_definition_check(const struct vd_json *object, const struct vd_json
         check_update(object, old, out);
         check_stored_versions(object, out);
     }
-    check_approval(object, out);
+    check_approval(object, old, out);
     check_annotations(object, out);
 }

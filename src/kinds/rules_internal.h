@@ -5,6 +5,7 @@
 #include "kinds/rules.h"
 
 typedef void vd_rule_prepare_fn(struct vd_arena *arena, struct vd_json *object, bool create);
+typedef void vd_rule_settle_fn(struct vd_arena *arena, struct vd_json *object);
 typedef void vd_rule_check_fn(const struct vd_json *object, const struct vd_json *old,
                               struct vd_violations *out);
 
@@ -14,6 +15,7 @@ vd_rule_check_fn vd_rule_configmap_check, vd_rule_secret_check;
 
 /* rules_definition.c */
 vd_rule_prepare_fn vd_rule_definition_prepare;
+vd_rule_settle_fn vd_rule_definition_settle;
 vd_rule_check_fn vd_rule_definition_check;
 
 /* rules_rbac.c */

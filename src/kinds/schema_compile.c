@@ -444,6 +444,36 @@ static void note_rules(struct compiler *c, struct vd_schema_node *node,
     node->rules = (uint32_t)c->schema->ruled.n;
 }
 
+/* The default without what ObjectMeta does not have: nobody looks at what a default brings. */
+static const struct vd_json *default_metadata(struct compiler *c, const struct vd_json *fallback)
+{
+    struct vd_json *kept = vd_json_copy(&c->schema->arena, fallback);
+    vd_schema_prune(c->schema->metadata, kept, NULL);
+    return kept;
+}
+
+/* The defaults of an embedded resource and of its metadata. */
+static void prune_metadata_defaults(struct compiler *c, struct vd_schema_node *node)
+{
+    for (uint32_t i = 0; i < node->property_count; i++) {
+        struct vd_schema_property *property = &node->properties[i];
+        if (!vd_slice_is(property->name, "metadata") || !property->node ||
+            !property->node->fallback)
+            continue;
+        struct vd_schema_node *changed = zeroed(c, sizeof *changed);
+        *changed = *property->node;
+        changed->fallback = default_metadata(c, changed->fallback);
+        property->node = changed;
+    }
+    const struct vd_json *metadata = vd_json_get(node->fallback, VD_SLICE("metadata"));
+    if (!metadata)
+        return;
+    struct vd_json *whole = vd_json_copy(&c->schema->arena, node->fallback);
+    vd_json_set(&c->schema->arena, whole, VD_SLICE("metadata"),
+                vd_json_copy(&c->schema->arena, default_metadata(c, metadata)));
+    node->fallback = whole;
+}
+
 static const struct vd_schema_node *compile(struct compiler *c, const struct vd_json *source,
                                             const struct vd_field_path *path)
 {
@@ -466,8 +496,10 @@ static const struct vd_schema_node *compile(struct compiler *c, const struct vd_
         !compile_flags(c, node, source, path) || !compile_bounds(c, node, source, path) ||
         !compile_compound(c, node, source, path) || !compile_children(c, node, source, path))
         return NULL;
-    if (c->schema->metadata && (node->flags & VD_SCHEMA_EMBEDDED))
+    if (c->schema->metadata && (node->flags & VD_SCHEMA_EMBEDDED)) {
         node->metadata = c->schema->metadata->root;
+        prune_metadata_defaults(c, node);
+    }
     note_rules(c, node, source, path);
     summarise(node);
     return node;

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 
 #include "base/limits.h"
+#include "kinds/embedded.h"
 #include "kinds/schema_internal.h"
 #include "json/compare.h"
 #include "json/key_index.h"
@@ -381,15 +382,13 @@ static bool check_array(struct walk *w, const struct vd_schema_node *node,
 static bool check_resource(struct walk *w, const struct vd_schema_node *node,
                            const struct vd_json *value, const struct vd_field_path *path)
 {
-    static const char *const names[] = {"apiVersion", "kind"};
     bool ok = true;
-    for (size_t i = 0; i < 2 && (node->flags & VD_SCHEMA_EMBEDDED); i++) {
-        struct vd_field_path at = vd_field_member(path, vd_slice_of(names[i]));
-        if (vd_json_text(vd_json_get(value, vd_slice_of(names[i]))).n)
-            continue;
-        if (!w->out)
+    if (node->flags & VD_SCHEMA_EMBEDDED) {
+        struct vd_violations found = {0};
+        ok = vd_embedded_check(value, path, w->out ? w->out : &found);
+        vd_violations_release(&found);
+        if (!ok && !w->out)
             return false;
-        ok = complain(w, VD_VIOLATION_REQUIRED, &at, vd_shown_nothing(), "must not be empty");
     }
     const struct vd_json *metadata = vd_json_get(value, VD_SLICE("metadata"));
     if (metadata && node->metadata) {

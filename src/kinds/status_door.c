@@ -120,6 +120,29 @@ bool vd_status_door_check(const struct vd_json *object, const struct vd_json *ol
 
 /* ---- through the door ---- */
 
+/* What `from` has there, or the lack of it. */
+static void take_over(struct vd_arena *arena, struct vd_json *into, const struct vd_json *from,
+                      struct vd_slice key)
+{
+    const struct vd_json *value = vd_json_get(from, key);
+    if (value)
+        vd_json_set(arena, into, key, vd_json_clone(arena, value));
+    else
+        vd_json_remove(into, key);
+}
+
+/* What marks an object of a built-in kind, Kubernetes lets through. */
+static void take_over_marks(struct vd_arena *arena, struct vd_json *into,
+                            const struct vd_json *from)
+{
+    struct vd_json *metadata = vd_json_get(into, metadata_key);
+    const struct vd_json *given = vd_json_get(from, metadata_key);
+    if (!vd_json_is(metadata, VD_JSON_OBJECT) || !vd_json_is(given, VD_JSON_OBJECT))
+        return;
+    take_over(arena, metadata, given, VD_SLICE("labels"));
+    take_over(arena, metadata, given, VD_SLICE("annotations"));
+}
+
 struct vd_json *vd_status_door_pass(const struct vd_kind *kind, struct vd_arena *arena,
                                     struct vd_json *object, const struct vd_json *old,
                                     bool at_status)
@@ -128,10 +151,8 @@ struct vd_json *vd_status_door_pass(const struct vd_kind *kind, struct vd_arena 
         return object;
     const struct vd_json *from = at_status ? object : old;
     struct vd_json *into = at_status ? vd_json_clone(arena, old) : object;
-    const struct vd_json *value = vd_json_get(from, status_key);
-    if (value)
-        vd_json_set(arena, into, status_key, vd_json_clone(arena, value));
-    else
-        vd_json_remove(into, status_key);
+    take_over(arena, into, from, status_key);
+    if (at_status && kind->builtin)
+        take_over_marks(arena, into, object);
     return into;
 }

@@ -2,7 +2,8 @@
  * The two doors of an object: spec comes in by the main endpoint, status by its own.
  *
  * Each door keeps what belongs to the other's. At the status door that is everything
- * but status, metadata too: whoever may write status alone can write nothing else.
+ * but status, metadata too: whoever may write status alone can write nothing else. Of
+ * built-in kinds labels and annotations come through as well, as they do in Kubernetes.
  * Pure functions; new values live in the arena.
  */
 #ifndef VD_KINDS_STATUS_DOOR_H

@@ -78,10 +78,13 @@ static bool check_schema(struct vd_call *call, const struct vd_json *config)
     return reply_bad(call, error.text);
 }
 
-/* At its door status is all that counts; elsewhere it is what does not. */
+/* At its door status is all that counts, and what marks an object of a built-in kind; elsewhere
+ * status is what does not. */
 static void leave_at_the_door(struct vd_call *call, struct vd_json *config)
 {
-    static const char *const identity[] = {"name", "namespace", "uid", "resourceVersion"};
+    static const char *const let_in[] = {"name",   "namespace",  "uid", "resourceVersion",
+                                         "labels", "annotations"};
+    size_t n = sizeof let_in / sizeof *let_in - (call->kind->builtin ? 0 : 2);
     struct vd_json *metadata = vd_json_get(config, VD_SLICE("metadata"));
     struct vd_json *kept = vd_json_object(&call->arena), *before = NULL;
     if (!vd_slice_is(call->target.subresource, "status")) {
@@ -89,10 +92,10 @@ static void leave_at_the_door(struct vd_call *call, struct vd_json *config)
             vd_json_remove(config, VD_SLICE("status"));
         return;
     }
-    for (size_t i = 0; i < sizeof identity / sizeof *identity; i++) {
-        struct vd_json *value = vd_json_remove(metadata, vd_slice_of(identity[i]));
+    for (size_t i = 0; i < n; i++) {
+        struct vd_json *value = vd_json_remove(metadata, vd_slice_of(let_in[i]));
         if (value)
-            vd_json_add_ref(kept, vd_slice_of(identity[i]), value);
+            vd_json_add_ref(kept, vd_slice_of(let_in[i]), value);
     }
     vd_json_set(&call->arena, config, VD_SLICE("metadata"), kept);
     for (struct vd_json *member = vd_json_first(config), *next; member; member = next) {

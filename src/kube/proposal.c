@@ -52,7 +52,10 @@ static void reply_written(struct vd_call *call, uint64_t revision)
     struct vd_template body = call->wish.body;
     vd_buf_reset(object);
     vd_revision_hole_fill(object, body.bytes, body.hole, revision);
-    vd_call_reply_object(call, call->success, vd_buf_slice(object), VD_WRITTEN_NOW);
+    /* What was written through a version that is not the one that is stored is shown as it is read
+     * from now on. */
+    vd_call_reply_object(call, call->success, vd_buf_slice(object),
+                         call->kind->storage_version ? VD_WRITTEN_NOW : revision);
     vd_scratch_let_go(object);
 }
 
@@ -194,8 +197,11 @@ int vd_call_put(struct vd_call *call, struct vd_json *object, struct vd_error *e
 {
     size_t hole = 0;
     if (call->kind->converts) {
+        const struct vd_kind *kind = stored_kind(call);
         struct vd_json *stored = vd_json_clone(&call->arena, object);
-        vd_object_convert(call->kind, stored_kind(call), &call->arena, stored);
+        vd_object_convert(call->kind, kind, &call->arena, stored);
+        if (kind != call->kind && kind->schemas_differ)
+            vd_object_prune(kind, stored);
         object = stored;
     }
     vd_managed_put_back(&call->arena, object, call->managed);
@@ -224,10 +230,10 @@ bool vd_call_read_current(struct vd_call *call, struct vd_json **out)
         code = vd_body_parse(&call->arena, vd_body_slice(event->body), out, &call->managed, &error);
     call->managed_before = call->managed;
     call->guard_count = 0;
-    if (!code && call->kind->converts)
-        vd_object_convert(stored_kind(call), call->kind, &call->arena, *out);
     if (!code && vd_object_is_behind(call->kind, event->revision))
         vd_object_catch_up(call->kind, &call->arena, *out);
+    if (!code && call->kind->converts)
+        vd_object_convert(stored_kind(call), call->kind, &call->arena, *out);
     if (!code)
         call->wish = (struct vd_wish){.when = VD_WHEN_REVISION,
                                       .revision = event->revision,

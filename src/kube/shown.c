@@ -33,8 +33,8 @@ static bool show_anew(const struct vd_kind *kind, struct vd_slice body, struct v
     bool ok = !vd_json_parse(&arena, body, NULL, &object, NULL) &&
               vd_json_is(object, VD_JSON_OBJECT);
     if (ok) {
-        vd_object_convert(kind, kind, &arena, object);
         vd_object_catch_up(kind, &arena, object);
+        vd_object_convert(kind, kind, &arena, object);
         vd_buf_reset(room);
         vd_json_write(room, object);
     }

@@ -6,8 +6,8 @@
  * copied in pieces, and nothing is decoded.
  *
  * The exception are objects that were last written before their kind's schema changed, or maybe
- * through a version with another one: they are decoded, pruned, given their defaults and encoded
- * again, each time they are shown.
+ * through a version with another one: they are decoded, pruned, given the defaults of the version
+ * that they are stored in and encoded again, each time they are shown.
  */
 #ifndef VD_KUBE_SHOWN_H
 #define VD_KUBE_SHOWN_H

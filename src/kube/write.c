@@ -8,6 +8,7 @@
 #include "kinds/conditions.h"
 #include "kinds/metadata.h"
 #include "kinds/object.h"
+#include "kinds/rules.h"
 #include "kinds/status_door.h"
 #include "kube/decode.h"
 #include "kube/escalation_check.h"
@@ -251,6 +252,8 @@ void vd_call_write_new(struct vd_call *call, const struct vd_json *old, struct v
     keep_metadata(call, old, object);
     object = vd_status_door_pass(call->kind, &call->arena, object, old, vd_call_is_at_status(call));
     object = through_finalize(call, old, object);
+    if (!vd_call_is_at_status(call))
+        vd_rules_settle(call->kind, &call->arena, object);
     if (vd_call_is_at_status(call))
         vd_conditions_keep(call->kind, &call->arena, object, old);
     count_generation(call, old, object);

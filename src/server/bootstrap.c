@@ -1,6 +1,8 @@
 /* See bootstrap.h. */
 #include "server/bootstrap.h"
 
+#include <assert.h>
+
 #include "auth/default_roles.h"
 #include "kube/field_manager.h"
 #include "kube/object_meta.h"
@@ -8,7 +10,15 @@
 #include "json/parse.h"
 #include "json/revision_hole.h"
 
-/* Namespaces, and the Service that clients find their server by. */
+/* The Service that clients find their server by. */
+static const char service[] =
+    "{\"apiVersion\":\"v1\",\"kind\":\"Service\",\"metadata\":{\"name\":\"kubernetes\","
+    "\"namespace\":\"default\",\"labels\":{\"component\":\"apiserver\",\"provider\":"
+    "\"kubernetes\"}},\"spec\":{\"type\":\"ClusterIP\",\"clusterIP\":\"10.96.0.1\",\"clusterIPs\":"
+    "[\"10.96.0.1\"],\"ports\":[{\"name\":\"https\",\"port\":443,\"protocol\":\"TCP\","
+    "\"targetPort\":6443}],\"sessionAffinity\":\"None\"},\"status\":{\"loadBalancer\":{}}}";
+
+/* Namespaces, and what is in them. */
 static const char *const documents[] = {
     "{\"apiVersion\":\"v1\",\"kind\":\"Namespace\",\"metadata\":{\"name\":\"default\",\"labels\":"
     "{\"kubernetes.io/metadata.name\":\"default\"}},\"spec\":{\"finalizers\":[\"kubernetes\"]},"
@@ -21,11 +31,7 @@ static const char *const documents[] = {
     "[\"kubernetes\"]},\"status\":{\"phase\":\"Active\"}}",
     "{\"apiVersion\":\"v1\",\"kind\":\"ServiceAccount\",\"metadata\":{\"name\":\"default\","
     "\"namespace\":\"default\"}}",
-    "{\"apiVersion\":\"v1\",\"kind\":\"Service\",\"metadata\":{\"name\":\"kubernetes\","
-    "\"namespace\":\"default\",\"labels\":{\"component\":\"apiserver\",\"provider\":"
-    "\"kubernetes\"}},\"spec\":{\"type\":\"ClusterIP\",\"clusterIP\":\"10.96.0.1\",\"clusterIPs\":"
-    "[\"10.96.0.1\"],\"ports\":[{\"name\":\"https\",\"port\":443,\"protocol\":\"TCP\","
-    "\"targetPort\":6443}],\"sessionAffinity\":\"None\"},\"status\":{\"loadBalancer\":{}}}",
+    service,
 };
 
 /* Splits "group/version" of an apiVersion. */
@@ -87,4 +93,13 @@ int vd_bootstrap(struct vd_store *store, struct vd_kinds *kinds, const struct vd
     vd_arena_release(&arena);
     vd_kind_set_unref(set);
     return code;
+}
+
+struct vd_json *vd_bootstrap_service(struct vd_arena *arena)
+{
+    struct vd_json *object = NULL;
+    int code = vd_json_parse(arena, vd_slice_of(service), NULL, &object, NULL);
+    assert(!code);
+    (void)code;
+    return object;
 }

@@ -9,4 +9,7 @@
 int vd_bootstrap(struct vd_store *store, struct vd_kinds *kinds, const struct vd_clock *clock,
                  struct vd_error *error) VD_MUST_USE;
 
+/* A new document of the Service that clients find their server by, default/kubernetes. */
+struct vd_json *vd_bootstrap_service(struct vd_arena *arena);
+
 #endif

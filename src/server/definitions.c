@@ -13,6 +13,7 @@
 #include "base/alloc.h"
 #include "base/hash_map.h"
 #include "base/log.h"
+#include "kinds/approval.h"
 #include "kube/condition.h"
 #include "kube/deletion.h"
 #include "kube/object_meta.h"
@@ -132,25 +133,29 @@ static void set_condition(struct vd_definitions *ds, struct vd_arena *a, struct 
                      now_ms(ds));
 }
 
-/* Versions in which objects may be stored: the one of today joins them. */
-static void note_stored_version(struct vd_arena *a, struct vd_json *object)
+/* Whether Kubernetes' community has approved of a definition in its groups. */
+static void set_approval(struct vd_definitions *ds, struct vd_arena *a, struct vd_json *object)
 {
-    struct vd_json *status = vd_json_get(object, VD_SLICE("status"));
-    struct vd_json *list = vd_json_get(status, VD_SLICE("storedVersions"));
-    struct vd_slice name = VD_SLICE("");
-    VD_JSON_EACH (version, vd_json_dig(object, "spec", "versions", NULL)) {
-        if (vd_json_truth(vd_json_get(version, VD_SLICE("storage"))))
-            name = vd_json_text(vd_json_get(version, VD_SLICE("name")));
+    static const char type[] = "KubernetesAPIApprovalPolicyConformant";
+    struct vd_slice value, reason = VD_SLICE("ApprovedAnnotation");
+    struct vd_buf message = {0};
+    enum vd_approval state = vd_approval_of(object, &value);
+    if (state == VD_APPROVAL_NOT_NEEDED) {
+        vd_condition_remove(object, vd_slice_of(type));
+        return;
     }
-    if (!vd_json_is(list, VD_JSON_ARRAY)) {
-        list = vd_json_array(a);
-        vd_json_set(a, status, VD_SLICE("storedVersions"), list);
+    if (state == VD_APPROVAL_GIVEN) {
+        vd_buf_addf(&message, "approved in %.*s", VD_FMT(value));
+    } else if (state == VD_APPROVAL_BYPASSED) {
+        reason = VD_SLICE("UnapprovedAnnotation");
+        vd_buf_addf(&message, "not approved: \"%.*s\"", VD_FMT(value));
+    } else {
+        reason = state == VD_APPROVAL_MISSING ? VD_SLICE("MissingAnnotation")
+                                              : VD_SLICE("InvalidAnnotation");
+        vd_buf_add_text(&message, vd_approval_advice(state));
     }
-    VD_JSON_EACH (item, list) {
-        if (vd_slice_eq(vd_json_text(item), name))
-            return;
-    }
-    vd_json_append(list, vd_json_string(a, name));
+    set_condition(ds, a, object, type, state == VD_APPROVAL_GIVEN, reason, vd_buf_slice(&message));
+    vd_buf_release(&message);
 }
 
 /* Makes the kinds live, and says in the status what came of it. */
@@ -194,9 +199,9 @@ static void establish(struct vd_definitions *ds, struct definition *d, struct vd
     set_condition(ds, a, object, "NamesAccepted", verdict.accepted, verdict.reason,
                   verdict.message);
     set_established(ds, a, object, &verdict);
+    set_approval(ds, a, object);
     vd_json_set(a, vd_json_get(object, VD_SLICE("status")), VD_SLICE("acceptedNames"),
                 vd_json_clone(a, verdict.names));
-    note_stored_version(a, object);
     hold_names(ds, d, verdict.names);
     if (!vd_json_eq(before, vd_json_get(object, VD_SLICE("status"))))
         vd_errand_replace(errand, event, object);

@@ -16,10 +16,12 @@
 #include "base/alloc.h"
 #include "base/hash_map.h"
 #include "kube/object_meta.h"
+#include "server/bootstrap.h"
 #include "json/compare.h"
 
 #define ACCOUNTS VD_SLICE("serviceaccounts")
 #define CONFIGS  VD_SLICE("configmaps")
+#define SERVICES VD_SLICE("services")
 #define ROOT_CA  VD_SLICE("kube-root-ca.crt")
 
 enum emptying { EMPTY_NOT, EMPTY_SCANNING, EMPTY_WAITING };
@@ -52,7 +54,7 @@ static struct vd_slice space_name(const void *item)
     return vd_slice(s->name, s->name_len);
 }
 
-/* ---- the two objects that every namespace has ---- */
+/* ---- the two objects that every namespace has, and the one of default ---- */
 
 static struct vd_json *new_object(struct vd_arena *a, struct vd_slice kind, struct vd_slice space,
                                   struct vd_slice name)
@@ -75,6 +77,17 @@ static void want_account(struct vd_errand *errand, struct vd_agent *agent, struc
         vd_errand_create(
             errand, ACCOUNTS,
             new_object(vd_errand_arena(errand), VD_SLICE("ServiceAccount"), space, key.name));
+}
+
+/* The server's own Service, in default. */
+static void want_service(struct vd_errand *errand, struct vd_agent *agent)
+{
+    struct vd_key key = {SERVICES, VD_SLICE("default"), VD_SLICE("kubernetes")};
+    struct vd_event *event = NULL;
+    int code = vd_agent_read(agent, &key, NULL, &event, NULL);
+    vd_event_unref(event);
+    if (code == VD_ERR_NOT_FOUND)
+        vd_errand_create(errand, SERVICES, vd_bootstrap_service(vd_errand_arena(errand)));
 }
 
 static struct vd_json *root_ca_data(struct vd_arena *a, struct vd_slice ca_pem)
@@ -114,6 +127,8 @@ static void furnish(struct vd_namespaces *n, struct space *s, const struct vd_ev
     struct vd_errand *errand = vd_errand_new(&n->agent, &s->job);
     vd_errand_require(errand, event); /* nothing new comes into one that is being emptied */
     want_account(errand, &n->agent, space_name(s));
+    if (vd_slice_is(space_name(s), "default"))
+        want_service(errand, &n->agent);
     if (n->ca_pem.n)
         want_root_ca(errand, n, space_name(s));
     vd_errand_send(errand);
@@ -313,7 +328,8 @@ static void loaded(struct vd_agent *agent)
 static bool is_furniture(struct vd_slice kind, struct vd_slice name)
 {
     return (vd_slice_eq(kind, ACCOUNTS) && vd_slice_is(name, "default")) ||
-           (vd_slice_eq(kind, CONFIGS) && vd_slice_eq(name, ROOT_CA));
+           (vd_slice_eq(kind, CONFIGS) && vd_slice_eq(name, ROOT_CA)) ||
+           (vd_slice_eq(kind, SERVICES) && vd_slice_is(name, "kubernetes"));
 }
 
 static void take(struct vd_agent *agent, const struct vd_change *change)

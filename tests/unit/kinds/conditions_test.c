@@ -60,10 +60,16 @@ struct thing {
     const struct vd_kind *kind;
 };
 
-static struct thing thing_new(void)
+/* What the kind's definition says of conditions, beside its schema. */
+#define STRICT "metadata: {annotations: {vedette.dev/status-conditions: strict}}\n"
+
+static struct thing thing_new(const char *annotations)
 {
     struct thing t = {.kinds = vd_kinds_new(NULL)};
-    put_kind(t.kinds, KIND, false);
+    struct vd_buf yaml = {0};
+    vd_buf_addf(&yaml, "%s%s", annotations, KIND);
+    put_kind(t.kinds, vd_buf_text(&yaml), false);
+    vd_buf_release(&yaml);
     t.set = vd_kinds_snapshot(t.kinds);
     t.kind = vd_kind_set_resource(t.set, VD_SLICE("example.com"), VD_SLICE("v1"),
                                   VD_SLICE("things"));
@@ -127,7 +133,7 @@ static void what_is_wrong_is_named(void **state)
         {"[]", ""},
     };
     struct vd_arena *a = *state;
-    struct thing t = thing_new();
+    struct thing t = thing_new(STRICT);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct vd_violations violations = {0};
         struct vd_buf text = {0};
@@ -141,10 +147,35 @@ static void what_is_wrong_is_named(void **state)
     thing_free(&t);
 }
 
+static void without_the_annotation_the_schema_says_what_a_status_may_be(void **state)
+{
+    struct vd_arena *a = *state;
+    struct thing t = thing_new("");
+    struct vd_violations violations = {0};
+    struct vd_buf text = {0};
+    vd_conditions_check(t.kind,
+                        object_of(a, "{\"conditions\":[{\"type\":\"A\",\"status\":\"Degraded\"},"
+                                     "{\"type\":\"B\",\"status\":\"\"}]}"),
+                        &violations);
+    assert_false(vd_violations_any(&violations));
+    vd_conditions_check(t.kind,
+                        object_of(a, "{\"conditions\":[{\"type\":\"A\",\"status\":\"Degraded\","
+                                     "\"observedGeneration\":4},{\"type\":\"A\"}]}"),
+                        &violations);
+    vd_violations_write(&text, &violations);
+    assert_slice(vd_buf_slice(&text),
+                 "[status.conditions[1]: Duplicate value: \"A\", "
+                 "status.conditions[0].observedGeneration: Invalid value: 4: must not be above "
+                 "metadata.generation, which is 3]");
+    vd_buf_release(&text);
+    vd_violations_release(&violations);
+    thing_free(&t);
+}
+
 static void nothing_is_said_twice(void **state)
 {
     struct vd_arena *a = *state;
-    struct thing t = thing_new();
+    struct thing t = thing_new(STRICT);
     struct vd_violations violations = {0};
     struct vd_json *object = object_of(a, "{\"conditions\":[{\"type\":\"A\",\"status\":\"True\"},"
                                           "{\"type\":\"A\",\"status\":\"True\"}]}");
@@ -159,7 +190,7 @@ static void nothing_is_said_twice(void **state)
 static void an_object_without_generation_has_none_to_compare_with(void **state)
 {
     struct vd_arena *a = *state;
-    struct thing t = thing_new();
+    struct thing t = thing_new(STRICT);
     struct vd_violations violations = {0};
     vd_conditions_check(
         t.kind, json_of(a, "{\"metadata\":{},\"status\":{\"observedGeneration\":9}}"), &violations);
@@ -210,7 +241,7 @@ static void times_stay_while_the_status_does(void **state)
         {"[]", "{\"conditions\":[{\"type\":\"A\",\"status\":\"True\"}]}", NULL},
     };
     struct vd_arena *a = *state;
-    struct thing t = thing_new();
+    struct thing t = thing_new(STRICT);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct vd_json *object = object_of(a, cases[i].sent);
         vd_conditions_keep(t.kind, a, object, object_of(a, cases[i].was));
@@ -224,6 +255,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         arena_test(what_is_wrong_is_named),
+        arena_test(without_the_annotation_the_schema_says_what_a_status_may_be),
         arena_test(nothing_is_said_twice),
         arena_test(an_object_without_generation_has_none_to_compare_with),
         arena_test(times_stay_while_the_status_does),

@@ -7,6 +7,7 @@
 #include "base/limits.h"
 #include "kinds/builtin.h"
 #include "kinds/object.h"
+#include "kinds/rules.h"
 #include "json/yaml_read.h"
 
 struct fixture {
@@ -53,6 +54,8 @@ static const char *verdict(struct fixture *f, struct vd_json *object, const stru
     struct vd_violations violations = {0};
     struct vd_buf said = {0};
     vd_object_prepare(f->kind, &f->arena, object, !old, NULL);
+    if (old)
+        vd_rules_settle(f->kind, &f->arena, object);
     vd_object_validate(f->kind, object, old, &violations);
     vd_violations_write(&said, &violations);
     const char *text = vd_arena_copy(&f->arena, vd_buf_slice(&said)).p;
@@ -372,6 +375,17 @@ static void defaults_are_judged(void **state)
          "{type: string, enum: [x], default: z}}}}}}",
          "~.properties[a].items.properties[c].default: Unsupported value: \"z\": supported values: "
          "\"x\""},
+        /* What metadata may have, no definition says; it still has to be metadata. */
+        {"{type: object, properties: {a: {type: object, x-kubernetes-embedded-resource: true, "
+         "x-kubernetes-preserve-unknown-fields: true, properties: {metadata: {type: object, "
+         "default: {labels: {a: b}, unheard: of}}}}}}",
+         ""},
+        {"{type: object, properties: {a: {type: object, x-kubernetes-embedded-resource: true, "
+         "x-kubernetes-preserve-unknown-fields: true, properties: {metadata: {type: object, "
+         "properties: {name: {type: string, default: a/b}}}}}}}",
+         "~.properties[a].properties[metadata].properties[name].default: Invalid value: \"a/b\": "
+         "must result in valid metadata: metadata.name: Invalid value: \"a/b\": may not contain "
+         "'/'"},
         {"{type: object, properties: {a: {type: object, default: {}, required: [c], properties: "
          "{c: "
          "{type: string}}}}}",

@@ -192,6 +192,11 @@ static void roles_are_judged(void **state)
 /* What Go programs can read as a time with microseconds. */
 #define MICRO "^[0-9-]+T[0-9:]+\\.[0-9]{6}(Z|[+-][0-9]{2}:[0-9]{2})$"
 
+#define NEW_EVENT(space, about)                                                                    \
+    "{\"metadata\":{\"name\":\"n\",\"namespace\":\"" space "\"},\"regarding\":" about              \
+    ",\"eventTime\":\"2026-11-15T09:00:00.000001Z\",\"reportingController\":\"c\","                \
+    "\"reportingInstance\":\"i\",\"action\":\"a\",\"reason\":\"r\",\"type\":\"Normal\"}"
+
 static void other_kinds_are_judged(void **state)
 {
     static const struct verdict cases[] = {
@@ -217,6 +222,14 @@ static void other_kinds_are_judged(void **state)
          "[eventTime: Required value, reportingController: Required value, reportingInstance: "
          "Required value, action: Required value, reason: Required value, type: Invalid value: "
          "\"\": has invalid value: Odd]"},
+        /* About what has no namespace: in default, and with a time of its own in kube-system. */
+        {"", "Event", "{\"metadata\":{\"name\":\"n\",\"namespace\":\"kube-system\"}}", NULL,
+         "involvedObject.namespace: Invalid value: \"\": does not match event.namespace"},
+        {"events.k8s.io", "Event", NEW_EVENT("kube-system", "{\"kind\":\"Node\"}"), NULL, ""},
+        {"events.k8s.io", "Event", NEW_EVENT("default", "{\"kind\":\"Node\"}"), NULL, ""},
+        {"events.k8s.io", "Event", NEW_EVENT("other", "{\"kind\":\"Node\"}"), NULL,
+         "involvedObject.namespace: Invalid value: \"\": does not match event.namespace"},
+        {"events.k8s.io", "Event", NEW_EVENT("other", "{\"namespace\":\"d\"}"), NULL, ""},
         {"", "Service", "{" META ",\"spec\":{\"ports\":[{\"port\":80}]}}", NULL, ""},
         {"", "Service", "{" META ",\"spec\":{}}", NULL, "spec.ports: Required value"},
         {"", "Service", "{" META ",\"spec\":{\"ports\":[{\"port\":0},{\"name\":\"b\"}]}}", NULL,
@@ -309,6 +322,19 @@ static void metadata_is_judged(void **state)
          "[metadata.finalizers: Invalid value: [\"orphan\",\"foregroundDeletion\"]: finalizer "
          "orphan and foregroundDeletion cannot be both set, metadata.labels.a: Invalid value: "
          "\"integer\": metadata.labels.a in body must be of type string: \"integer\"]"},
+        {"", "ConfigMap",
+         "{\"metadata\":{\"name\":\"a\",\"namespace\":\"d\",\"finalizers\":[\"a.b/c\","
+         "\"kubernetes\",\"mine\"]}}",
+         NULL,
+         "metadata.finalizers[2]: Invalid value: \"mine\": name is neither a standard finalizer "
+         "name nor is it fully qualified"},
+        {"coordination.k8s.io", "Lease",
+         "{\"metadata\":{\"name\":\"a\",\"namespace\":\"d\",\"finalizers\":[\"mine\"]}}", NULL,
+         "metadata.finalizers[0]: Invalid value: \"mine\": name is neither a standard finalizer "
+         "name nor is it fully qualified"},
+        {"", "Event",
+         "{\"metadata\":{\"name\":\"a\",\"namespace\":\"default\",\"finalizers\":[\"mine\"]}}",
+         NULL, ""},
         {"", "ConfigMap",
          "{\"metadata\":{\"name\":\"a\",\"namespace\":\"d\",\"ownerReferences\":[{"
          "\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"name\":\"p\"}]}}",

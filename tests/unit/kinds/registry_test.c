@@ -181,11 +181,46 @@ static void a_definition_gives_a_kind_for_each_version(void **state)
     assert_slice(all[1]->short_names[0], "wd");
     assert_slice(all[1]->categories[0], "all");
     assert_slice(all[1]->columns[0].name, "Age");
-    assert_slice(all[2]->deprecation_warning, "example.com/v1beta1 Widget is deprecated");
+    assert_slice(all[2]->deprecation_warning,
+                 "example.com/v1beta1 Widget is deprecated; use example.com/v2 Widget");
     assert_false(all[2]->served);
     assert_ptr_equal(vd_kind_set_stored(set, VD_SLICE("widgets.example.com")), all[1]);
     assert_null(find(set, "example.com", "v3", "widgets"));
     assert_null(vd_kind_set_kind(set, VD_SLICE("example.com"), VD_SLICE("v1"), VD_SLICE("Gadget")));
+    vd_kind_set_unref(set);
+    vd_kinds_free(kinds);
+}
+
+/* leases.coordination.k8s.io, say, in one version. */
+static int put_in(struct vd_kinds *kinds, struct vd_arena *a, const char *group,
+                  const char *version, const char *plural, struct vd_error *error)
+{
+    struct vd_buf text = {0};
+    vd_buf_addf(&text,
+                "{\"spec\":{\"group\":\"%s\",\"scope\":\"Cluster\",\"names\":{\"kind\":\"Mine\","
+                "\"plural\":\"%s\"},\"versions\":[{\"name\":\"%s\",\"served\":true,"
+                "\"storage\":true}]}}",
+                group, plural, version);
+    int code = vd_kinds_put(kinds, json_of(a, vd_buf_text(&text)), false, error);
+    vd_buf_release(&text);
+    return code;
+}
+
+/* As in Kubernetes, where another server answers for them. */
+static void only_built_in_kinds_are_served_in_their_versions(void **state)
+{
+    struct vd_error error = {0};
+    struct vd_kinds *kinds = vd_kinds_new_builtin();
+    static const char group[] = "coordination.k8s.io";
+    assert_ok(put_in(kinds, *state, group, "v1", "mines", &error), &error);
+    assert_ok(put_in(kinds, *state, group, "v7", "others", &error), &error);
+    assert_code(put_in(kinds, *state, group, "v7", "leases", &error), VD_ERR_EXISTS);
+    assert_code(put_in(kinds, *state, "events.k8s.io", "v7", "events", &error), VD_ERR_EXISTS);
+    struct vd_kind_set *set = vd_kinds_snapshot(kinds);
+    assert_false(find(set, group, "v1", "mines")->served);
+    assert_true(find(set, group, "v7", "others")->served);
+    assert_true(find(set, group, "v1", "leases")->served);
+    assert_true(find(set, "events.k8s.io", "v1", "events")->served);
     vd_kind_set_unref(set);
     vd_kinds_free(kinds);
 }
@@ -371,6 +406,7 @@ int main(void)
         cmocka_unit_test(built_in_fields_are_described),
         cmocka_unit_test(details_are_read),
         arena_test(a_definition_gives_a_kind_for_each_version),
+        arena_test(only_built_in_kinds_are_served_in_their_versions),
         arena_test(changes_leave_readers_alone),
         arena_test(a_schema_that_stays_keeps_its_date),
         arena_test(annotations_of_built_in_kinds_do_nothing_for_others),

@@ -60,6 +60,8 @@ static int open_kinds(void **state)
              false);
     put_kind(face.kube.kinds,
              KIND("vedette.dev/status-precondition: required", "Versioned", "versioneds"), false);
+    put_kind(face.kube.kinds, KIND("vedette.dev/status-conditions: strict", "Firm", "firms"),
+             false);
     return arena_setup(state);
 }
 
@@ -397,22 +399,28 @@ static void a_write_that_changes_nothing_makes_no_event(void **state)
     assert_int_equal(vd_store_revision(face.store), revision);
 }
 
+static const char DEFINITION[] =
+    "{\"metadata\":{\"name\":\"os.example.org\"},\"spec\":{\"group\":\"example.org\","
+    "\"scope\":\"Cluster\",\"names\":{\"kind\":\"O\",\"plural\":\"os\"},\"versions\":"
+    "[{\"name\":\"v1\",\"served\":true,\"storage\":true,\"schema\":"
+    "{\"openAPIV3Schema\":{\"type\":\"object\"}}}]}}";
+
 static void conditions_are_checked_at_the_status_door(void **state)
 {
     struct vd_arena *a = *state;
-    make(a, "Loose", "looses", "o");
-    write_to(a, MERGE, PATH "looses/o/status",
+    make(a, "Firm", "firms", "o");
+    write_to(a, MERGE, PATH "firms/o/status",
              "{\"status\":{\"conditions\":[{\"type\":\"Ready\",\"status\":\"True\","
              "\"lastTransitionTime\":\"2026-01-01T00:00:00Z\",\"observedGeneration\":1}]}}",
              200);
     uint64_t revision = vd_store_revision(face.store);
-    write_to(a, MERGE, PATH "looses/o/status",
+    write_to(a, MERGE, PATH "firms/o/status",
              "{\"status\":{\"conditions\":[{\"type\":\"Ready\",\"status\":\"True\","
              "\"lastTransitionTime\":\"2026-02-02T00:00:00Z\",\"observedGeneration\":1}]}}",
              200);
     assert_int_equal(vd_store_revision(face.store), revision); /* the time was kept */
     struct vd_json *answer = write_to(
-        a, MERGE, PATH "looses/o/status",
+        a, MERGE, PATH "firms/o/status",
         "{\"status\":{\"observedGeneration\":3,\"conditions\":["
         "{\"type\":\"Ready\",\"status\":\"Maybe\"},"
         "{\"type\":\"Ready\",\"status\":\"True\",\"observedGeneration\":2}]}}",
@@ -425,6 +433,82 @@ static void conditions_are_checked_at_the_status_door(void **state)
     for (size_t i = 0; i < 4; i++)
         assert_slice(vd_json_text(vd_json_get(vd_json_at(causes, i), VD_SLICE("field"))),
                      fields[i]);
+}
+
+static void a_condition_may_be_what_its_schema_says(void **state)
+{
+    struct vd_arena *a = *state;
+    make(a, "Loose", "looses", "o");
+    write_to(a, MERGE, PATH "looses/o/status",
+             "{\"status\":{\"conditions\":[{\"type\":\"Available\",\"status\":\"Degraded\"}]}}",
+             200);
+    ask(a, "POST", "json", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", DEFINITION,
+        201);
+    write_to(a, MERGE,
+             "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/os.example.org/status",
+             "{\"status\":{\"conditions\":[{\"type\":\"Mine\",\"status\":\"\"}]}}", 200);
+}
+
+/* With the answer to the write that moves the storage, and not some time after it. */
+static void the_new_storage_version_is_among_those_stored(void **state)
+{
+    struct vd_arena *a = *state;
+    static const char crds[] = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+    static const char one[] = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/"
+                              "os.example.org";
+    ask(a, "POST", "json", crds, DEFINITION, 201);
+    struct vd_json *after = ask(
+        a, "PATCH", "json-patch+json", one,
+        "[{\"op\":\"replace\",\"path\":\"/spec/versions/0/storage\",\"value\":false},"
+        "{\"op\":\"add\",\"path\":\"/spec/versions/-\",\"value\":{\"name\":\"v2\","
+        "\"served\":true,\"storage\":true,\"schema\":{\"openAPIV3Schema\":"
+        "{\"type\":\"object\"}}}}]",
+        200);
+    assert_json(vd_json_dig(after, "status", "storedVersions", NULL), "[\"v1\",\"v2\"]");
+    char door[128];
+    snprintf(door, sizeof door, "%s/status", one);
+    struct vd_json *refused = write_to(a, MERGE, door, "{\"status\":{\"storedVersions\":[\"v1\"]}}",
+                                       422);
+    struct vd_json *cause = vd_json_first(vd_json_dig(refused, "details", "causes", NULL));
+    assert_slice(vd_json_text(vd_json_get(cause, VD_SLICE("field"))), "status.storedVersions");
+    after = write_to(a, MERGE, door, "{\"status\":{\"storedVersions\":[\"v2\"]}}", 200);
+    assert_json(vd_json_dig(after, "status", "storedVersions", NULL), "[\"v2\"]");
+}
+
+/* Kubernetes lets whoever reports on a built-in object mark it, too. */
+static void labels_and_annotations_of_builtin_kinds_come_through(void **state)
+{
+    struct vd_arena *a = *state;
+    static const char *const targets[] = {
+        "/api/v1/namespaces/room", "/api/v1/namespaces/room/services/s",
+        "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/os.example.org"};
+    ask(a, "POST", "json", "/api/v1/namespaces", "{\"metadata\":{\"name\":\"room\"}}", 201);
+    ask(a, "POST", "json", "/api/v1/namespaces/room/services",
+        "{\"metadata\":{\"name\":\"s\"},\"spec\":{\"ports\":[{\"port\":80}]}}", 201);
+    ask(a, "POST", "json", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", DEFINITION,
+        201);
+    for (size_t i = 0; i < sizeof targets / sizeof *targets; i++) {
+        char door[128];
+        snprintf(door, sizeof door, "%s/status", targets[i]);
+        struct vd_json *after = write_to(a, MERGE, door,
+                                         "{\"metadata\":{\"labels\":{\"l\":\"1\"},"
+                                         "\"annotations\":{\"n\":\"2\"},"
+                                         "\"finalizers\":[\"e.x/f\"]}}",
+                                         200);
+        assert_slice(vd_json_text(vd_json_dig(after, "metadata", "labels", "l", NULL)), "1");
+        assert_slice(vd_json_text(vd_json_dig(after, "metadata", "annotations", "n", NULL)), "2");
+        assert_null(vd_json_dig(after, "metadata", "finalizers", NULL));
+        after = write_to(a, MERGE, door, "{\"metadata\":{\"annotations\":null}}", 200);
+        assert_null(vd_json_dig(after, "metadata", "annotations", NULL));
+        assert_slice(vd_json_text(vd_json_dig(after, "metadata", "labels", "l", NULL)), "1");
+    }
+    struct vd_json *applied = ask(
+        a, "PATCH", "apply-patch+yaml", "/api/v1/namespaces/room/status?fieldManager=m",
+        "{\"apiVersion\":\"v1\",\"kind\":\"Namespace\",\"metadata\":{\"labels\":"
+        "{\"m\":\"3\"},\"finalizers\":[\"e.x/f\"]}}",
+        200);
+    assert_slice(vd_json_text(vd_json_dig(applied, "metadata", "labels", "m", NULL)), "3");
+    assert_null(vd_json_dig(applied, "metadata", "finalizers", NULL));
 }
 
 static void builtin_kinds_have_the_same_doors(void **state)
@@ -442,7 +526,7 @@ static void builtin_kinds_have_the_same_doors(void **state)
     assert_json(vd_json_get(before, VD_SLICE("status")), "{\"loadBalancer\":{}}");
     struct vd_json *after = ask(
         a, "PATCH", "strategic-merge-patch+json", "/api/v1/namespaces/room/services/s/status",
-        "{\"metadata\":{\"labels\":{\"a\":\"b\"}},\"spec\":{\"ports\":[{\"port\":81}]},"
+        "{\"spec\":{\"ports\":[{\"port\":81}]},"
         "\"status\":{\"loadBalancer\":{\"ingress\":[{\"ip\":\"10.0.0.2\"}]}}}",
         200);
     assert_json(vd_json_get(after, VD_SLICE("status")),
@@ -462,6 +546,9 @@ int main(void)
         face_test(a_conflict_names_the_current_version),
         face_test(a_write_that_changes_nothing_makes_no_event),
         face_test(conditions_are_checked_at_the_status_door),
+        face_test(a_condition_may_be_what_its_schema_says),
+        face_test(the_new_storage_version_is_among_those_stored),
+        face_test(labels_and_annotations_of_builtin_kinds_come_through),
         face_test(builtin_kinds_have_the_same_doors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

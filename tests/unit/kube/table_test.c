@@ -257,7 +257,7 @@ static void custom_columns_have_types(void **state)
 #define PATH "Custom resource definition column (in JSONPath format): "
     static const char columns[] =
         "[" NAME "," COLUMN("Color", "string", "", PATH ".spec.color", "0") ","
-        COLUMN("Size", "integer", "int32", PATH ".spec.size", "1") ","
+        COLUMN("Size", "integer", "int32", PATH ".spec.size", "5") ","
         COLUMN("Ratio", "number", "", PATH ".spec.ratio", "0") ","
         COLUMN("On", "boolean", "", "Is it \\`on\\`?", "0") ","
         COLUMN("Since", "date", "", PATH ".spec.since", "0") ","

@@ -100,6 +100,51 @@ static void a_definition_becomes_a_kind(void **state)
     bench_close(&b);
 }
 
+/* A definition in a group of Kubernetes' community, with this annotation. */
+static void put_protected(struct bench *b, const char *annotation)
+{
+    char text[1024];
+    snprintf(text, sizeof text,
+             "{\"metadata\":{\"name\":\"cogs.x.k8s.io\",\"generation\":1," UID
+             ",\"annotations\":{\"api-approved.kubernetes.io\":\"%s\"}},\"spec\":{\"group\":"
+             "\"x.k8s.io\",\"scope\":\"Cluster\",\"names\":{\"plural\":\"cogs\",\"singular\":"
+             "\"cog\",\"kind\":\"Cog\",\"listKind\":\"CogList\"},\"versions\":[{\"name\":\"v1\","
+             "\"served\":true,\"storage\":true,\"schema\":" SCHEMA "}]},\"status\":"
+             "{\"storedVersions\":[\"v1\"]}}",
+             0, annotation);
+    put_text(b, DEFINITIONS, text);
+}
+
+static bool says(struct bench *b, const char *text)
+{
+    return shows(b, DEFINITIONS, "", "cogs.x.k8s.io", text);
+}
+
+static void approval_is_told(void **state)
+{
+    struct bench b;
+    (void)state;
+    bench_open(&b, 0);
+    struct vd_definitions *ds = vd_definitions_start(&b.options);
+    put_protected(&b, "https://github.com/kubernetes/kubernetes/pull/1");
+    await(&b, says(&b, TRUE("KubernetesAPIApprovalPolicyConformant")));
+    assert_true(says(&b, "approved in https://github.com/kubernetes/kubernetes/pull/1"));
+    assert_true(says(&b, "\"ApprovedAnnotation\""));
+    put_protected(&b, "unapproved, an experiment");
+    await(&b, says(&b, "not approved: \\\"unapproved, an experiment\\\""));
+    assert_true(
+        says(&b, "\"type\":\"KubernetesAPIApprovalPolicyConformant\",\"status\":\"False\""));
+    put_protected(&b, "https:nowhere");
+    await(&b, says(&b, "\"InvalidAnnotation\""));
+    put_protected(&b, "");
+    await(&b, says(&b, "\"MissingAnnotation\""));
+    put_definition(&b, (struct definition){.plural = "pins", .kind = "Pin", .uid = 1});
+    await(&b, is_established(&b, "pins.x.io"));
+    assert_false(shows(&b, DEFINITIONS, "", "pins.x.io", "Conformant"));
+    vd_definitions_stop(ds);
+    bench_close(&b);
+}
+
 static void whoever_waits_finds_the_kind(void **state)
 {
     struct bench b;
@@ -220,6 +265,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_definition_becomes_a_kind),
+        cmocka_unit_test(approval_is_told),
         cmocka_unit_test(whoever_waits_finds_the_kind),
         cmocka_unit_test(names_are_whose_they_were_first),
         cmocka_unit_test(its_objects_go_before_a_definition),

@@ -57,6 +57,23 @@ static void a_namespace_is_furnished_whenever_something_is_missing(void **state)
     bench_close(&b);
 }
 
+static void the_servers_service_comes_back(void **state)
+{
+    struct bench b;
+    (void)state;
+    bench_open(&b, 0);
+    put_namespace(&b, "default", "", "\"kubernetes\"");
+    put_namespace(&b, "other", "", "\"kubernetes\"");
+    struct vd_namespaces *n = vd_namespaces_start(&b.options, PEM);
+    await(&b, shows(&b, "services", "default", "kubernetes", "\"port\":443"));
+    assert_int_equal(remove_object(&b, "services", "default", "kubernetes"), VD_OK);
+    await(&b, shows(&b, "services", "default", "kubernetes", "\"uid\":"));
+    await(&b, furnished(&b, "other"));
+    assert_true(absent(&b, "services", "other", "kubernetes"));
+    vd_namespaces_stop(n);
+    bench_close(&b);
+}
+
 static void without_a_ca_there_is_no_certificate(void **state)
 {
     struct bench b;
@@ -218,6 +235,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_namespace_is_furnished_whenever_something_is_missing),
+        cmocka_unit_test(the_servers_service_comes_back),
         cmocka_unit_test(without_a_ca_there_is_no_certificate),
         cmocka_unit_test(a_deleted_namespace_is_emptied_and_goes),
         cmocka_unit_test(finalizers_of_objects_are_waited_for),
