@@ -82,14 +82,20 @@ static bool check_annotation_key(struct vd_slice key, struct vd_buf *why)
     return ok;
 }
 
+size_t vd_annotations_len(const struct vd_json *annotations)
+{
+    size_t total = 0;
+    VD_JSON_EACH (annotation, annotations)
+        total += vd_json_key(annotation).n + vd_json_text(annotation).n;
+    return total;
+}
+
 static void check_annotations(const struct vd_json *annotations, struct vd_violations *out)
 {
     struct vd_field_path path = vd_field_member(&root, VD_SLICE("annotations"));
     struct vd_buf why = {0};
-    size_t total = 0;
     VD_JSON_EACH (annotation, annotations) {
         struct vd_slice key = vd_json_key(annotation);
-        total += key.n + vd_json_text(annotation).n;
         /* Most keys have no capitals, and then no copy is needed. */
         if (vd_label_key_check(key, NULL))
             continue;
@@ -98,7 +104,7 @@ static void check_annotations(const struct vd_json *annotations, struct vd_viola
             vd_violations_add(out, VD_VIOLATION_INVALID, &path, vd_shown_text(out, key), "%s",
                               vd_buf_text(&why));
     }
-    if (total > VD_ANNOTATIONS_LEN_MAX)
+    if (vd_annotations_len(annotations) > VD_ANNOTATIONS_LEN_MAX)
         vd_violations_add(out, VD_VIOLATION_TOO_LONG, &path, vd_shown_nothing(),
                           "may not be more than %d bytes", VD_ANNOTATIONS_LEN_MAX);
     vd_buf_release(&why);

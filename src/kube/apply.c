@@ -7,6 +7,8 @@
  */
 #include "kinds/object_apply.h"
 
+#include "base/limits.h"
+#include "kinds/metadata.h"
 #include "kinds/object.h"
 #include "kinds/object_merge.h"
 #include "kube/decode.h"
@@ -43,11 +45,12 @@ static bool check_name(struct vd_call *call, struct vd_json *config)
     return true;
 }
 
-static bool check_type(struct vd_call *call, const struct vd_json *config)
+static bool check_type(struct vd_call *call, struct vd_json *config)
 {
     struct vd_slice version = vd_json_text(vd_json_get(config, VD_SLICE("apiVersion")));
     struct vd_slice kind = vd_json_text(vd_json_get(config, VD_SLICE("kind")));
     struct vd_error error;
+    vd_meta_fill_texts(config);
     if (!version.n || !kind.n)
         return reply_bad(call, "invalid object type: the configuration has no apiVersion or kind");
     if (!vd_slice_eq(kind, call->kind->kind)) {
@@ -169,13 +172,14 @@ static void reply_conflicts(struct vd_call *call, const struct vd_apply *apply)
 
 /* ---- applying ---- */
 
-/* Client-side apply of the same manager goes on from what is applied here. */
+/* Client-side apply of the same manager goes on from what is applied here, unless that is too long
+ * for an annotation: then it begins anew. */
 static void note_last_applied(struct vd_call *call, const struct vd_apply *apply)
 {
     struct vd_slice key = VD_SLICE(VD_LAST_APPLIED), before;
     struct vd_buf text = {0};
     if (!vd_slice_is(apply->who.manager, "kubectl") ||
-        !vd_meta_annotation(apply->object, key, &before))
+        !vd_meta_annotation(apply->object, key, &before) || !before.n)
         return;
     struct vd_json *config = vd_json_clone(&call->arena, apply->config);
     vd_meta_remove_annotation(config, key);
@@ -183,6 +187,8 @@ static void note_last_applied(struct vd_call *call, const struct vd_apply *apply
     vd_buf_add_char(&text, '\n');
     vd_meta_set_annotation(&call->arena, apply->object, key, vd_buf_slice(&text));
     vd_buf_release(&text);
+    if (vd_annotations_len(vd_meta_annotations(apply->object)) > VD_ANNOTATIONS_LEN_MAX)
+        vd_meta_remove_annotation(apply->object, key);
 }
 
 /* The object that results, and call->managed. NULL: the call has been answered. */

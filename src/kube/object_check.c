@@ -27,6 +27,7 @@ static struct vd_slice text_or(struct vd_call *call, struct vd_json *object, str
 bool vd_call_check_kind(struct vd_call *call, const struct vd_kind *expected,
                         struct vd_json *object)
 {
+    vd_meta_fill_texts(object);
     struct vd_slice api_version = text_or(call, object, VD_SLICE("apiVersion"),
                                           expected->api_version);
     struct vd_slice kind = text_or(call, object, VD_SLICE("kind"), expected->kind);

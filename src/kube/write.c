@@ -77,9 +77,17 @@ void vd_call_create(struct vd_call *call)
         vd_call_create_object(call, object);
 }
 
+/* What a request's nulls are: an applied configuration of a custom kind is not read by its schema,
+ * so that nulls in it are refused where the schema does not allow them. */
+static struct vd_pruned nulls_of(const struct vd_call *call)
+{
+    return (struct vd_pruned){.keeps_nulls = call->applied && !call->kind->builtin,
+                              .empty_texts = call->kind->builtin};
+}
+
 void vd_call_create_object(struct vd_call *call, struct vd_json *object)
 {
-    struct vd_pruned pruned = {0};
+    struct vd_pruned pruned = nulls_of(call);
     call->guard_count = 0;
     if (!vd_call_check_kind(call, call->kind, object) || !vd_call_check_space(call, object) ||
         !vd_call_check_namespace(call) || !vd_call_check_definition(call))
@@ -194,18 +202,23 @@ static bool is_finished(const struct vd_json *object)
            vd_json_count(vd_json_dig(object, "spec", "finalizers", NULL)) == 0;
 }
 
-/* Brings the record up to date. What changes nothing is written as it was, whatever the
- * order in which it came: then there is no event. */
+/* Brings the record up to date. What changes nothing but times in the record is written as it
+ * was, whatever the order in which it came: then there is no event. An apply cannot see that
+ * itself, since defaults are filled in behind it, and one inside an atomic map makes its
+ * configuration differ from what is stored. */
 static struct vd_json *track(struct vd_call *call, const struct vd_json *old,
                              struct vd_json *object, const struct vd_json *managed)
 {
     bool changed = !call->applied && vd_call_track(call, old, object, managed);
-    if (changed || !vd_slice_eq(call->managed_before, call->managed))
+    if (changed || !vd_managed_is_same(&call->arena, call->managed_before, call->managed))
         return object;
     struct vd_json *same = vd_json_clone(&call->arena, old);
     vd_meta_set_resource_version(&call->arena, same, VD_SLICE(""));
+    if (!vd_json_eq(same, object))
+        return object;
+    call->managed = call->managed_before;
     /* With its version, which stays where it stands among the members. */
-    return vd_json_eq(same, object) ? vd_json_clone(&call->arena, old) : object;
+    return vd_json_clone(&call->arena, old);
 }
 
 /* Proposes a new version with which nothing is wrong. */
@@ -228,7 +241,7 @@ static void write_valid(struct vd_call *call, struct vd_json *object)
 void vd_call_write_new(struct vd_call *call, const struct vd_json *old, struct vd_json *object,
                        bool is_put)
 {
-    struct vd_pruned pruned = {0};
+    struct vd_pruned pruned = nulls_of(call);
     if (!vd_call_check_kind(call, call->kind, object) || !vd_call_check_space(call, object))
         return;
     struct vd_json *managed = vd_json_remove(vd_json_get(object, VD_SLICE("metadata")),
