@@ -2,6 +2,7 @@
 #include "kinds/metadata.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/limits.h"
 #include "base/vec.h"
@@ -110,25 +111,40 @@ static void check_annotations(const struct vd_json *annotations, struct vd_viola
     vd_buf_release(&why);
 }
 
+/* The group and version of "group/version", "/v1" or "v1"; what is none of them has no version. */
+static void split_version(struct vd_slice text, struct vd_slice *group, struct vd_slice *version)
+{
+    *version = text;
+    *group = VD_SLICE("");
+    if (text.n && memchr(text.p, '/', text.n))
+        vd_slice_cut(version, '/', group);
+    if (version->n && memchr(version->p, '/', version->n))
+        *version = VD_SLICE("");
+}
+
 static void check_owner(const struct vd_json *owner, struct vd_violations *out)
 {
     static const struct {
         const char *field, *detail;
     } needed[] = {
-        {"apiVersion", "version must not be empty"},
         {"kind", "must not be empty"},
         {"name", "must not be empty"},
         {"uid", "must not be empty"},
     };
     struct vd_field_path path = vd_field_member(&root, VD_SLICE("ownerReferences"));
+    struct vd_field_path version_path = vd_field_member(&path, VD_SLICE("apiVersion"));
+    struct vd_slice group, version, api_version = text_at(owner, "apiVersion");
+    split_version(api_version, &group, &version);
+    if (version.n == 0)
+        vd_violations_add(out, VD_VIOLATION_INVALID, &version_path, vd_shown_text(out, api_version),
+                          "%s", "version must not be empty");
     for (size_t i = 0; i < sizeof needed / sizeof *needed; i++) {
         struct vd_field_path at = vd_field_member(&path, vd_slice_of(needed[i].field));
         if (text_at(owner, needed[i].field).n == 0)
             vd_violations_add(out, VD_VIOLATION_INVALID, &at, VD_SLICE("\"\""), "%s",
                               needed[i].detail);
     }
-    if (vd_slice_is(text_at(owner, "apiVersion"), "v1") &&
-        vd_slice_is(text_at(owner, "kind"), "Event"))
+    if (group.n == 0 && vd_slice_is(version, "v1") && vd_slice_is(text_at(owner, "kind"), "Event"))
         vd_violations_add(out, VD_VIOLATION_INVALID, &path, vd_shown_json(out, owner), "%s",
                           "/v1, Kind=Event is disallowed from being an owner");
 }

@@ -12,6 +12,7 @@
 #include "kube/decode.h"
 #include "kube/escalation_check.h"
 #include "kube/field_manager.h"
+#include "kube/metadata_notice.h"
 #include "kube/object_check.h"
 #include "kube/object_meta.h"
 #include "kube/proposal.h"
@@ -35,6 +36,16 @@ static void stamp_new(struct vd_call *call, struct vd_json *object)
     vd_meta_set_resource_version(a, object, VD_SLICE(""));
     if (call->kind->counts_generation)
         vd_meta_set_generation(a, object, 1);
+}
+
+static void make_name(struct vd_call *call, struct vd_json *object)
+{
+    struct vd_slice base = vd_meta_generate_name(object);
+    call->makes_name = !vd_meta_name(object).n && base.n;
+    if (call->makes_name)
+        vd_meta_set_name(&call->arena, object,
+                         call->kube->make_name ? call->kube->make_name(&call->arena, base)
+                                               : vd_name_generate(&call->arena, base));
 }
 
 /* A new namespace is active, and is emptied before it goes. */
@@ -98,17 +109,18 @@ void vd_call_create_object(struct vd_call *call, struct vd_json *object)
         vd_call_reply_status(call, &status);
         return;
     }
-    if (call->kind->has_status) /* a new object has none but the server's */
-        vd_json_remove(object, VD_SLICE("status"));
     vd_object_prepare(call->kind, &call->arena, object, true, &pruned);
+    /* A new object has no status but the schema's; what the client says of it has to be known. */
+    if (call->kind->has_status && vd_json_remove(object, VD_SLICE("status")))
+        vd_object_catch_up(call->kind, &call->arena, object);
     vd_meta_drop_empty(object);
-    bool ok = vd_call_check_fields(call, call->kind, &pruned);
+    bool ok = vd_call_check_fields(call, call->kind, &pruned, object);
     vd_pruned_release(&pruned);
     if (!ok)
         return;
-    if (!vd_meta_name(object).n && vd_meta_generate_name(object).n)
-        vd_meta_set_name(&call->arena, object,
-                         vd_name_generate(&call->arena, vd_meta_generate_name(object)));
+    vd_call_drop_repeated_owners(call, object);
+    vd_call_warn_of_finalizers(call, object, NULL);
+    make_name(call, object);
     stamp_new(call, object);
     furnish_namespace(call, object);
     if (!call->applied)
@@ -256,17 +268,19 @@ void vd_call_write_new(struct vd_call *call, const struct vd_json *old, struct v
         vd_status_door_fill(&call->arena, object, old);
     vd_object_prepare(call->kind, &call->arena, object, false, &pruned);
     vd_meta_drop_empty(object);
-    bool ok = vd_call_check_fields(call, call->kind, &pruned);
+    bool ok = vd_call_check_fields(call, call->kind, &pruned, object);
     vd_pruned_release(&pruned);
     if (!ok || !check_preconditions(call, object, is_put) ||
         !vd_call_check_boundary(call, object, old))
         return;
+    vd_call_drop_repeated_owners(call, object);
     keep_metadata(call, old, object);
     object = vd_status_door_pass(call->kind, &call->arena, object, old, vd_call_is_at_status(call));
     object = through_finalize(call, old, object);
     if (vd_call_is_at_status(call))
         vd_conditions_keep(call->kind, &call->arena, object, old);
     count_generation(call, old, object);
+    vd_call_warn_of_finalizers(call, object, old);
     object = track(call, old, object, managed);
     vd_call_validate(call, object, old, write_valid);
 }
