@@ -266,9 +266,13 @@ void vd_call_write_new(struct vd_call *call, const struct vd_json *old, struct v
     }
     if (is_put && vd_call_is_at_status(call))
         vd_status_door_fill(&call->arena, object, old);
+    /* A strict request that is refused is shown what was wrong with it. */
+    const struct vd_json *sent = call->validation == VD_FIELDS_STRICT
+                                     ? vd_json_clone(&call->arena, object)
+                                     : object;
     vd_object_prepare(call->kind, &call->arena, object, false, &pruned);
     vd_meta_drop_empty(object);
-    bool ok = vd_call_check_fields(call, call->kind, &pruned, object);
+    bool ok = vd_call_check_fields(call, call->kind, &pruned, sent);
     vd_pruned_release(&pruned);
     if (!ok || !check_preconditions(call, object, is_put) ||
         !vd_call_check_boundary(call, object, old))
