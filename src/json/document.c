@@ -344,3 +344,12 @@ struct vd_json *vd_json_clone(struct vd_arena *a, const struct vd_json *v)
 {
     return copy_tree(a, v, false);
 }
+
+void vd_json_make_text(struct vd_json *null)
+{
+    assert(null->type == VD_JSON_NULL);
+    null->type = VD_JSON_STRING;
+    null->flags |= VD_JSON_PLAIN_TEXT;
+    null->text_p = "";
+    null->n = 0;
+}

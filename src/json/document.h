@@ -223,4 +223,7 @@ struct vd_json *vd_json_remove_after(struct vd_json *container, struct vd_json *
  * which must be in no container, becomes null: its children have moved. */
 void vd_json_assign(struct vd_json *v, struct vd_json *value);
 
+/* A null becomes the empty string, in the place and under the key it has. */
+void vd_json_make_text(struct vd_json *null);
+
 #endif

@@ -10,6 +10,7 @@
 
 #include <assert.h>
 
+#include "base/buf.h"
 #include "base/limits.h"
 #include "base/utf8.h"
 #include "json/compare.h"
@@ -330,17 +331,43 @@ static int check_shape(const struct vd_json *patch, struct vd_error *error)
     return VD_OK;
 }
 
-int vd_json_patch_parse(struct vd_arena *a, struct vd_slice text, struct vd_json **out,
+int vd_json_patch_parse(struct vd_arena *a, struct vd_slice text,
+                        const struct vd_json_options *options, struct vd_json **out,
                         struct vd_error *error)
 {
-    struct vd_json_options options = {.len_max = VD_JSON_PATCH_LEN_MAX};
+    struct vd_json_options own = options ? *options : (struct vd_json_options){0};
     struct vd_json *patch;
-    int code = vd_json_parse(a, text, &options, &patch, error);
+    own.len_max = VD_JSON_PATCH_LEN_MAX;
+    int code = vd_json_parse(a, text, &own, &patch, error);
+    if (code == VD_ERR_LIMIT && text.n <= VD_JSON_PATCH_LEN_MAX)
+        return VD_ERR_INVALID;
     if (code == VD_OK)
         code = check_shape(patch, error);
     if (code == VD_OK)
         *out = patch;
     return code;
+}
+
+void vd_json_patch_unknown(const struct vd_json *patch,
+                           void (*unknown)(void *context, struct vd_slice place), void *context)
+{
+    static const char *const known[] = {"op", "path", "from", "value"};
+    size_t number = 0;
+    VD_JSON_EACH (item, patch) {
+        VD_JSON_EACH (member, item) {
+            bool found = false;
+            for (size_t i = 0; i < sizeof known / sizeof *known && !found; i++)
+                found = vd_slice_is(vd_json_key(member), known[i]);
+            if (found)
+                continue;
+            struct vd_buf place = {0};
+            vd_buf_addf(&place, "[%zu].%.*s", number,
+                        VD_FMT(vd_utf8_cut(vd_json_key(member), 160)));
+            unknown(context, vd_buf_slice(&place));
+            vd_buf_release(&place);
+        }
+        number++;
+    }
 }
 
 int vd_json_patch(struct vd_arena *a, struct vd_json *doc, const struct vd_json *patch,

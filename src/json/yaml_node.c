@@ -345,14 +345,15 @@ static void duplicate_report(struct vd_yaml_reader *r, const struct vd_yaml_memb
     vd_yaml_path(r, &path);
     vd_buf_addf(&path, "%s%.*s", path.n ? "." : "",
                 VD_FMT(vd_utf8_cut(again->key, EXCERPT_LEN_MAX)));
-    r->options.on_duplicate(r->options.context, vd_buf_slice(&path), again->position);
+    r->options.on_duplicate(r->options.context,
+                            &(struct vd_yaml_duplicate){vd_buf_slice(&path), again->key,
+                                                        again->position, again->value_at});
     vd_buf_release(&path);
 }
 
-/* `again` has the key of `first`, both in the map itself. `known`: so has a
- * member between them. */
+/* `again` has the key of `first`, both in the map itself. */
 static int member_repeats(struct vd_yaml_reader *r, struct vd_yaml_member *first,
-                          struct vd_yaml_member *again, bool known)
+                          struct vd_yaml_member *again)
 {
     if (r->options.duplicates == VD_YAML_DUPLICATES_REJECT) {
         vd_error_set(&r->error, VD_ERR_INVALID,
@@ -360,7 +361,7 @@ static int member_repeats(struct vd_yaml_reader *r, struct vd_yaml_member *first
                      VD_FMT(vd_utf8_cut(again->key, EXCERPT_LEN_MAX)), first->position.line);
         return vd_yaml_fail(r, again->position);
     }
-    if (r->options.duplicates == VD_YAML_DUPLICATES_REPORT && !known)
+    if (r->options.duplicates == VD_YAML_DUPLICATES_REPORT)
         duplicate_report(r, again);
     first->value = again->value;
     first->position = again->position;
@@ -371,13 +372,12 @@ static int member_repeats(struct vd_yaml_reader *r, struct vd_yaml_member *first
 static int members_settle(struct vd_yaml_reader *r, struct vd_yaml_member **same, size_t n)
 {
     struct vd_yaml_member *winner = NULL;
-    size_t repeats = 0;
     int code = VD_OK;
     for (size_t i = 0; !code && i < n; i++) {
         if (same[i]->merged)
             continue;
         if (winner)
-            code = member_repeats(r, winner, same[i], repeats++ > 0);
+            code = member_repeats(r, winner, same[i]);
         else
             winner = same[i];
     }
@@ -452,10 +452,9 @@ static int read_member(struct vd_yaml_reader *r, struct vd_yaml_frame *frame, si
     frame->key = merge ? VD_SLICE("<<") : member.key;
     if (merge)
         return read_merge(r, depth);
-    struct vd_yaml_position at;
-    code = read_next(r, YAML_NO_EVENT, depth, &at, &member.value);
+    code = read_next(r, YAML_NO_EVENT, depth, &member.value_at, &member.value);
     if (!code)
-        code = vd_yaml_charge(r, at, 0, member.key.n);
+        code = vd_yaml_charge(r, member.value_at, 0, member.key.n);
     if (!code)
         *VD_VEC_PUSH(&r->members) = member;
     return code;

@@ -290,10 +290,11 @@ struct vd_yaml_position vd_yaml_reader_failed_at(const struct vd_yaml_reader *r)
     return r->failed_at;
 }
 
-int vd_yaml_read(struct vd_arena *arena, struct vd_slice text, struct vd_json **document,
-                 struct vd_error *error)
+int vd_yaml_read_with(struct vd_arena *arena, struct vd_slice text,
+                      const struct vd_yaml_options *options, struct vd_json **document,
+                      struct vd_error *error)
 {
-    struct vd_yaml_reader *r = vd_yaml_reader_new(text, NULL);
+    struct vd_yaml_reader *r = vd_yaml_reader_new(text, options);
     struct vd_json *first = NULL, *second = NULL;
     int code = vd_yaml_reader_next(r, arena, &first, error);
     if (!code && first)
@@ -307,4 +308,10 @@ int vd_yaml_read(struct vd_arena *arena, struct vd_slice text, struct vd_json **
         *document = first;
     vd_yaml_reader_free(r);
     return code;
+}
+
+int vd_yaml_read(struct vd_arena *arena, struct vd_slice text, struct vd_json **document,
+                 struct vd_error *error)
+{
+    return vd_yaml_read_with(arena, text, NULL, document, error);
 }

@@ -49,9 +49,17 @@ struct vd_yaml_reader;
  * first member's place and the last one's value remain, as in json/parse.h. */
 enum vd_yaml_duplicates {
     VD_YAML_DUPLICATES_REJECT, /* fail with VD_ERR_INVALID */
-    VD_YAML_DUPLICATES_REPORT, /* call `on_duplicate` once for each such key, for the
-                                * first VD_JSON_DUPLICATES_MAX of the document */
+    VD_YAML_DUPLICATES_REPORT, /* call `on_duplicate` each time that a key comes again, for the
+                                * first VD_JSON_DUPLICATES_MAX of the document; inner maps come
+                                * before the map that holds them */
     VD_YAML_DUPLICATES_LAST,   /* say nothing */
+};
+
+/* A key that its map already has; borrowed for the call. */
+struct vd_yaml_duplicate {
+    struct vd_slice path, key;
+    struct vd_yaml_position at;       /* where the key stands again */
+    struct vd_yaml_position value_at; /* where its value begins */
 };
 
 struct vd_yaml_options {
@@ -59,9 +67,8 @@ struct vd_yaml_options {
     uint32_t lines_skipped; /* lines of the file before the text, as with front matter */
     enum vd_yaml_duplicates duplicates;
 
-    /* For VD_YAML_DUPLICATES_REPORT: the path of the key, borrowed for the
-     * call, and where it stands again. */
-    void (*on_duplicate)(void *context, struct vd_slice path, struct vd_yaml_position at);
+    /* For VD_YAML_DUPLICATES_REPORT. */
+    void (*on_duplicate)(void *context, const struct vd_yaml_duplicate *again);
     void *context;
 };
 
@@ -94,5 +101,10 @@ struct vd_yaml_position vd_yaml_reader_failed_at(const struct vd_yaml_reader *r)
 /* A text that is exactly one document; none and several are VD_ERR_INVALID. */
 int vd_yaml_read(struct vd_arena *arena, struct vd_slice text, struct vd_json **document,
                  struct vd_error *error) VD_MUST_USE;
+
+/* The same with options, NULL for none. */
+int vd_yaml_read_with(struct vd_arena *arena, struct vd_slice text,
+                      const struct vd_yaml_options *options, struct vd_json **document,
+                      struct vd_error *error) VD_MUST_USE;
 
 #endif

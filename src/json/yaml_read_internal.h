@@ -18,7 +18,7 @@
 struct vd_yaml_member {
     struct vd_slice key;
     struct vd_json *value; /* its own, or, if merged, the one to copy */
-    struct vd_yaml_position position;
+    struct vd_yaml_position position, value_at;
     bool merged;
     bool dropped; /* another member with this key wins */
 };

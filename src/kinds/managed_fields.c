@@ -71,6 +71,28 @@ void vd_managed_read(struct vd_managed *m, struct vd_arena *a, struct vd_slice j
     }
 }
 
+bool vd_managed_is_same(struct vd_arena *a, struct vd_slice one, struct vd_slice other)
+{
+    struct vd_managed l, r;
+    if (vd_slice_eq(one, other))
+        return true;
+    vd_managed_read(&l, a, one);
+    vd_managed_read(&r, a, other);
+    if (l.n != r.n)
+        return false;
+    for (size_t i = 0; i < l.n; i++) {
+        const struct vd_managed_entry *x = &l.p[i], *y = NULL;
+        for (size_t j = 0; j < r.n && !y; j++)
+            if (r.p[j].applied == x->applied && vd_slice_eq(r.p[j].manager, x->manager) &&
+                vd_slice_eq(r.p[j].subresource, x->subresource) &&
+                vd_slice_eq(r.p[j].api_version, x->api_version))
+                y = &r.p[j];
+        if (!y || !vd_slice_eq(x->fields, y->fields))
+            return false;
+    }
+    return true;
+}
+
 bool vd_managed_is_reset(const struct vd_json *list)
 {
     return vd_json_is(list, VD_JSON_ARRAY) &&

@@ -63,6 +63,10 @@ bool vd_managed_take(struct vd_managed *m, struct vd_arena *a,
 /* Does a client that sends this list want the record wiped? [] and [{}] say so. */
 bool vd_managed_is_reset(const struct vd_json *list);
 
+/* Whether two lists that vd_managed_write() made say the same but for the times of their entries.
+ */
+bool vd_managed_is_same(struct vd_arena *a, struct vd_slice one, struct vd_slice other);
+
 /* Adds the list; nothing if there are no entries. */
 void vd_managed_write(struct vd_buf *out, const struct vd_managed *m);
 

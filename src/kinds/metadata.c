@@ -83,14 +83,20 @@ static bool check_annotation_key(struct vd_slice key, struct vd_buf *why)
     return ok;
 }
 
+size_t vd_annotations_len(const struct vd_json *annotations)
+{
+    size_t total = 0;
+    VD_JSON_EACH (annotation, annotations)
+        total += vd_json_key(annotation).n + vd_json_text(annotation).n;
+    return total;
+}
+
 static void check_annotations(const struct vd_json *annotations, struct vd_violations *out)
 {
     struct vd_field_path path = vd_field_member(&root, VD_SLICE("annotations"));
     struct vd_buf why = {0};
-    size_t total = 0;
     VD_JSON_EACH (annotation, annotations) {
         struct vd_slice key = vd_json_key(annotation);
-        total += key.n + vd_json_text(annotation).n;
         /* Most keys have no capitals, and then no copy is needed. */
         if (vd_label_key_check(key, NULL))
             continue;
@@ -99,10 +105,21 @@ static void check_annotations(const struct vd_json *annotations, struct vd_viola
             vd_violations_add(out, VD_VIOLATION_INVALID, &path, vd_shown_text(out, key), "%s",
                               vd_buf_text(&why));
     }
-    if (total > VD_ANNOTATIONS_LEN_MAX)
+    if (vd_annotations_len(annotations) > VD_ANNOTATIONS_LEN_MAX)
         vd_violations_add(out, VD_VIOLATION_TOO_LONG, &path, vd_shown_nothing(),
                           "may not be more than %d bytes", VD_ANNOTATIONS_LEN_MAX);
     vd_buf_release(&why);
+}
+
+/* The group and version of "group/version", "/v1" or "v1"; what is none of them has no version. */
+static void split_version(struct vd_slice text, struct vd_slice *group, struct vd_slice *version)
+{
+    *version = text;
+    *group = VD_SLICE("");
+    if (text.n && memchr(text.p, '/', text.n))
+        vd_slice_cut(version, '/', group);
+    if (version->n && memchr(version->p, '/', version->n))
+        *version = VD_SLICE("");
 }
 
 static void check_owner(const struct vd_json *owner, struct vd_violations *out)
@@ -110,20 +127,24 @@ static void check_owner(const struct vd_json *owner, struct vd_violations *out)
     static const struct {
         const char *field, *detail;
     } needed[] = {
-        {"apiVersion", "version must not be empty"},
         {"kind", "must not be empty"},
         {"name", "must not be empty"},
         {"uid", "must not be empty"},
     };
     struct vd_field_path path = vd_field_member(&root, VD_SLICE("ownerReferences"));
+    struct vd_field_path version_path = vd_field_member(&path, VD_SLICE("apiVersion"));
+    struct vd_slice group, version, api_version = text_at(owner, "apiVersion");
+    split_version(api_version, &group, &version);
+    if (version.n == 0)
+        vd_violations_add(out, VD_VIOLATION_INVALID, &version_path, vd_shown_text(out, api_version),
+                          "%s", "version must not be empty");
     for (size_t i = 0; i < sizeof needed / sizeof *needed; i++) {
         struct vd_field_path at = vd_field_member(&path, vd_slice_of(needed[i].field));
         if (text_at(owner, needed[i].field).n == 0)
             vd_violations_add(out, VD_VIOLATION_INVALID, &at, VD_SLICE("\"\""), "%s",
                               needed[i].detail);
     }
-    if (vd_slice_is(text_at(owner, "apiVersion"), "v1") &&
-        vd_slice_is(text_at(owner, "kind"), "Event"))
+    if (group.n == 0 && vd_slice_is(version, "v1") && vd_slice_is(text_at(owner, "kind"), "Event"))
         vd_violations_add(out, VD_VIOLATION_INVALID, &path, vd_shown_json(out, owner), "%s",
                           "/v1, Kind=Event is disallowed from being an owner");
 }

@@ -37,4 +37,7 @@ void vd_metadata_check_update(const struct vd_json *object, const struct vd_json
  */
 void vd_metadata_inherit(struct vd_arena *arena, struct vd_json *object, const struct vd_json *old);
 
+/* The bytes of the annotations, keys and values, which VD_ANNOTATIONS_LEN_MAX bounds. */
+size_t vd_annotations_len(const struct vd_json *annotations);
+
 #endif

@@ -94,6 +94,11 @@ bool vd_schema_validate_change(const struct vd_schema *s, const struct vd_json *
 struct vd_pruned {
     VD_VEC(struct vd_slice) paths;
     struct vd_arena arena;
+
+    /* What becomes of a null outside of metadata where the schema wants a value and has no default
+     * for it. If neither is set, it goes. */
+    bool keeps_nulls; /* it stays, for the validation to refuse */
+    bool empty_texts; /* in a map of strings it is the empty string, as Go reads it */
 };
 
 void vd_pruned_release(struct vd_pruned *p);
@@ -101,7 +106,7 @@ void vd_pruned_release(struct vd_pruned *p);
 /*
  * Takes out the fields that the schema does not know, and nulls where it wants a
  * value and has no default for it. *pruned (NULL allowed) learns of the unknown
- * fields.
+ * fields, and may say something else about nulls.
  */
 void vd_schema_prune(const struct vd_schema *s, struct vd_json *object, struct vd_pruned *pruned);
 

@@ -176,6 +176,13 @@ static inline uint32_t vd_name_words_hash(struct vd_name_words words, size_t n)
 bool vd_schema_check_list(const struct vd_schema_node *node, const struct vd_json *array,
                           const struct vd_field_path *path, struct vd_violations *out);
 
+/* Whether a list somewhere in the value breaks its x-kubernetes-list-type. */
+bool vd_schema_has_bad_lists(const struct vd_schema_node *node, const struct vd_json *value);
+
+/* Whether two values are the same; the order of a list of type map does not matter. */
+bool vd_schema_same(const struct vd_schema_node *node, const struct vd_json *value,
+                    const struct vd_json *old);
+
 /* For each element of an array of type map, the element of `old` with the same keys or
  * NULL; to be freed. Takes n log n steps. */
 const struct vd_json **vd_schema_correlate(const struct vd_schema_node *node,

@@ -12,6 +12,7 @@
 #include "base/alloc.h"
 #include "kinds/schema_internal.h"
 #include "json/compare.h"
+#include "json/key_index.h"
 #include "json/stable_hash.h"
 
 enum {
@@ -209,4 +210,73 @@ const struct vd_json **vd_schema_correlate(const struct vd_schema_node *node,
     }
     free(elements);
     return found;
+}
+
+/* ---- what was there before ---- */
+
+/* The node of a member; NULL: the schema says nothing of it. */
+static const struct vd_schema_node *member_node(const struct vd_schema_node *node,
+                                                const struct vd_json *member)
+{
+    const struct vd_schema_property *property = vd_schema_find(node, vd_json_key(member));
+    return property ? property->node : node->additional;
+}
+
+bool vd_schema_has_bad_lists(const struct vd_schema_node *node, const struct vd_json *value)
+{
+    if (!node || !value || value->type < VD_JSON_ARRAY)
+        return false;
+    bool array = vd_json_is(value, VD_JSON_ARRAY);
+    if (array && node->list_type != VD_LIST_ATOMIC &&
+        !vd_schema_check_list(node, value, NULL, NULL))
+        return true;
+    VD_JSON_EACH (child, value)
+        if (vd_schema_has_bad_lists(array ? node->items : member_node(node, child), child))
+            return true;
+    return false;
+}
+
+static bool same_items(const struct vd_schema_node *node, const struct vd_json *value,
+                       const struct vd_json *old)
+{
+    const struct vd_json **olds = vd_schema_correlate(node, value, old);
+    size_t index = 0;
+    bool equal = true;
+    VD_JSON_EACH (item, value) {
+        equal = olds[index] && vd_schema_same(node->items, item, olds[index]);
+        index++;
+        if (!equal)
+            break;
+    }
+    free(olds);
+    return equal;
+}
+
+static bool same_members(const struct vd_schema_node *node, const struct vd_json *value,
+                         const struct vd_json *old)
+{
+    struct vd_key_index olds;
+    bool equal = true;
+    vd_key_index_init(&olds, old);
+    VD_JSON_EACH (member, value) {
+        const struct vd_json *was = vd_key_index_get(&olds, vd_json_key(member));
+        equal = was && vd_schema_same(member_node(node, member), member, was);
+        if (!equal)
+            break;
+    }
+    vd_key_index_release(&olds);
+    return equal;
+}
+
+bool vd_schema_same(const struct vd_schema_node *node, const struct vd_json *value,
+                    const struct vd_json *old)
+{
+    if (vd_json_eq(value, old))
+        return true;
+    if (!node || value->type != old->type || value->type < VD_JSON_ARRAY ||
+        vd_json_count(value) != vd_json_count(old))
+        return false;
+    if (vd_json_is(value, VD_JSON_OBJECT))
+        return same_members(node, value, old);
+    return node->list_type == VD_LIST_MAP && same_items(node, value, old);
 }

@@ -8,7 +8,8 @@
  *
  * The same walk takes out nulls that the schema does not allow and has no default
  * for: "spec": null is then the same as no spec, whatever made it. A null with a
- * default stays, for schema_default.c to replace.
+ * default stays, for schema_default.c to replace. struct vd_pruned says of requests where
+ * Kubernetes does something else with them.
  */
 #include "base/limits.h"
 #include "kinds/schema_internal.h"
@@ -40,10 +41,21 @@ static bool is_implicit(const struct vd_schema_node *node, struct vd_slice key)
 }
 
 /* What a member's fate is, and the node that goes on with it (NULL: nobody). */
-enum fate { KEEP, DROP_UNKNOWN, DROP_NULL };
+enum fate { KEEP, DROP_UNKNOWN, DROP_NULL, EMPTY_TEXT };
+
+/* A null that the schema neither allows nor has a default for. */
+static enum fate judge_null(bool in_map, const struct vd_schema_node *child,
+                            const struct vd_pruned *pruned)
+{
+    if (!pruned)
+        return DROP_NULL;
+    if (pruned->empty_texts && in_map && child->types == VD_TYPE_STRING)
+        return EMPTY_TEXT;
+    return pruned->keeps_nulls ? KEEP : DROP_NULL;
+}
 
 static enum fate judge(const struct vd_schema_node *node, const struct vd_json *member,
-                       const struct vd_schema_node **child)
+                       const struct vd_schema_node **child, const struct vd_pruned *pruned)
 {
     struct vd_slice key = vd_json_key(member);
     const struct vd_schema_property *property = vd_schema_find(node, key);
@@ -58,8 +70,21 @@ static enum fate judge(const struct vd_schema_node *node, const struct vd_json *
         return DROP_UNKNOWN;
     if (*child && vd_json_is(member, VD_JSON_NULL) && !((*child)->flags & VD_SCHEMA_NULLABLE) &&
         !(*child)->fallback)
-        return DROP_NULL;
+        return judge_null(!property && !implicit, *child, pruned);
     return KEEP;
+}
+
+/* Metadata is read into fields of their own: a null in it is the same as nothing. */
+static void prune_member(const struct vd_schema_node *node, const struct vd_schema_node *child,
+                         struct vd_json *member, const struct vd_field_path *at,
+                         struct vd_pruned *pruned)
+{
+    bool keeps = pruned && pruned->keeps_nulls;
+    if (keeps && child == node->metadata)
+        pruned->keeps_nulls = false;
+    prune(child, member, at, pruned);
+    if (pruned)
+        pruned->keeps_nulls = keeps;
 }
 
 static void prune_object(const struct vd_schema_node *node, struct vd_json *object,
@@ -69,16 +94,18 @@ static void prune_object(const struct vd_schema_node *node, struct vd_json *obje
     for (struct vd_json *member = vd_json_first(object), *next; member; member = next) {
         const struct vd_schema_node *child;
         next = vd_json_next(member);
-        enum fate fate = judge(node, member, &child);
+        enum fate fate = judge(node, member, &child, pruned);
         struct vd_field_path at = vd_field_member(path, vd_json_key(member));
-        if (fate != KEEP) {
+        if (fate == EMPTY_TEXT) {
+            vd_json_make_text(member);
+        } else if (fate != KEEP) {
             if (fate == DROP_UNKNOWN)
                 report(pruned, &at);
             vd_json_remove_after(object, before);
             continue;
         }
         if (child)
-            prune(child, member, &at, pruned);
+            prune_member(node, child, member, &at, pruned);
         before = member;
     }
 }

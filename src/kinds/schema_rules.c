@@ -167,6 +167,7 @@ const struct vd_cel_host vd_schema_cel_host = {format_faults};
 /* A value beside its stored counterpart, if it has one. */
 struct pair {
     const struct vd_json *value, *old;
+    const struct vd_schema_node *node;
 };
 
 struct rule_walk {
@@ -186,8 +187,8 @@ static void walk(struct rule_walk *w, const struct vd_schema_node *node, struct 
 static bool is_unchanged(const struct pair *pair, const struct pair *parent)
 {
     if (pair->old)
-        return vd_json_eq(pair->value, pair->old);
-    return parent && parent->old && vd_json_eq(parent->value, parent->old);
+        return vd_schema_same(pair->node, pair->value, pair->old);
+    return parent && parent->old && vd_schema_same(parent->node, parent->value, parent->old);
 }
 
 static void add(struct rule_walk *w, enum vd_violation_type type, const struct vd_field_path *path,
@@ -323,10 +324,9 @@ static void check_rule(struct rule_walk *w, const struct vd_schema_rules *rules,
         bool ok = w->ok;
         set_old_self(w, rules, pair, false);
         report(w, rules, path, rule);
-        if (!rule->uses_old_self && is_unchanged(pair, parent)) {
-            vd_violations_pass(w->out, before, dropped);
+        if (!rule->uses_old_self && is_unchanged(pair, parent) &&
+            vd_violations_pass(w->out, before, dropped))
             w->ok = ok;
-        }
     } else {
         explain_error(w, rules, path, rule,
                       result.kind == VD_CEL_ERROR ? result.s : VD_SLICE("no such overload"));
@@ -347,7 +347,8 @@ static void walk_object(struct rule_walk *w, const struct vd_schema_node *node, 
             continue;
         struct vd_field_path at = property ? vd_field_member(path, vd_json_key(member))
                                            : vd_field_key(path, vd_json_key(member));
-        struct pair below = {member, changes ? vd_key_index_get(&olds, vd_json_key(member)) : NULL};
+        struct pair below = {member, changes ? vd_key_index_get(&olds, vd_json_key(member)) : NULL,
+                             child};
         walk(w, child, below, &pair, &at);
     }
     if (changes)
@@ -365,7 +366,7 @@ static void walk_array(struct rule_walk *w, const struct vd_schema_node *node, s
     size_t index = 0;
     VD_JSON_EACH (item, pair.value) {
         struct vd_field_path at = vd_field_element(path, index);
-        struct pair below = {item, old ? old[index] : NULL};
+        struct pair below = {item, old ? old[index] : NULL, node->items};
         walk(w, node->items, below, &pair, &at);
         index++;
     }
@@ -419,7 +420,7 @@ bool vd_schema_check_rules(const struct vd_schema *s, const struct vd_json *obje
     w.run.effort = &out->effort;
     w.run.host = &vd_schema_cel_host;
     w.run.cost_max = VD_CEL_CALL_COST_MAX;
-    walk(&w, s->root, (struct pair){object, old}, NULL, NULL);
+    walk(&w, s->root, (struct pair){object, old, s->root}, NULL, NULL);
     vd_cel_run_release(&w.run);
     vd_arena_release(&w.arena);
     return w.ok;

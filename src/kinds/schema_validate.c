@@ -28,6 +28,14 @@ struct walk {
     struct vd_effort *effort;
     size_t matches;            /* checks passed: which alternative came closest */
     const struct vd_json *old; /* what the next value to be checked was before, or NULL */
+    struct past *past;         /* of the whole object; NULL: it has none */
+};
+
+/* What the whole object was before. */
+struct past {
+    const struct vd_schema_node *root;
+    const struct vd_json *object;
+    bool looked, bad_lists; /* whether its lists were wrong: looked for when it matters */
 };
 
 static bool check(struct walk *w, const struct vd_schema_node *node, const struct vd_json *value,
@@ -44,10 +52,8 @@ static bool check_change(struct walk *w, const struct vd_schema_node *node,
         return true;
     if (!old || !w->out)
         return false;
-    if (vd_json_eq(value, old)) {
-        vd_violations_pass(w->out, before, dropped);
-        return true;
-    }
+    if (vd_schema_same(node, value, old))
+        return vd_violations_pass(w->out, before, dropped);
     w->out->list.n = before;
     w->out->dropped = dropped;
     w->old = old;
@@ -358,6 +364,22 @@ static bool check_items(struct walk *w, const struct vd_schema_node *node,
     return ok;
 }
 
+/* An object that had duplicates in some list may have them in all: as in Kubernetes, nothing of
+ * the kind is looked at then. */
+static bool check_list(struct walk *w, const struct vd_schema_node *node,
+                       const struct vd_json *value, const struct vd_field_path *path)
+{
+    struct past *past = w->past;
+    if (!past)
+        return vd_schema_check_list(node, value, path, w->out);
+    if (vd_schema_check_list(node, value, path, NULL))
+        return true;
+    if (!past->looked)
+        past->bad_lists = vd_schema_has_bad_lists(past->root, past->object);
+    past->looked = true;
+    return past->bad_lists || vd_schema_check_list(node, value, path, w->out);
+}
+
 static bool check_array(struct walk *w, const struct vd_schema_node *node,
                         const struct vd_json *value, const struct vd_json *old,
                         const struct vd_field_path *path)
@@ -373,15 +395,16 @@ static bool check_array(struct walk *w, const struct vd_schema_node *node,
     if (!ok && !w->out)
         return false;
     if (node->list_type != VD_LIST_ATOMIC)
-        ok &= vd_schema_check_list(node, value, path, w->out);
+        ok &= check_list(w, node, value, path);
     return ok;
 }
 
 /* apiVersion and kind of a resource are strings and metadata an object, said or
- * not; an embedded resource has to have them. */
+ * not; an embedded resource has to have them, even if it had none before. */
 static bool check_resource(struct walk *w, const struct vd_schema_node *node,
                            const struct vd_json *value, const struct vd_field_path *path)
 {
+    size_t before = w->out ? w->out->list.n : 0;
     bool ok = true;
     if (node->flags & VD_SCHEMA_EMBEDDED) {
         struct vd_violations found = {0};
@@ -395,6 +418,8 @@ static bool check_resource(struct walk *w, const struct vd_schema_node *node,
         struct vd_field_path at = vd_field_member(path, VD_SLICE("metadata"));
         ok &= check(w, node->metadata, metadata, &at);
     }
+    for (size_t i = before; w->out && i < w->out->list.n; i++)
+        w->out->list.p[i].is_firm = node->flags & VD_SCHEMA_EMBEDDED;
     return ok;
 }
 
@@ -624,6 +649,7 @@ bool vd_schema_validate_change(const struct vd_schema *s, const struct vd_json *
                                const struct vd_json *old, struct vd_violations *out)
 {
     assert(out);
-    struct walk w = {.out = out, .effort = &out->effort};
+    struct past past = {.root = s->root, .object = old};
+    struct walk w = {.out = out, .effort = &out->effort, .past = old ? &past : NULL};
     return check_change(&w, s->root, object, old, NULL);
 }

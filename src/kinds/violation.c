@@ -93,9 +93,9 @@ void vd_violations_add_at(struct vd_violations *v, enum vd_violation_type type,
         vd_excerpt_add(&v->scratch, detail, VD_VIOLATION_VALUE_LEN_MAX);
     }
     *VD_VEC_PUSH(&v->list) = (struct vd_violation){
-        type,
-        vd_arena_copy(&v->arena, field),
-        vd_arena_copy(&v->arena, vd_buf_slice(&v->scratch)),
+        .type = type,
+        .field = vd_arena_copy(&v->arena, field),
+        .message = vd_arena_copy(&v->arena, vd_buf_slice(&v->scratch)),
     };
 }
 
@@ -120,12 +120,18 @@ void vd_violations_add(struct vd_violations *v, enum vd_violation_type type,
     vd_buf_release(&detail);
 }
 
-void vd_violations_pass(struct vd_violations *v, size_t from, size_t dropped)
+bool vd_violations_pass(struct vd_violations *v, size_t from, size_t dropped)
 {
-    for (size_t i = from; i < v->list.n && v->passed.n < VD_VIOLATIONS_MAX; i++)
-        *VD_VEC_PUSH(&v->passed) = v->list.p[i];
-    v->list.n = from;
+    size_t kept = from;
+    for (size_t i = from; i < v->list.n; i++) {
+        if (v->list.p[i].is_firm)
+            v->list.p[kept++] = v->list.p[i];
+        else if (v->passed.n < VD_VIOLATIONS_MAX)
+            *VD_VEC_PUSH(&v->passed) = v->list.p[i];
+    }
+    v->list.n = kept;
     v->dropped = dropped;
+    return kept == from;
 }
 
 static bool has(const struct vd_violations *v, const struct vd_violation *one)
@@ -148,9 +154,10 @@ void vd_violations_merge(struct vd_violations *v, const struct vd_violations *fr
             v->dropped++;
         } else if (!has(v, one)) {
             *VD_VEC_PUSH(&v->list) = (struct vd_violation){
-                one->type,
-                vd_arena_copy(&v->arena, one->field),
-                vd_arena_copy(&v->arena, one->message),
+                .type = one->type,
+                .field = vd_arena_copy(&v->arena, one->field),
+                .message = vd_arena_copy(&v->arena, one->message),
+                .is_firm = one->is_firm,
             };
         }
     }

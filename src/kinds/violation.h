@@ -46,6 +46,7 @@ struct vd_violation {
     enum vd_violation_type type;
     struct vd_slice field;   /* "<nil>" for the object itself, as Kubernetes says */
     struct vd_slice message; /* without the field */
+    bool is_firm;            /* a reason to refuse the object even if it was so before */
 };
 
 /* `= {0}` is none. The texts live as long as the list. One thread. */
@@ -91,8 +92,9 @@ void vd_violations_add_at(struct vd_violations *v, enum vd_violation_type type,
                           struct vd_slice field, struct vd_slice shown, struct vd_slice detail);
 
 /* What was added behind the first `from`, with `dropped` as it was then, is no reason to
- * refuse the object: it was so before. It is kept in `passed`. */
-void vd_violations_pass(struct vd_violations *v, size_t from, size_t dropped);
+ * refuse the object: it was so before. It is kept in `passed`. What is firm stays; false if
+ * there is any. */
+bool vd_violations_pass(struct vd_violations *v, size_t from, size_t dropped);
 
 /* Adds all of `from`, but for those that `v` has already. */
 void vd_violations_merge(struct vd_violations *v, const struct vd_violations *from);

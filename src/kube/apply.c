@@ -7,6 +7,8 @@
  */
 #include "kinds/object_apply.h"
 
+#include "base/limits.h"
+#include "kinds/metadata.h"
 #include "kinds/object.h"
 #include "kinds/object_merge.h"
 #include "kube/decode.h"
@@ -43,22 +45,16 @@ static bool check_name(struct vd_call *call, struct vd_json *config)
     return true;
 }
 
-static bool check_type(struct vd_call *call, const struct vd_json *config)
+static bool check_type(struct vd_call *call, struct vd_json *config)
 {
     struct vd_slice version = vd_json_text(vd_json_get(config, VD_SLICE("apiVersion")));
     struct vd_slice kind = vd_json_text(vd_json_get(config, VD_SLICE("kind")));
     struct vd_error error;
-    if (!version.n || !kind.n)
-        return reply_bad(call, "invalid object type: the configuration has no apiVersion or kind");
-    if (!vd_slice_eq(kind, call->kind->kind)) {
-        vd_error_set(&error, VD_ERR_INVALID,
-                     "the kind in the data (%.*s) does not match the expected kind (%.*s)",
-                     VD_FMT(kind), VD_FMT(call->kind->kind));
-    } else if (!vd_slice_eq(version, call->kind->api_version)) {
-        vd_error_set(&error, VD_ERR_INVALID,
-                     "Incorrect version specified in apply patch. Specified patch version: %.*s, "
-                     "expected: %.*s",
-                     VD_FMT(version), VD_FMT(call->kind->api_version));
+    vd_meta_fill_texts(config);
+    if (!vd_slice_eq(kind, call->kind->kind) || !vd_slice_eq(version, call->kind->api_version)) {
+        bool grouped = version.n && memchr(version.p, '/', version.n);
+        vd_error_set(&error, VD_ERR_INVALID, "invalid object type: %s%.*s, Kind=%.*s",
+                     grouped ? "" : "/", VD_FMT(version), VD_FMT(kind));
     } else if (!vd_meta_check(config, &error)) {
         return true;
     }
@@ -122,16 +118,14 @@ static bool check_rest(struct vd_call *call, const struct vd_json *config,
     return vd_call_check_boundary(call, object, live);
 }
 
-/* Duplicate keys: refused, or warned of, as the request wants it. */
+/* Keys that are repeated: refused, or warned of, as the request wants it. */
 static bool check_strict(struct vd_call *call)
 {
     struct vd_buf text = {0};
     if (call->validation != VD_FIELDS_STRICT || call->warnings.n == 0)
         return true;
-    vd_buf_add_text(&text, "error strict decoding YAML: ");
-    for (size_t i = 0; i < call->warnings.n; i++)
-        vd_buf_addf(&text, "%s%.*s", i ? ", " : "", VD_FMT(call->warnings.p[i]));
-    call->warnings.n = 0;
+    vd_buf_add_text(&text, "error strict decoding YAML: error converting YAML to JSON: ");
+    vd_call_take_strict(call, &text);
     struct vd_slice all = vd_arena_copy(&call->arena, vd_buf_slice(&text));
     vd_buf_release(&text);
     return reply_bad(call, all.p);
@@ -172,13 +166,14 @@ static void reply_conflicts(struct vd_call *call, const struct vd_apply *apply)
 
 /* ---- applying ---- */
 
-/* Client-side apply of the same manager goes on from what is applied here. */
+/* Client-side apply of the same manager goes on from what is applied here, unless that is too long
+ * for an annotation: then it begins anew. */
 static void note_last_applied(struct vd_call *call, const struct vd_apply *apply)
 {
     struct vd_slice key = VD_SLICE(VD_LAST_APPLIED), before;
     struct vd_buf text = {0};
     if (!vd_slice_is(apply->who.manager, "kubectl") ||
-        !vd_meta_annotation(apply->object, key, &before))
+        !vd_meta_annotation(apply->object, key, &before) || !before.n)
         return;
     struct vd_json *config = vd_json_clone(&call->arena, apply->config);
     vd_meta_remove_annotation(config, key);
@@ -186,6 +181,8 @@ static void note_last_applied(struct vd_call *call, const struct vd_apply *apply
     vd_buf_add_char(&text, '\n');
     vd_meta_set_annotation(&call->arena, apply->object, key, vd_buf_slice(&text));
     vd_buf_release(&text);
+    if (vd_annotations_len(vd_meta_annotations(apply->object)) > VD_ANNOTATIONS_LEN_MAX)
+        vd_meta_remove_annotation(apply->object, key);
 }
 
 /* The object that results, and call->managed. NULL: the call has been answered. */

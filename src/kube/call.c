@@ -17,7 +17,7 @@
 #include "json/parse.h"
 
 enum {
-    WARNING_LEN_MAX = 256,
+    WARNING_LEN_MAX = 512,
     WARNINGS_MAX = 32,
     FIELDS_MAX = WARNINGS_MAX + 3 + VD_ZIP_FIELDS,
 #ifdef __SANITIZE_ADDRESS__
@@ -111,6 +111,9 @@ void vd_call_warn(struct vd_call *call, const char *format, ...)
     if (n < 0 || call->warnings.n >= WARNINGS_MAX)
         return;
     struct vd_slice cut = vd_utf8_cut(vd_slice_of(text), sizeof text - 4);
+    for (size_t i = 0; i < call->warnings.n; i++)
+        if (vd_slice_eq(call->warnings.p[i], cut))
+            return;
     *VD_VEC_PUSH(&call->warnings) = vd_arena_copy(&call->arena, cut);
 }
 
@@ -316,8 +319,10 @@ void vd_call_reply_exists(struct vd_call *call)
     bool found = !vd_store_get(call->kube->store, &key, 0, &event, NULL) &&
                  !vd_json_parse_copy(&call->arena, vd_body_slice(event->body), NULL, &object, NULL);
     vd_event_unref(event);
-    struct vd_status status = vd_status_already_exists(&call->arena, &about,
-                                                       found && vd_meta_is_deleting(object));
+    struct vd_status status = call->makes_name
+                                  ? vd_status_name_not_generated(&call->arena, &about)
+                                  : vd_status_already_exists(&call->arena, &about,
+                                                             found && vd_meta_is_deleting(object));
     vd_call_reply_status(call, &status);
 }
 

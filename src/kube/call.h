@@ -38,6 +38,7 @@ struct vd_call {
     bool dry_run;
     enum vd_field_validation validation;
     VD_VEC(struct vd_slice) warnings; /* texts in the arena */
+    size_t yaml_warnings; /* so many of them, the first, are of keys that a YAML body repeats */
 
     /* A write on its way; see proposal.c. */
     void (*write)(struct vd_call *call); /* makes the next attempt */
@@ -56,6 +57,7 @@ struct vd_call {
     struct vd_task answered;
     unsigned success;    /* the HTTP status when it works */
     bool deletes;        /* the answer speaks of a deletion */
+    bool makes_name;     /* the name was made from generateName: another one is as good */
     bool version_named;  /* a patch says which version it means */
     bool version_tested; /* or has compared it itself */
     bool awaited;        /* the registry follows what was written; see proposal.c */
@@ -149,7 +151,7 @@ void vd_kube_loop_let_go_on(struct vd_kube_loop *l);
 size_t vd_deprecation_field(const struct vd_kind *kind, struct vd_arena *a,
                             struct vd_http_field *out);
 
-/* Adds a warning for the client; the text is copied. */
+/* Adds a warning for the client; the text is copied. Nobody is warned twice of the same. */
 void vd_call_warn(struct vd_call *call, const char *format, ...) VD_PRINTF(2, 3);
 
 /* ---- the verbs, each in its file ---- */

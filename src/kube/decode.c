@@ -2,12 +2,18 @@
  * them. */
 #include "kube/decode.h"
 
+#include <stdlib.h>
+
+#include "base/vec.h"
 #include "kube/protobuf.h"
 #include "kube/protobuf_envelope.h"
 #include "net/media_type.h"
+#include "watch/excerpt.h"
 #include "json/parse.h"
 #include "json/plain_number.h"
 #include "json/yaml_read.h"
+
+enum { SHOWN_KEY_LEN_MAX = 80 };
 
 #define TEXTS    "application/json, application/yaml"
 #define ACCEPTED TEXTS ", application/vnd.kubernetes.protobuf"
@@ -34,7 +40,7 @@ enum vd_body_format vd_body_format(const struct vd_exchange *x)
     };
     struct vd_slice text;
     struct vd_media_type type;
-    if (!vd_http_head_find(x->head, VD_SLICE("content-type"), &text))
+    if (!vd_http_head_find(x->head, VD_SLICE("content-type"), &text) || !vd_slice_trim(text).n)
         return VD_BODY_JSON;
     if (vd_media_type_parse(&type, text, NULL))
         return VD_BODY_OTHER;
@@ -51,14 +57,69 @@ static void note_duplicate(void *context, struct vd_slice path)
         vd_call_warn(call, "duplicate field \"%.*s\"", VD_FMT(path));
 }
 
-static int decode_json(struct vd_call *call, struct vd_json **out, struct vd_error *error)
+struct vd_json_options vd_call_json_options(struct vd_call *call)
 {
-    struct vd_json_options options = {
+    return (struct vd_json_options){
         .duplicates = VD_JSON_DUPLICATES_REPORT,
         .on_duplicate = note_duplicate,
         .context = call,
     };
+}
+
+static int decode_json(struct vd_call *call, struct vd_json **out, struct vd_error *error)
+{
+    struct vd_json_options options = vd_call_json_options(call);
     return vd_json_parse(&call->arena, call->x->body, &options, out, error);
+}
+
+/* ---- keys that a YAML text repeats ---- */
+
+struct repeated_key {
+    unsigned line;
+    struct vd_slice text; /* in the call's arena */
+};
+
+struct repeated_keys {
+    struct vd_call *call;
+    VD_VEC(struct repeated_key) list;
+};
+
+/* In the words of the library with which Kubernetes reads YAML. Its line is that of the value. */
+static void note_repeated(void *context, const struct vd_yaml_duplicate *again)
+{
+    struct repeated_keys *keys = context;
+    struct vd_buf text = {0};
+    vd_buf_addf(&text, "line %u: key ", (unsigned)again->value_at.line);
+    vd_excerpt_add_quoted(&text, again->key, SHOWN_KEY_LEN_MAX);
+    vd_buf_add_text(&text, " already set in map");
+    *VD_VEC_PUSH(&keys->list) = (struct repeated_key){
+        (unsigned)again->value_at.line, vd_arena_copy(&keys->call->arena, vd_buf_slice(&text))};
+    vd_buf_release(&text);
+}
+
+static int by_line(const void *a, const void *b)
+{
+    const struct repeated_key *x = a, *y = b;
+    return (x->line > y->line) - (x->line < y->line);
+}
+
+static int decode_yaml(struct vd_call *call, struct vd_json **out, struct vd_error *error)
+{
+    struct repeated_keys keys = {.call = call};
+    struct vd_yaml_options options = {
+        .duplicates = call->validation == VD_FIELDS_IGNORE ? VD_YAML_DUPLICATES_LAST
+                                                           : VD_YAML_DUPLICATES_REPORT,
+        .on_duplicate = note_repeated,
+        .context = &keys,
+    };
+    int code = vd_yaml_read_with(&call->arena, call->x->body, &options, out, error);
+    if (keys.list.n)
+        qsort(keys.list.p, keys.list.n, sizeof *keys.list.p, by_line);
+    for (size_t i = 0; i < keys.list.n; i++)
+        vd_call_warn(call, "%.*s", VD_FMT(keys.list.p[i].text));
+    call->yaml_warnings = call->warnings.n;
+    VD_VEC_RELEASE(&keys.list);
+    return code;
 }
 
 static void reply_unreadable(struct vd_call *call, struct vd_error *error)
@@ -84,7 +145,7 @@ bool vd_call_decode(struct vd_call *call, bool none, struct vd_json **out)
         code = decode_json(call, out, &error);
         break;
     case VD_BODY_YAML:
-        code = vd_yaml_read(&call->arena, call->x->body, out, &error);
+        code = decode_yaml(call, out, &error);
         break;
     case VD_BODY_PROTOBUF:
         code = vd_protobuf_decode(&call->arena, call->x->body, NULL, out, &error);
@@ -106,10 +167,12 @@ bool vd_call_decode_config(struct vd_call *call, struct vd_json **out)
 {
     struct vd_error error;
     struct vd_slice text = vd_slice_trim(call->x->body);
+    struct vd_json_options strict = {.duplicates = VD_JSON_DUPLICATES_REJECT};
     bool is_json = text.n && text.p[0] == '{';
-    int code = is_json ? decode_json(call, out, &error) : VD_ERR_INVALID;
-    if (code) /* a flow mapping of YAML begins with a brace too */
-        code = vd_yaml_read(&call->arena, call->x->body, out, &error);
+    int code = is_json ? vd_json_parse(&call->arena, call->x->body, &strict, out, &error)
+                       : VD_ERR_INVALID;
+    if (code) /* a flow mapping of YAML begins with a brace too; and repeated keys have lines */
+        code = decode_yaml(call, out, &error);
     if (!code && !vd_json_is(*out, VD_JSON_OBJECT))
         code = vd_error_set(&error, VD_ERR_INVALID, "it is no object");
     if (!code)

@@ -4,6 +4,7 @@
 
 #include "kube/call.h"
 #include "json/document.h"
+#include "json/parse.h"
 
 enum vd_body_format {
     VD_BODY_JSON,
@@ -16,8 +17,12 @@ enum vd_body_format {
     VD_BODY_OTHER,
 };
 
-/* By the Content-Type; none at all is JSON. */
+/* By the Content-Type; none at all, or an empty one, is JSON. */
 enum vd_body_format vd_body_format(const struct vd_exchange *x);
+
+/* How to parse JSON of the request so that keys that come twice are warned of, as fieldValidation
+ * says. */
+struct vd_json_options vd_call_json_options(struct vd_call *call);
 
 /*
  * The request's body as a document in the call's arena; texts may be borrowed from

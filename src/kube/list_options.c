@@ -16,6 +16,15 @@ static int parse_count(const struct vd_url_query *query, struct vd_slice key, ui
     return code;
 }
 
+/* Digits alone, the first no zero: a number, which is then too large. */
+static bool is_whole_number(struct vd_slice text)
+{
+    for (size_t i = 0; i < text.n; i++)
+        if (text.p[i] < '0' || text.p[i] > '9')
+            return false;
+    return text.n && text.p[0] != '0';
+}
+
 int vd_version_parse(const struct vd_url_query *query, bool *given, uint64_t *out,
                      struct vd_error *error)
 {
@@ -28,8 +37,9 @@ int vd_version_parse(const struct vd_url_query *query, bool *given, uint64_t *ou
     if (vd_slice_to_u64(value, out) != 0)
         return vd_error_set(error, VD_ERR_INVALID,
                             "invalid resource version: resourceVersion: Invalid value: \"%.*s\": "
-                            "strconv.ParseUint: parsing \"%.*s\": invalid syntax",
-                            VD_FMT(value), VD_FMT(value));
+                            "strconv.ParseUint: parsing \"%.*s\": %s",
+                            VD_FMT(value), VD_FMT(value),
+                            is_whole_number(value) ? "value out of range" : "invalid syntax");
     return VD_OK;
 }
 

@@ -6,13 +6,16 @@
 
 #include <stdatomic.h>
 
+#include "base/limits.h"
 #include "kinds/status_door.h"
 #include "kube/deletion.h"
 #include "kube/object_meta.h"
 #include "kube/uid.h"
 #include "kube/validation.h"
+#include "watch/excerpt.h"
 #include "json/parse.h"
 #include "json/span.h"
+#include "json/write.h"
 
 /* The text of a top-level member, which is filled in where it is not said: typed clients
  * leave apiVersion and kind out, since the URL has them. */
@@ -24,19 +27,60 @@ static struct vd_slice text_or(struct vd_call *call, struct vd_json *object, str
     return vd_json_text(vd_json_get(object, key));
 }
 
+/* 422 in the words of the validation of custom objects. The answer is about the kind that the
+ * object says it is of. */
+static void reply_wrong_type(struct vd_call *call, const struct vd_kind *expected,
+                             struct vd_slice api_version, struct vd_slice kind,
+                             const struct vd_json *object)
+{
+    const struct {
+        const char *field;
+        struct vd_slice is, wanted;
+    } members[] = {{"kind", kind, expected->kind},
+                   {"apiVersion", api_version, expected->api_version}};
+    struct vd_status_cause causes[2];
+    size_t n = 0;
+    for (size_t i = 0; i < 2; i++) {
+        struct vd_buf text = {0};
+        if (vd_slice_eq(members[i].is, members[i].wanted))
+            continue;
+        vd_buf_add_text(&text, "Invalid value: ");
+        vd_excerpt_add_quoted(&text, members[i].is, VD_VIOLATION_VALUE_LEN_MAX);
+        vd_buf_addf(&text, ": must be %.*s", VD_FMT(members[i].wanted));
+        causes[n++] = (struct vd_status_cause){
+            .reason = VD_SLICE("FieldValueInvalid"),
+            .message = vd_arena_copy(&call->arena, vd_buf_slice(&text)),
+            .field = vd_slice_of(members[i].field)};
+        vd_buf_release(&text);
+    }
+    struct vd_status_target about = vd_call_about(call);
+    about.plural = kind;
+    about.name = vd_meta_name(object);
+    struct vd_status status = vd_status_invalid(&call->arena, &about, causes, n);
+    vd_call_reply_status(call, &status);
+}
+
 bool vd_call_check_kind(struct vd_call *call, const struct vd_kind *expected,
                         struct vd_json *object)
 {
+    vd_meta_fill_texts(object);
     struct vd_slice api_version = text_or(call, object, VD_SLICE("apiVersion"),
                                           expected->api_version);
     struct vd_slice kind = text_or(call, object, VD_SLICE("kind"), expected->kind);
     struct vd_status status;
     struct vd_error error;
+    bool patched = call->target.verb == VD_VERB_PATCH && !call->applied;
+    bool other_version = !vd_slice_eq(api_version, expected->api_version);
+    bool other_kind = !vd_slice_eq(kind, expected->kind);
     if (vd_meta_check(object, &error)) {
         status = vd_status_bad_request(&call->arena, vd_slice_of(error.text));
-    } else if (!vd_slice_eq(api_version, expected->api_version)) {
+    } else if (!expected->builtin &&
+               (patched ? other_version || other_kind : other_kind && !other_version)) {
+        reply_wrong_type(call, expected, api_version, kind, object);
+        return false;
+    } else if (other_version) {
         status = vd_status_version_differs(&call->arena, api_version, expected->api_version);
-    } else if (!vd_slice_eq(kind, expected->kind)) {
+    } else if (other_kind) {
         vd_error_set(&error, VD_ERR_INVALID,
                      "the kind in the data (%.*s) does not match the expected kind (%.*s)",
                      VD_FMT(kind), VD_FMT(expected->kind));
@@ -64,24 +108,62 @@ bool vd_call_check_space(struct vd_call *call, struct vd_json *object)
     return true;
 }
 
+/* Keys that a YAML text repeats are one error of several lines. */
+void vd_call_take_strict(struct vd_call *call, struct vd_buf *out)
+{
+    for (size_t i = 0; i < call->warnings.n; i++) {
+        if (i < call->yaml_warnings)
+            vd_buf_add_text(out, i ? "\n  " : "yaml: unmarshal errors:\n  ");
+        else if (i)
+            vd_buf_add_text(out, ", ");
+        vd_buf_add_slice(out, call->warnings.p[i]);
+    }
+    call->warnings.n = call->yaml_warnings = 0;
+}
+
+/* 422: Kubernetes reads an object after it is patched, and says so. */
+static void reply_strict_patch(struct vd_call *call, const struct vd_json *object,
+                               struct vd_slice error)
+{
+    struct vd_arena *a = &call->arena;
+    struct vd_buf text = {0}, message = {0};
+    vd_json_write(&text, object);
+    vd_buf_add_text(&message, "Invalid value: ");
+    vd_excerpt_add_quoted(&message, vd_buf_slice(&text), VD_VIOLATION_VALUE_LEN_MAX);
+    vd_buf_addf(&message, ": %.*s", VD_FMT(error));
+    struct vd_status_cause cause = {.reason = VD_SLICE("FieldValueInvalid"),
+                                    .message = vd_arena_copy(a, vd_buf_slice(&message)),
+                                    .field = VD_SLICE("patch")};
+    struct vd_status_target nothing = {0};
+    struct vd_status status = vd_status_invalid(a, &nothing, &cause, 1);
+    vd_buf_release(&text);
+    vd_buf_release(&message);
+    vd_call_reply_status(call, &status);
+}
+
 bool vd_call_check_fields(struct vd_call *call, const struct vd_kind *kind,
-                          const struct vd_pruned *pruned)
+                          const struct vd_pruned *pruned, const struct vd_json *object)
 {
     for (size_t i = 0; call->validation != VD_FIELDS_IGNORE && i < pruned->paths.n; i++)
         vd_call_warn(call, "unknown field \"%.*s\"", VD_FMT(pruned->paths.p[i]));
     if (call->validation != VD_FIELDS_STRICT || call->warnings.n == 0)
         return true;
+    bool patched = call->target.verb == VD_VERB_PATCH && !call->applied;
     struct vd_buf text = {0};
-    vd_buf_addf(&text,
-                "%.*s in version \"%.*s\" cannot be handled as a %.*s: strict decoding error: ",
-                VD_FMT(kind->kind), VD_FMT(kind->version), VD_FMT(kind->kind));
-    for (size_t i = 0; i < call->warnings.n; i++)
-        vd_buf_addf(&text, "%s%.*s", i ? ", " : "", VD_FMT(call->warnings.p[i]));
-    call->warnings.n = 0;
-    struct vd_status status = vd_status_bad_request(
-        &call->arena, vd_arena_copy(&call->arena, vd_buf_slice(&text)));
+    if (!patched)
+        vd_buf_addf(&text,
+                    "%.*s in version \"%.*s\" cannot be handled as a %.*s: ", VD_FMT(kind->kind),
+                    VD_FMT(kind->version), VD_FMT(kind->kind));
+    vd_buf_add_text(&text, "strict decoding error: ");
+    vd_call_take_strict(call, &text);
+    struct vd_slice error = vd_arena_copy(&call->arena, vd_buf_slice(&text));
     vd_buf_release(&text);
-    vd_call_reply_status(call, &status);
+    if (patched) {
+        reply_strict_patch(call, object, error);
+    } else {
+        struct vd_status status = vd_status_bad_request(&call->arena, error);
+        vd_call_reply_status(call, &status);
+    }
     return false;
 }
 
@@ -115,7 +197,7 @@ bool vd_call_check_question(struct vd_call *call, const struct vd_kind *kind,
     if (!vd_call_check_kind(call, kind, object))
         return false;
     vd_object_prepare(kind, &call->arena, object, true, &pruned);
-    bool ok = vd_call_check_fields(call, kind, &pruned);
+    bool ok = vd_call_check_fields(call, kind, &pruned, object);
     vd_pruned_release(&pruned);
     return ok && vd_call_check_valid(call, kind, object);
 }

@@ -23,9 +23,14 @@ bool vd_call_check_namespace(struct vd_call *call) VD_MUST_USE;
 /* The same of the definition of a custom kind: nothing comes behind when its objects go. */
 bool vd_call_check_definition(struct vd_call *call) VD_MUST_USE;
 
-/* Unknown and duplicate fields: refused, warned of, or passed over. */
+/* Unknown and duplicate fields: refused, warned of, or passed over. A patch is refused with what
+ * it makes of the object, which is `object`. */
 bool vd_call_check_fields(struct vd_call *call, const struct vd_kind *kind,
-                          const struct vd_pruned *pruned) VD_MUST_USE;
+                          const struct vd_pruned *pruned, const struct vd_json *object) VD_MUST_USE;
+
+/* The warnings, as one sentence of the errors that they are for a strict request. They are none
+ * any more. */
+void vd_call_take_strict(struct vd_call *call, struct vd_buf *out);
 
 /* A kind can demand that a write of status touches nothing else. */
 bool vd_call_check_boundary(struct vd_call *call, const struct vd_json *object,

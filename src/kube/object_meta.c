@@ -187,6 +187,20 @@ int vd_meta_check(const struct vd_json *object, struct vd_error *error)
     return check_fields(meta, meta_fields, sizeof meta_fields / sizeof *meta_fields, &at, error);
 }
 
+void vd_meta_fill_texts(struct vd_json *object)
+{
+    static const char *const maps[] = {"labels", "annotations"};
+    struct vd_json *metadata = vd_json_get(object, VD_SLICE("metadata"));
+    for (size_t i = 0; i < sizeof maps / sizeof *maps; i++) {
+        struct vd_json *map = vd_json_get(metadata, vd_slice_of(maps[i]));
+        if (!vd_json_is(map, VD_JSON_OBJECT))
+            continue;
+        for (struct vd_json *text = vd_json_first(map); text; text = vd_json_next(text))
+            if (vd_json_is(text, VD_JSON_NULL))
+                vd_json_make_text(text);
+    }
+}
+
 void vd_meta_drop_empty(struct vd_json *object)
 {
     static const char *const containers[] = {"labels", "annotations", "ownerReferences",

@@ -28,6 +28,9 @@
  * "not there" everywhere but inside labels, annotations and lists. */
 int vd_meta_check(const struct vd_json *object, struct vd_error *error) VD_MUST_USE;
 
+/* A null for the value of a label or an annotation is the empty string, as Go reads it. */
+void vd_meta_fill_texts(struct vd_json *object);
+
 /* Takes out maps and lists of the metadata that have nothing in them, as Kubernetes does: who
  * removes the last label writes what was there before the first. */
 void vd_meta_drop_empty(struct vd_json *object);

@@ -1,6 +1,7 @@
 /* PATCH: what a patch makes of the stored object is written as an update is. */
 #include "kube/patch.h"
 
+#include "kube/decode.h"
 #include "kube/field_manager.h"
 #include "kube/object_meta.h"
 #include "kube/proposal.h"
@@ -50,6 +51,20 @@ static void look_for_version(struct vd_call *call, const struct vd_json *patch,
     }
 }
 
+static void note_repeated_member(void *context, struct vd_slice place)
+{
+    struct vd_call *call = context;
+    if (call->validation != VD_FIELDS_IGNORE)
+        vd_call_warn(call, "json patch duplicate field \"%.*s\"", VD_FMT(place));
+}
+
+static void note_unknown_member(void *context, struct vd_slice place)
+{
+    struct vd_call *call = context;
+    if (call->validation != VD_FIELDS_IGNORE)
+        vd_call_warn(call, "json patch unknown field \"%.*s\"", VD_FMT(place));
+}
+
 int vd_call_apply_patch(struct vd_call *call, struct vd_json *doc, enum vd_body_format format,
                         struct vd_error *error)
 {
@@ -57,18 +72,20 @@ int vd_call_apply_patch(struct vd_call *call, struct vd_json *doc, enum vd_body_
     struct vd_json *patch = NULL;
     struct vd_arena *a = &call->arena;
     int code;
+    struct vd_json_options options = vd_call_json_options(call);
     if (format == VD_BODY_JSON_PATCH) {
-        code = vd_json_patch_parse(a, call->x->body, &patch, error);
+        options.on_duplicate = note_repeated_member;
+        code = vd_json_patch_parse(a, call->x->body, &options, &patch, error);
         if (code)
             return code == VD_ERR_LIMIT ? code : VD_ERR_INVALID;
+        vd_json_patch_unknown(patch, note_unknown_member, call);
         look_for_version(call, patch, format);
         if (vd_json_plain_numbers(a, patch, error))
             return VD_ERR_INVALID;
         return vd_json_patch(a, doc, patch, error) ? VD_ERR_CONFLICT : VD_OK;
     }
-    code = vd_json_parse(a, call->x->body, NULL, &patch, error);
-    if (code)
-        return code;
+    if (vd_json_parse(a, call->x->body, &options, &patch, error))
+        return VD_ERR_INVALID; /* also what is nested too deep: the body itself is not too long */
     if (!vd_json_is(patch, VD_JSON_OBJECT))
         return vd_error_set(error, VD_ERR_INVALID, "the patch is not a JSON object");
     look_for_version(call, patch, format);

@@ -18,13 +18,19 @@
 #include "kube/object_meta.h"
 #include "kube/shown.h"
 #include "kube/uid.h"
+#include "json/parse.h"
 #include "json/revision_hole.h"
+#include "json/write.h"
 
 /* Each failure of an attempt is somebody else's success, so that a crowd on one object needs as
  * many as it has members. What the attempts leave in the call's arena bounds them, too. */
 enum { ATTEMPTS_MIN = 8, ATTEMPTS_MAX = 200, ATTEMPTS_LEN_MAX = 16 << 20 };
 
 enum { LEN_MORE = 512 }; /* of a new object: what the server says of it */
+
+enum {
+    NAMES_MAX = 8
+}; /* made for one object, as in Kubernetes, before the client has to try again */
 
 static void on_gone(struct vd_exchange *x)
 {
@@ -68,9 +74,11 @@ static void reply_deleted(struct vd_call *call)
     vd_call_reply_status(call, &status);
 }
 
-static bool may_try_again(struct vd_call *call)
+static bool may_try_again(struct vd_call *call, bool name_taken)
 {
     call->attempts++;
+    if (name_taken && call->makes_name)
+        return call->attempts < NAMES_MAX;
     return call->attempts < ATTEMPTS_MIN ||
            (call->attempts < ATTEMPTS_MAX && call->arena.total < ATTEMPTS_LEN_MAX);
 }
@@ -101,10 +109,11 @@ static void on_answered(struct vd_task *task)
     if (awaits_definition(call))
         return;
     call->x->ops = NULL;
+    bool taken = o->code == VD_ERR_EXISTS;
     bool lost = o->code == VD_ERR_CONFLICT || o->code == VD_ERR_NOT_FOUND ||
-                (o->code == VD_ERR_EXISTS && call->applied);
-    if (lost && call->write && may_try_again(call)) {
-        call->warnings.n = 0; /* the next attempt finds them anew */
+                (taken && (call->applied || call->makes_name));
+    if (lost && call->write && may_try_again(call, taken)) {
+        call->warnings.n = call->yaml_warnings = 0; /* the next attempt finds them anew */
         call->write(call);
     } else if (o->code == VD_ERR_CONFLICT) {
         struct vd_status_target about = vd_call_about(call);
@@ -112,7 +121,7 @@ static void on_answered(struct vd_task *task)
         struct vd_status status = vd_status_modified(&call->arena, &about,
                                                      its_own ? o->revision : 0);
         vd_call_reply_status(call, &status);
-    } else if (o->code == VD_ERR_EXISTS) {
+    } else if (taken) {
         vd_call_reply_exists(call);
     } else if (o->code) {
         vd_call_reply_error(call, (int)o->code, &o->error);
@@ -150,6 +159,48 @@ static bool admit(struct vd_call *call, struct vd_proposal *proposal, bool judge
     return false;
 }
 
+/* The object that would be created: it has no version. */
+static void reply_unwritten(struct vd_call *call)
+{
+    struct vd_buf *text = &call->l->written;
+    struct vd_json *object = NULL;
+    vd_buf_reset(text);
+    if (vd_json_parse(&call->arena, call->wish.body.bytes, NULL, &object, NULL)) {
+        vd_buf_add_slice(text, call->wish.body.bytes); /* never: it was written just now */
+    } else {
+        vd_meta_set_resource_version(&call->arena, object, VD_SLICE(""));
+        vd_json_write(text, object);
+    }
+    vd_call_reply_object(call, call->success, vd_buf_slice(text), VD_WRITTEN_NOW);
+    vd_scratch_let_go(text);
+}
+
+/* A dry run is answered as the store would have: only what others do meanwhile is not seen. */
+static void reply_dry_run(struct vd_call *call)
+{
+    struct vd_error error;
+    struct vd_event *event = NULL;
+    size_t at;
+    int code = vd_proposal_check(&call->proposal, &at, &error);
+    bool exists = !code && call->wish.when == VD_WHEN_ABSENT &&
+                  !vd_store_get(call->kube->store, &call->wish.key, 0, &event, NULL);
+    vd_event_unref(event);
+    if (code) {
+        vd_call_reply_error(call, code, &error);
+    } else if (exists && call->makes_name && may_try_again(call, true)) {
+        call->warnings.n = call->yaml_warnings = 0;
+        call->write(call);
+    } else if (exists) {
+        vd_call_reply_exists(call);
+    } else if (call->deletes) {
+        reply_deleted(call);
+    } else if (call->wish.when == VD_WHEN_ABSENT) {
+        reply_unwritten(call);
+    } else {
+        reply_written(call, call->wish.revision);
+    }
+}
+
 bool vd_call_admit(struct vd_call *call, struct vd_proposal *proposal)
 {
     return admit(call, proposal, call->dry_run);
@@ -172,11 +223,7 @@ void vd_call_propose(struct vd_call *call)
         return;
     }
     call->x->ops = NULL;
-    if (call->deletes)
-        reply_deleted(call);
-    else
-        reply_written(call, call->wish.revision ? call->wish.revision
-                                                : vd_store_revision(call->kube->store));
+    reply_dry_run(call);
 }
 
 /* The kind in whose form objects are stored. */

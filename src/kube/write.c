@@ -13,6 +13,7 @@
 #include "kube/decode.h"
 #include "kube/escalation_check.h"
 #include "kube/field_manager.h"
+#include "kube/metadata_notice.h"
 #include "kube/object_check.h"
 #include "kube/object_meta.h"
 #include "kube/proposal.h"
@@ -36,6 +37,16 @@ static void stamp_new(struct vd_call *call, struct vd_json *object)
     vd_meta_set_resource_version(a, object, VD_SLICE(""));
     if (call->kind->counts_generation)
         vd_meta_set_generation(a, object, 1);
+}
+
+static void make_name(struct vd_call *call, struct vd_json *object)
+{
+    struct vd_slice base = vd_meta_generate_name(object);
+    call->makes_name = !vd_meta_name(object).n && base.n;
+    if (call->makes_name)
+        vd_meta_set_name(&call->arena, object,
+                         call->kube->make_name ? call->kube->make_name(&call->arena, base)
+                                               : vd_name_generate(&call->arena, base));
 }
 
 /* A new namespace is active, and is emptied before it goes. */
@@ -78,9 +89,17 @@ void vd_call_create(struct vd_call *call)
         vd_call_create_object(call, object);
 }
 
+/* What a request's nulls are: an applied configuration of a custom kind is not read by its schema,
+ * so that nulls in it are refused where the schema does not allow them. */
+static struct vd_pruned nulls_of(const struct vd_call *call)
+{
+    return (struct vd_pruned){.keeps_nulls = call->applied && !call->kind->builtin,
+                              .empty_texts = call->kind->builtin};
+}
+
 void vd_call_create_object(struct vd_call *call, struct vd_json *object)
 {
-    struct vd_pruned pruned = {0};
+    struct vd_pruned pruned = nulls_of(call);
     call->guard_count = 0;
     if (!vd_call_check_kind(call, call->kind, object) || !vd_call_check_space(call, object) ||
         !vd_call_check_namespace(call) || !vd_call_check_definition(call))
@@ -91,17 +110,18 @@ void vd_call_create_object(struct vd_call *call, struct vd_json *object)
         vd_call_reply_status(call, &status);
         return;
     }
-    if (call->kind->has_status) /* a new object has none but the server's */
-        vd_json_remove(object, VD_SLICE("status"));
     vd_object_prepare(call->kind, &call->arena, object, true, &pruned);
+    /* A new object has no status but the schema's; what the client says of it has to be known. */
+    if (call->kind->has_status && vd_json_remove(object, VD_SLICE("status")))
+        vd_object_catch_up(call->kind, &call->arena, object);
     vd_meta_drop_empty(object);
-    bool ok = vd_call_check_fields(call, call->kind, &pruned);
+    bool ok = vd_call_check_fields(call, call->kind, &pruned, object);
     vd_pruned_release(&pruned);
     if (!ok)
         return;
-    if (!vd_meta_name(object).n && vd_meta_generate_name(object).n)
-        vd_meta_set_name(&call->arena, object,
-                         vd_name_generate(&call->arena, vd_meta_generate_name(object)));
+    vd_call_drop_repeated_owners(call, object);
+    vd_call_warn_of_finalizers(call, object, NULL);
+    make_name(call, object);
     stamp_new(call, object);
     furnish_namespace(call, object);
     if (!call->applied)
@@ -195,18 +215,23 @@ static bool is_finished(const struct vd_json *object)
            vd_json_count(vd_json_dig(object, "spec", "finalizers", NULL)) == 0;
 }
 
-/* Brings the record up to date. What changes nothing is written as it was, whatever the
- * order in which it came: then there is no event. */
+/* Brings the record up to date. What changes nothing but times in the record is written as it
+ * was, whatever the order in which it came: then there is no event. An apply cannot see that
+ * itself, since defaults are filled in behind it, and one inside an atomic map makes its
+ * configuration differ from what is stored. */
 static struct vd_json *track(struct vd_call *call, const struct vd_json *old,
                              struct vd_json *object, const struct vd_json *managed)
 {
     bool changed = !call->applied && vd_call_track(call, old, object, managed);
-    if (changed || !vd_slice_eq(call->managed_before, call->managed))
+    if (changed || !vd_managed_is_same(&call->arena, call->managed_before, call->managed))
         return object;
     struct vd_json *same = vd_json_clone(&call->arena, old);
     vd_meta_set_resource_version(&call->arena, same, VD_SLICE(""));
+    if (!vd_json_eq(same, object))
+        return object;
+    call->managed = call->managed_before;
     /* With its version, which stays where it stands among the members. */
-    return vd_json_eq(same, object) ? vd_json_clone(&call->arena, old) : object;
+    return vd_json_clone(&call->arena, old);
 }
 
 /* Proposes a new version with which nothing is wrong. */
@@ -229,7 +254,7 @@ static void write_valid(struct vd_call *call, struct vd_json *object)
 void vd_call_write_new(struct vd_call *call, const struct vd_json *old, struct vd_json *object,
                        bool is_put)
 {
-    struct vd_pruned pruned = {0};
+    struct vd_pruned pruned = nulls_of(call);
     if (!vd_call_check_kind(call, call->kind, object) || !vd_call_check_space(call, object))
         return;
     struct vd_json *managed = vd_json_remove(vd_json_get(object, VD_SLICE("metadata")),
@@ -242,13 +267,18 @@ void vd_call_write_new(struct vd_call *call, const struct vd_json *old, struct v
     }
     if (is_put && vd_call_is_at_status(call))
         vd_status_door_fill(&call->arena, object, old);
+    /* A strict request that is refused is shown what was wrong with it. */
+    const struct vd_json *sent = call->validation == VD_FIELDS_STRICT
+                                     ? vd_json_clone(&call->arena, object)
+                                     : object;
     vd_object_prepare(call->kind, &call->arena, object, false, &pruned);
     vd_meta_drop_empty(object);
-    bool ok = vd_call_check_fields(call, call->kind, &pruned);
+    bool ok = vd_call_check_fields(call, call->kind, &pruned, sent);
     vd_pruned_release(&pruned);
     if (!ok || !check_preconditions(call, object, is_put) ||
         !vd_call_check_boundary(call, object, old))
         return;
+    vd_call_drop_repeated_owners(call, object);
     keep_metadata(call, old, object);
     object = vd_status_door_pass(call->kind, &call->arena, object, old, vd_call_is_at_status(call));
     object = through_finalize(call, old, object);
@@ -257,6 +287,7 @@ void vd_call_write_new(struct vd_call *call, const struct vd_json *old, struct v
     if (vd_call_is_at_status(call))
         vd_conditions_keep(call->kind, &call->arena, object, old);
     count_generation(call, old, object);
+    vd_call_warn_of_finalizers(call, object, old);
     object = track(call, old, object, managed);
     vd_call_validate(call, object, old, write_valid);
 }

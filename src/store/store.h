@@ -47,6 +47,10 @@ void vd_store_close(struct vd_store *store);
 
 /* ---- writing ---- */
 
+/* VD_OK, or why no store takes the proposal, whatever it holds: *at is then the wish that is too
+ * large or malformed. Each proposal is checked so; who does not mean to propose may ask. */
+int vd_proposal_check(const struct vd_proposal *p, size_t *at, struct vd_error *error) VD_MUST_USE;
+
 /* Hands a proposal to the writer; see proposal.h. Never blocks on the disk. */
 void vd_store_propose(struct vd_store *store, struct vd_proposal *proposal);
 

@@ -31,8 +31,7 @@ static size_t proposal_bytes(const struct vd_proposal *p)
     return bytes;
 }
 
-/* VD_OK, or why the proposal cannot even be judged. */
-static int check(const struct vd_proposal *p, size_t *at, struct vd_error *error)
+int vd_proposal_check(const struct vd_proposal *p, size_t *at, struct vd_error *error)
 {
     *at = 0;
     if (p->n == 0)
@@ -82,7 +81,7 @@ static void read_only_error(struct vd_store *store, struct vd_error *error)
 static bool is_fit(struct vd_store *store, struct vd_proposal *p)
 {
     struct vd_outcome outcome = {0};
-    if (!check(p, &outcome.at, &outcome.error)) {
+    if (!vd_proposal_check(p, &outcome.at, &outcome.error)) {
         if (!atomic_load_explicit(&store->read_only, memory_order_relaxed))
             return true;
         read_only_error(store, &outcome.error);

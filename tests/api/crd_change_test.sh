@@ -76,7 +76,7 @@ tap "which may not speak of another spec" patch 422 '"field":"spec.size"' \
 tap "nor of other labels" patch 422 '"field":"metadata.labels' \
     "$things/status-apply/status?fieldManager=m" apply-patch+yaml \
     "{$thing,\"metadata\":{\"name\":\"status-apply\",\"labels\":{\"a\":\"b\"}}}"
-tap "what is unknown in the patch is refused" patch 400 'unknown field \"spec.color\"' \
+tap "what is unknown in the patch is refused" patch 422 'unknown field \"spec.color\"' \
     "$things/merge?x" merge-patch+json '{"spec":{"color":"blue"}}'
 tap "an object that was written has lost the field" said 200 '"spec":{"size":1,"shade":"dark"}' \
     "$things/merge"

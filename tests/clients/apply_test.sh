@@ -121,6 +121,13 @@ migration() {
     config '{color: green}'
     tap "$v: and back" gives "configmap/c configured" k apply -f cm.yaml
     tap "$v: with its value" value '{.data.color}' green
+    config "{color: $(head -c 262144 /dev/zero | tr '\0' x)}"
+    tap "$v: one that is too long for its annotation" gives "configmap/c serverside-applied" \
+        k apply --server-side -f cm.yaml
+    tap "$v: takes that out" value '{.metadata.annotations}' ''
+    config '{color: green}'
+    tap "$v: and is itself replaced" gives "configmap/c serverside-applied" \
+        k apply --server-side -f cm.yaml
 }
 
 previews() {

@@ -18,7 +18,7 @@ static void check_case(struct vd_arena *a, const struct patch_case *c)
     struct vd_error error = {0};
     struct vd_json *doc = json_of(a, c->doc), *patch = NULL;
     struct vd_json *before = vd_json_copy(a, doc);
-    int code = vd_json_patch_parse(a, vd_slice_of(c->patch), &patch, &error);
+    int code = vd_json_patch_parse(a, vd_slice_of(c->patch), NULL, &patch, &error);
     struct vd_json *patch_before = code == VD_OK ? vd_json_copy(a, patch) : NULL;
     if (code == VD_OK)
         code = vd_json_patch(a, doc, patch, &error);
@@ -205,10 +205,11 @@ static void the_number_of_operations_and_bytes_is_bounded(void **state)
     memset(text, ' ', VD_JSON_PATCH_LEN_MAX + 1);
     text[0] = '[';
     text[1] = ']';
-    assert_ok(vd_json_patch_parse(a, vd_slice(text, VD_JSON_PATCH_LEN_MAX), &patch, &error),
+    assert_ok(vd_json_patch_parse(a, vd_slice(text, VD_JSON_PATCH_LEN_MAX), NULL, &patch, &error),
               &error);
-    assert_code(vd_json_patch_parse(a, vd_slice(text, VD_JSON_PATCH_LEN_MAX + 1), &patch, &error),
-                VD_ERR_LIMIT);
+    assert_code(
+        vd_json_patch_parse(a, vd_slice(text, VD_JSON_PATCH_LEN_MAX + 1), NULL, &patch, &error),
+        VD_ERR_LIMIT);
     free(text);
 }
 

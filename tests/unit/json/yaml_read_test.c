@@ -372,16 +372,18 @@ struct report {
     struct vd_buf text;
 };
 
-static void on_duplicate(void *context, struct vd_slice path, struct vd_yaml_position at)
+static void on_duplicate(void *context, const struct vd_yaml_duplicate *again)
 {
     struct report *report = context;
-    vd_buf_addf(&report->text, "%.*s at %u:%u; ", VD_FMT(path), at.line, at.column);
+    vd_buf_addf(&report->text, "%.*s (%.*s) at %u:%u, its value on %u; ", VD_FMT(again->path),
+                VD_FMT(again->key), again->at.line, again->at.column, again->value_at.line);
 }
 
 static void duplicates_can_be_reported_or_ignored(void **state)
 {
     (void)state;
-    const struct vd_slice text = VD_SLICE("s:\n  a: 1\n  b: 2\n  a: 3\n  a: {c: 4}\n<<: {s: 5}\n");
+    const struct vd_slice text = VD_SLICE(
+        "s:\n  a: 1\n  b: 2\n  a: 3\n  a:\n    c: 4\n<<: {s: 5}\n");
     const char *want = "{\"s\":{\"a\":{\"c\":4},\"b\":2}}";
     struct report report = {0};
     struct vd_buf got = {0};
@@ -394,7 +396,8 @@ static void duplicates_can_be_reported_or_ignored(void **state)
     vd_buf_reset(&got);
     assert_ok(read_all(text, &options, &got, &error), &error);
     assert_string_equal(vd_buf_text(&got), want);
-    assert_string_equal(vd_buf_text(&report.text), "s.a at 4:3; ");
+    assert_string_equal(vd_buf_text(&report.text),
+                        "s.a (a) at 4:3, its value on 4; s.a (a) at 5:3, its value on 6; ");
     vd_buf_release(&report.text);
     vd_buf_release(&got);
 }

@@ -3,8 +3,10 @@
 #include "face_check.h"
 
 #include "backtick.h"
+#include "base/limits.h"
 #include "json_check.h"
 #include "widget_kinds.h"
+#include "json/compare.h"
 
 #define KIND                                                                                       \
     "spec:\n"                                                                                      \
@@ -42,6 +44,31 @@
     "                  tags: {type: array, x-kubernetes-list-type: set, items: {type: string}}\n"  \
     "          status: {type: object, properties: {note: {type: string}, ok: {type: boolean}}}\n"
 
+/* What has defaults inside, and what may be null. */
+#define JAR_KIND                                                                                   \
+    CLUSTER_KIND_YAML("Jar", "jars")                                                               \
+    "        properties:\n"                                                                        \
+    "          spec:\n"                                                                            \
+    "            type: object\n"                                                                   \
+    "            properties:\n"                                                                    \
+    "              color: {type: string}\n"                                                        \
+    "              size: {type: integer, default: 1}\n"                                            \
+    "              note: {type: string, nullable: true, default: none}\n"                          \
+    "              tags: {type: object, additionalProperties: {type: string}}\n"                   \
+    "              shade:\n"                                                                       \
+    "                type: object\n"                                                               \
+    "                x-kubernetes-map-type: atomic\n"                                              \
+    "                properties: {hue: {type: string}, depth: {type: integer, default: 3}}\n"      \
+    "              cover:\n"                                                                       \
+    "                type: object\n"                                                               \
+    "                nullable: true\n"                                                             \
+    "                properties: {cloth: {type: string}}\n"
+
+#define JARS      "/apis/example.com/v1/jars"
+#define JAR       JARS "/j"
+#define JAR_HEAD  "`apiVersion`:`example.com/v1`,`kind`:`Jar`,`metadata`:{`name`:`j`}"
+#define JAR_OF(s) "{" JAR_HEAD ",`spec`:{" s "}}"
+
 #define THINGS       "/apis/example.com/v1/things"
 #define THING        THINGS "/t"
 #define TYPE         "`apiVersion`:`example.com/v1`,`kind`:`Thing`,`metadata`:{`name`:`t`}"
@@ -55,12 +82,31 @@ static bool allow_some(void *arg, const struct vd_access *access, struct vd_buf 
     return may_all || !vd_slice_is(access->verb, "create");
 }
 
+/* Each look at the clock is a second later than the one before. */
+static _Atomic int64_t seconds;
+
+static int64_t ticking_ms(const struct vd_clock *clock)
+{
+    (void)clock;
+    return (1800000000 + atomic_fetch_add(&seconds, 1)) * 1000;
+}
+
+static uint64_t real_ns(const struct vd_clock *clock)
+{
+    (void)clock;
+    return vd_clock_mono_ns(vd_clock_system());
+}
+
+static const struct vd_clock ticking = {ticking_ms, real_ns, NULL};
+
 static int open_things(void **state)
 {
     open_face(state);
     may_all = true;
     face.kube.allowed = allow_some;
+    face.kube.clock = &ticking;
     put_kind(face.kube.kinds, KIND, false);
+    put_kind(face.kube.kinds, JAR_KIND, false);
     return arena_setup(state);
 }
 
@@ -301,11 +347,9 @@ static void says_what_is_wrong(void **state)
          "apply patch"},
         {THING "?fieldManager=m", "{" TYPE "", 400, NULL},
         {THING "?fieldManager=m", "[]", 400, NULL},
-        {THING "?fieldManager=m", "{`kind`:`Thing`}", 400,
-         "invalid object type: the configuration has no apiVersion or kind"},
+        {THING "?fieldManager=m", "{`kind`:`Thing`}", 400, "invalid object type: /, Kind=Thing"},
         {THING "?fieldManager=m", "{`apiVersion`:`example.com/v2`,`kind`:`Thing`}", 400,
-         "Incorrect version specified in apply patch. Specified patch version: example.com/v2, "
-         "expected: example.com/v1"},
+         "invalid object type: example.com/v2, Kind=Thing"},
         {THING "?fieldManager=m",
          "{`apiVersion`:`example.com/v1`,`kind`:`Thing`,`metadata`:{`name`:`other`}}", 400,
          "the name of the object (other) does not match the name on the URL (t)"},
@@ -317,7 +361,9 @@ static void says_what_is_wrong(void **state)
          "field "
          "not declared in schema"},
         {THING "?fieldManager=m&fieldValidation=Strict", CONFIG("`spec`:{`size`:1,`size`:2}"), 400,
-         "error strict decoding YAML: duplicate field \"spec.size\""},
+         "error strict decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:\n  "
+         "line "
+         "1: key \"size\" already set in map"},
         {THING "?fieldManager=m", CONFIG("`spec`:{`size`:`big`}"), 422, NULL},
         {THING "?fieldManager=m",
          "{`apiVersion`:`example.com/v1`,`kind`:`Thing`,`metadata`:{`uid`:`u`}}", 409,
@@ -390,15 +436,113 @@ static void kubectl_comes_from_client_side_apply(void **state)
     assert_true(last.p && memmem(last.p, last.n, "\"color\":\"blue\"", 14));
 }
 
+/* Defaults are filled in behind an apply: inside an atomic map they make a configuration
+ * differ from what is stored, each time. */
+static void a_default_in_an_atomic_map_is_no_change(void **state)
+{
+    struct vd_arena *a = *state;
+    const char *config = JAR_OF("`shade`:{`hue`:`blue`}");
+    struct vd_json *first = apply(a, JAR "?fieldManager=m", config, 201);
+    assert_json(vd_json_dig(first, "spec", "shade", NULL), "{\"hue\":\"blue\",\"depth\":3}");
+    for (int i = 0; i < 3; i++) {
+        struct vd_json *again = apply(a, JAR "?fieldManager=m", config, 200);
+        assert_true(vd_json_eq(again, first)); /* with its version and times */
+    }
+    struct vd_json *other = apply(a, JAR "?fieldManager=m", JAR_OF("`shade`:{`hue`:`red`}"), 200);
+    assert_false(vd_slice_eq(version_of(other), version_of(first)));
+}
+
+static void nulls_in_a_configuration(void **state)
+{
+    static const char one[] = JAR "?fieldManager=one";
+    struct vd_arena *a = *state;
+    /* A null is a value where the schema allows it, and a default's place where it does not. */
+    struct vd_json *object = apply(a, one, JAR_OF("`note`:null,`size`:null,`cover`:null"), 201);
+    assert_json(vd_json_get(object, VD_SLICE("spec")), "{\"note\":null,\"size\":1,\"cover\":null}");
+    assert_managers(a, object, "one Apply {`f:spec`:{`f:cover`:{},`f:note`:{},`f:size`:{}}}");
+    struct vd_slice first = version_of(object);
+    object = apply(a, one, JAR_OF("`note`:null,`size`:null,`cover`:null"), 200);
+    assert_true(vd_slice_eq(version_of(object), first));
+    /* Anywhere else it is refused. */
+    object = apply(a, one, JAR_OF("`color`:null"), 422);
+    assert_message(object, "Jar.example.com \"j\" is invalid: spec.color: Invalid value: \"null\": "
+                           "spec.color in body must be of type string: \"null\"");
+    object = apply(a, one, JAR_OF("`tags`:{`x`:null}"), 422);
+    assert_message(object, "Jar.example.com \"j\" is invalid: spec.tags.x: Invalid value: "
+                           "\"null\": spec.tags.x in body must be of type string: \"null\"");
+    apply(a, one, "{" JAR_HEAD ",`spec`:null}", 422);
+    /* Metadata is read into fields: there nulls are nothing, or an empty text. */
+    object = apply(a, one,
+                   "{`apiVersion`:`example.com/v1`,`kind`:`Jar`,`metadata`:{`name`:`j`,"
+                   "`creationTimestamp`:null,`finalizers`:null,`labels`:{`x`:null}},`spec`:{}}",
+                   200);
+    assert_json(vd_json_dig(object, "metadata", "labels", NULL), "{\"x\":\"\"}");
+    /* What the manager had in a map goes with it. */
+    apply(a, one, JAR_OF("`cover`:{`cloth`:`silk`}"), 200);
+    object = apply(a, one, JAR_OF("`cover`:null"), 200);
+    assert_json(vd_json_dig(object, "spec", "cover", NULL), "null");
+    /* Other writes are read by the schema, which takes such nulls out. */
+    object = ask(a, "POST", "json", JARS, "u/1",
+                 "{`apiVersion`:`example.com/v1`,`kind`:`Jar`,`metadata`:{`name`:`k`},`spec`:"
+                 "{`color`:null,`tags`:{`x`:null}}}",
+                 201);
+    assert_json(vd_json_get(object, VD_SLICE("spec")),
+                "{\"tags\":{},\"size\":1,\"note\":\"none\"}");
+}
+
+static void nulls_in_built_in_kinds(void **state)
+{
+    struct vd_arena *a = *state;
+    const char *text = "{`apiVersion`:`v1`,`kind`:`ConfigMap`,`metadata`:{`name`:`c`,"
+                       "`annotations`:{`n`:null}},`data`:{`a`:null,`b`:`x`},`immutable`:null}";
+    ask(a, "POST", "json", "/api/v1/namespaces", "u/1", "{`metadata`:{`name`:`n`}}", 201);
+    struct vd_json *object = ask(a, "POST", "json", "/api/v1/namespaces/n/configmaps", "u/1", text,
+                                 201);
+    assert_json(vd_json_get(object, VD_SLICE("data")), "{\"a\":\"\",\"b\":\"x\"}");
+    assert_json(vd_json_dig(object, "metadata", "annotations", NULL), "{\"n\":\"\"}");
+    object = apply(a, "/api/v1/namespaces/n/configmaps/c?fieldManager=m&force=1", text, 200);
+    struct vd_slice first = version_of(object);
+    object = apply(a, "/api/v1/namespaces/n/configmaps/c?fieldManager=m&force=1", text, 200);
+    assert_true(vd_slice_eq(version_of(object), first));
+    assert_json(vd_json_get(object, VD_SLICE("data")), "{\"a\":\"\",\"b\":\"x\"}");
+}
+
+/* What does not fit into the annotation any more takes it out, instead of being refused. */
+static void a_large_object_forgets_client_side_apply(void **state)
+{
+    struct vd_arena *a = *state;
+    struct vd_buf config = {0};
+    ask(a, "POST", "json", JARS "?fieldManager=kubectl-client-side-apply", "kubectl/1",
+        "{`apiVersion`:`example.com/v1`,`kind`:`Jar`,`metadata`:{`name`:`j`,`annotations`:{`kept`:"
+        "`y`,`kubectl.kubernetes.io/last-applied-configuration`:`{\\`apiVersion\\`:"
+        "\\`example.com/v1\\`,\\`spec\\`:{\\`color\\`:\\`red\\`}}`}},`spec`:{`color`:`red`}}",
+        201);
+    vd_buf_add_text(&config, "{" JAR_HEAD ",`spec`:{`color`:`");
+    for (size_t i = 0; i < VD_ANNOTATIONS_LEN_MAX; i++)
+        vd_buf_add_char(&config, 'x');
+    vd_buf_add_text(&config, "`}}");
+    struct vd_json *object = apply(a, JAR "?fieldManager=kubectl", vd_buf_text(&config), 200);
+    assert_json(vd_json_dig(object, "metadata", "annotations", NULL), "{\"kept\":\"y\"}");
+    vd_buf_release(&config);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, open_things, close_things)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(applies_creates_and_conflicts),        TEST(an_apply_that_changes_nothing_is_no_write),
-        TEST(every_write_has_its_manager),          TEST(applies_to_scale),
-        TEST(the_record_can_be_edited_and_wiped),   TEST(says_what_is_wrong),
-        TEST(kubectl_comes_from_client_side_apply), TEST(what_is_empty_stays),
+        TEST(applies_creates_and_conflicts),
+        TEST(an_apply_that_changes_nothing_is_no_write),
+        TEST(every_write_has_its_manager),
+        TEST(applies_to_scale),
+        TEST(the_record_can_be_edited_and_wiped),
+        TEST(says_what_is_wrong),
+        TEST(kubectl_comes_from_client_side_apply),
+        TEST(what_is_empty_stays),
+        TEST(a_default_in_an_atomic_map_is_no_change),
+        TEST(nulls_in_a_configuration),
+        TEST(nulls_in_built_in_kinds),
+        TEST(a_large_object_forgets_client_side_apply),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 /* Options of a query: what Kubernetes takes, and the words for what it does not. */
 #include "check.h"
 
+#include "kube/list_options.h"
 #include "kube/query_option.h"
 
 static struct vd_url_query query_of(struct vd_arena *a, const char *text)
@@ -120,12 +121,42 @@ static void timeouts_are_durations(void **state)
     vd_arena_release(&a);
 }
 
+static void versions_are_numbers(void **state)
+{
+    (void)state;
+#define BAD(text, why)                                                                             \
+    "invalid resource version: resourceVersion: Invalid value: \"" text                            \
+    "\": strconv.ParseUint: parsing \"" text "\": " why
+    static const struct {
+        const char *query, *why;
+    } cases[] = {
+        {"resourceVersion=18446744073709551615", NULL},
+        {"resourceVersion=18446744073709551616", BAD("18446744073709551616", "value out of range")},
+        {"resourceVersion=1x", BAD("1x", "invalid syntax")},
+        {"resourceVersion=-1", BAD("-1", "invalid syntax")},
+    };
+#undef BAD
+    struct vd_arena a = {0};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct vd_url_query query = query_of(&a, cases[i].query);
+        struct vd_error error = {0};
+        bool given;
+        uint64_t version;
+        int code = vd_version_parse(&query, &given, &version, &error);
+        if (cases[i].why)
+            assert_string_equal(error.text, cases[i].why);
+        assert_int_equal(code, cases[i].why ? VD_ERR_INVALID : VD_OK);
+    }
+    vd_arena_release(&a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_word_but_two_is_a_yes),
         cmocka_unit_test(numbers_are_those_of_go),
         cmocka_unit_test(timeouts_are_durations),
+        cmocka_unit_test(versions_are_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
