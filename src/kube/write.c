@@ -97,6 +97,19 @@ static struct vd_pruned nulls_of(const struct vd_call *call)
                               .empty_texts = call->kind->builtin};
 }
 
+/* A new object has no status but the server's. Fields that the client has set in it and that the
+ * schema does not know are told all the same. */
+static void drop_status(struct vd_call *call, struct vd_json *object, struct vd_pruned *pruned)
+{
+    struct vd_json *alone = vd_json_object(&call->arena);
+    struct vd_json *status = call->kind->has_status ? vd_json_remove(object, VD_SLICE("status"))
+                                                    : NULL;
+    if (!status || call->kind->preserve_unknown)
+        return;
+    vd_json_add_ref(alone, VD_SLICE("status"), status);
+    vd_schema_prune(call->kind->schema, alone, pruned);
+}
+
 void vd_call_create_object(struct vd_call *call, struct vd_json *object)
 {
     struct vd_pruned pruned = nulls_of(call);
@@ -110,10 +123,8 @@ void vd_call_create_object(struct vd_call *call, struct vd_json *object)
         vd_call_reply_status(call, &status);
         return;
     }
+    drop_status(call, object, &pruned);
     vd_object_prepare(call->kind, &call->arena, object, true, &pruned);
-    /* A new object has no status but the schema's; what the client says of it has to be known. */
-    if (call->kind->has_status && vd_json_remove(object, VD_SLICE("status")))
-        vd_object_catch_up(call->kind, &call->arena, object);
     vd_meta_drop_empty(object);
     bool ok = vd_call_check_fields(call, call->kind, &pruned, object);
     vd_pruned_release(&pruned);

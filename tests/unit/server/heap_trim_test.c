@@ -8,7 +8,7 @@
 #include "check.h"
 #include "server/heap_trim.h"
 
-enum { BLOCKS = 40000, BLOCK_LEN = 2000, KEPT = 100 }; /* 80 MB, in blocks too small for pages of their own */
+enum { BLOCKS = 40000, BLOCK_LEN = 2000, KEPT = 100 }; /* 80 MB, in blocks that share pages */
 
 static long resident_kb(void)
 {
