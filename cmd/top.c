@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/quantity.h"
+#include "base/terminal.h"
 #include "data_folder.h"
 #include "server_ask.h"
 #include "terminal.h"

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/terminal.h"
 #include "net/door.h"
 
 void vd_config_init(struct vd_config *config)
@@ -23,6 +24,21 @@ void vd_config_init(struct vd_config *config)
         assert(code == VD_OK);
         (void)code;
     }
+}
+
+enum vd_log_format vd_config_log_format(const struct vd_config *config)
+{
+    bool text = config->log_format == VD_LOG_TEXT ||
+                (config->log_format == VD_CONFIG_LOG_AUTO && vd_terminal_is(stderr));
+    if (text)
+        return vd_terminal_has_colour(stderr) ? VD_LOG_COLOUR : VD_LOG_TEXT;
+    return config->log_format == VD_LOG_JSON ? VD_LOG_JSON : VD_LOG_LOGFMT;
+}
+
+bool vd_config_logs_access(const struct vd_config *config)
+{
+    return config->access_log == VD_CONFIG_ON ||
+           (config->access_log == VD_CONFIG_AUTO && !vd_terminal_is(stderr));
 }
 
 void vd_config_release(struct vd_config *config)

@@ -11,10 +11,17 @@
 #include <stdbool.h>
 
 #include "base/buf.h"
+#include "base/log_line.h"
 #include "base/vec.h"
 #include "server/setting.h"
 
 enum vd_config_store { VD_CONFIG_STORE_SQLITE, VD_CONFIG_STORE_MEMORY };
+
+/* A switch that may be left to the server. */
+enum vd_config_auto { VD_CONFIG_OFF, VD_CONFIG_ON, VD_CONFIG_AUTO };
+
+/* Beside enum vd_log_format: for people on a terminal, else for programs. */
+enum { VD_CONFIG_LOG_AUTO = -1 };
 
 /* As it was written, and where: "--listen", "VEDETTE_LISTEN", "vedette.yaml:3:5";
  * NULL for a default. */
@@ -52,9 +59,9 @@ struct vd_config {
     uint64_t limits_watches;
     uint64_t limits_queued_bytes;
     const char *kubernetes_version;
-    int log_level;  /* enum vd_log_level */
-    int log_format; /* enum vd_log_format */
-    bool access_log;
+    int log_level;            /* enum vd_log_level */
+    int log_format;           /* enum vd_log_format, or VD_CONFIG_LOG_AUTO */
+    int access_log;           /* enum vd_config_auto */
     const char *audit_log;    /* NULL: none; "-": stdout */
     const char *audit_policy; /* NULL: all at Metadata */
     int audit_mode;           /* enum vd_audit_mode */
@@ -65,6 +72,10 @@ struct vd_config {
     VD_VEC(const char *) warnings;                 /* sentences about what is odd but works */
     struct vd_arena arena;                         /* has all texts */
 };
+
+/* The form of the log, and whether each request is logged, when stderr is as it is now. */
+enum vd_log_format vd_config_log_format(const struct vd_config *config);
+bool vd_config_logs_access(const struct vd_config *config);
 
 /* The defaults. To be released. */
 void vd_config_init(struct vd_config *config);

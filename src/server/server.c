@@ -95,7 +95,7 @@ static void refused(struct vd_http_service *service, struct vd_exchange *x, unsi
 static bool is_logged(struct server *server, size_t i, const struct vd_exchange *x)
 {
     struct vd_ration *ration = &server->workers[i].refusals;
-    if (!server->config->access_log)
+    if (!server->api.kube.options.access_log)
         return false;
     if (x->status != 401 && x->status != 429)
         return true;
@@ -520,7 +520,7 @@ int vd_server_run(const struct vd_config *config, struct vd_error *error)
     pthread_mutex_init(&s.tls_context.lock, NULL);
     pthread_sigmask(SIG_BLOCK, &signals, NULL); /* in every thread to come */
     vd_log_start(&(struct vd_log_options){.level = (enum vd_log_level)config->log_level,
-                                          .format = (enum vd_log_format)config->log_format});
+                                          .format = vd_config_log_format(config)});
     for (size_t i = 0; i < config->warnings.n; i++)
         vd_log_warn("configuration", VD_F_STR("warning", config->warnings.p[i]));
     int code = start(&s, error);

@@ -99,6 +99,7 @@ private() {
 tap "secrets are private" private
 tap "the kubeconfig points at the HTTPS door" grep -q -F "server: $https" data/admin.kubeconfig
 line='method=GET path=/readyz status=200 duration_us=[0-9]+ bytes=[0-9]+ protocol=HTTP/1.1'
+line="$line client=127.0.0.1 user_agent=curl[^ ]*"
 tap "requests are logged, without their query" grep -q -E "msg=request $line\$" err
 tap "the folder is in use" says 1 \
     "the data folder data is in use by process $server: stop it first, or use another folder" \
