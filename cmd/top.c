@@ -13,7 +13,7 @@
 enum { OPTION_DATA, OPTION_WATCH, OPTION_INTERVAL, OPTION_OUTPUT };
 
 static const struct vd_option options[] = {
-    [OPTION_DATA] = VD_OPTION_DATA_ENTRY,
+    [OPTION_DATA] = VD_OPTION_DATA_ENTRY("the server's data folder"),
     [OPTION_WATCH] = {.name = "watch", .type = VD_OPTION_SWITCH, .help = "show it again and again"},
     [OPTION_INTERVAL] = {.name = "interval",
                          .value = "TIME",
