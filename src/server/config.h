@@ -70,7 +70,9 @@ struct vd_config {
 
     struct vd_config_entry entries[VD_SETTINGS_N]; /* in the order of vd_settings */
     VD_VEC(const char *) warnings;                 /* sentences about what is odd but works */
-    struct vd_arena arena;                         /* has all texts */
+    bool collects;               /* goes on behind a mistake, and keeps its sentence in ... */
+    VD_VEC(const char *) errors; /* ... this list */
+    struct vd_arena arena;       /* has all texts */
 };
 
 /* The form of the log, and whether each request is logged, when stderr is as it is now. */
@@ -102,6 +104,10 @@ struct vd_config_origins {
 int vd_config_load(struct vd_config *config, const struct vd_config_origins *origins,
                    struct vd_error *error) VD_MUST_USE;
 
+/* The same for whoever wants to know all mistakes: how many there are in config->errors then. What
+ * a mistake stands at keeps its default. */
+size_t vd_config_load_all(struct vd_config *config, const struct vd_config_origins *origins);
+
 /* ---- the steps of it ---- */
 
 /* Sets vd_settings[i]. `origin` is copied, and stands in front of an error. */
@@ -122,6 +128,10 @@ int vd_config_check(struct vd_config *config, struct vd_error *error) VD_MUST_US
 /* Adds the configuration as YAML, with the origin of each value as a comment.
  * Reading it back gives the same values. */
 void vd_config_write(const struct vd_config *config, struct vd_buf *out);
+
+/* For the steps, at each place where one can go on: VD_OK when all is well, or when the error's
+ * sentence has been collected; else the code. */
+int vd_config_judge(struct vd_config *config, int code, const struct vd_error *error) VD_MUST_USE;
 
 /* For the steps: adds a sentence to the warnings. */
 void vd_config_warn(struct vd_config *config, const char *format, ...) VD_PRINTF(2, 3);

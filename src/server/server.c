@@ -222,14 +222,24 @@ static int open_store(struct server *s, struct vd_error *error)
     return code;
 }
 
-static int open_door(struct server *s, struct vd_door *door, const char *address,
-                     struct vd_door_tls *tls, struct vd_error *error)
+/* The error ends with what to choose; this says how. */
+static int refuse_door(const char *setting, const struct vd_error *reason, struct vd_error *error)
 {
+    const struct vd_setting *s = &vd_settings[vd_setting_find(vd_slice_of(setting))];
+    char flag[VD_SETTING_NAME_MAX], variable[VD_SETTING_NAME_MAX];
+    return vd_error_set(error, reason->code, "%s, with --%s %s or %s", reason->text,
+                        vd_setting_flag(s, flag), s->value, vd_setting_variable(s, variable));
+}
+
+/* `setting` has the address. */
+static int open_door(struct server *s, struct vd_door *door, const char *setting,
+                     const char *address, struct vd_door_tls *tls, struct vd_error *error)
+{
+    struct vd_error reason;
     if (!address)
         return VD_OK;
-    int code = vd_door_bind(door, address, error);
-    if (code)
-        return code;
+    if (vd_door_bind(door, address, &reason))
+        return refuse_door(setting, &reason, error);
     door->loop = &s->workers[0].loop;
     door->services = s->services;
     door->services_n = s->n;
@@ -244,10 +254,10 @@ static int open_doors(struct server *s, struct vd_error *error)
     if (c->tls_listen)
         code = vd_credentials_load(c, &s->tls_context.context, error);
     if (!code)
-        code = open_door(s, &s->tls, c->tls_listen, &s->tls_context, error);
+        code = open_door(s, &s->tls, "tls-listen", c->tls_listen, &s->tls_context, error);
     if (!code && c->tls_listen)
         code = vd_credentials_write_kubeconfig(c, s->tls.address, error);
-    return code ? code : open_door(s, &s->plain, c->listen, NULL, error);
+    return code ? code : open_door(s, &s->plain, "listen", c->listen, NULL, error);
 }
 
 /* A path in the shell's words, from the root: whoever pastes it may be elsewhere. */

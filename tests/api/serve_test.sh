@@ -303,6 +303,36 @@ tap "check: a bad file" says 1 \
     "$vedette" config check bad.yaml
 tap "check: no file" says 2 "FILE is missing" "$vedette" config check
 tap "check: too many" says 2 "surplus argument 'b'" "$vedette" config check good.yaml b
+tap "check: as serve has it" complains "good.yaml is good" "$vedette" config check --config good.yaml
+tap "check: twice" says 2 "FILE is given twice" "$vedette" config check good.yaml --config good.yaml
+cat >many.yaml <<'EOF'
+lisen: off
+listen: 0.0.0.0:80
+window:
+  aeg: 48h
+  events: none
+tls-cert: a.crt
+watch: {timeout-min: 2h, timeout-max: 1h}
+audit-log: audit.log
+audit-policy: no.yaml
+EOF
+all_mistakes() {
+    "$vedette" config check --config many.yaml >many.out 2>many.err
+    [ $? -eq 1 ] || return 1
+    for text in "many.yaml:1:1: there is no setting 'lisen' (did you mean 'listen'?)" \
+        "many.yaml:4:3: there is no setting 'window.aeg'" \
+        "many.yaml:5:3: window.events wants a number, not 'none'" \
+        "listen (many.yaml:2:1) is plain HTTP" "tls-cert (many.yaml:6:1) is given without tls-key" \
+        "watch.timeout-min (many.yaml:7:9) is more than watch.timeout-max (many.yaml:7:26)" \
+        "the audit policy: could not open no.yaml"; do
+        grep -q -F -e "vedette: $text" many.err && continue
+        echo "not told: $text"
+        cat many.err
+        return 1
+    done
+    [ "$(wc -l <many.err)" -eq 7 ] && [ ! -s many.out ]
+}
+tap "check: every mistake is told" all_mistakes
 prints() {
     VEDETTE_CONFIG=good.yaml VEDETTE_LISTEN=127.0.0.1:2 VEDETTE_LOG_LEVEL=warn \
         "$vedette" config print --listen 127.0.0.1:3 >printed || return 1

@@ -325,9 +325,28 @@ static void what_is_printed_reads_back(void **state)
     vd_config_release(&b);
 }
 
+static void all_mistakes_can_be_had(void **state)
+{
+    const char *flags[VD_SETTINGS_N] = {0};
+    char *environment[] = {(char[]){"VEDETTE_THREADS=x"}, (char[]){"VEDETTE_LISTEN=off"}, NULL};
+    struct vd_config_origins origins = {.environment = environment, .flags = flags};
+    struct vd_config c;
+    (void)state;
+    flags[index_of("tls-listen")] = "off";
+    flags[index_of("store")] = "paper";
+    vd_config_init(&c);
+    assert_int_equal(vd_config_load_all(&c, &origins), 3);
+    assert_string_equal(c.errors.p[0], "VEDETTE_THREADS wants a number, not 'x'");
+    assert_string_equal(c.errors.p[1], "--store wants sqlite or memory, not 'paper'");
+    assert_non_null(strstr(c.errors.p[2], "are both off"));
+    assert_int_equal(c.threads, 0);
+    vd_config_release(&c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(all_mistakes_can_be_had),
         cmocka_unit_test(the_table_is_sound),
         cmocka_unit_test(groups_stand_together),
         cmocka_unit_test(names_follow_from_one),
