@@ -62,6 +62,7 @@ int vd_api_open(struct vd_api *api, struct vd_store *store, const struct vd_conf
                                     .watches = config->limits_watches,
                                     .queued_bytes = config->limits_queued_bytes},
         loops_n);
+    vd_welcome_init(&api->welcome, config);
     vd_metrics_desk_init(&api->metrics);
     api->metrics.store = store;
     api->metrics.folder = config->store == VD_CONFIG_STORE_MEMORY ? NULL : config->data;
@@ -178,13 +179,15 @@ bool vd_api_knows(struct vd_api *api, struct vd_exchange *x)
     return !code;
 }
 
-/* Before a request becomes a call. `user` NULL: nobody who is known. */
+/* Before a request becomes a call. `user` NULL: nobody who is known, and who may want to know how
+ * to become so. */
 static void refuse_user(struct vd_api *api, struct vd_exchange *x, struct vd_user *user,
                         const struct vd_status *status)
 {
     struct vd_audit_stamp stamp;
     vd_audit_refused(api->kube.audit, x, user, status, &stamp);
-    reply_status(x, status); /* whose end takes the stamp off */
+    if (user || !vd_welcome_answer(&api->welcome, x))
+        reply_status(x, status); /* the end of either answer takes the stamp off */
 }
 
 /* The user in whose name the request is made: the one who sent it, or whom that one speaks
