@@ -76,6 +76,10 @@ static inline bool vd_option_is_json(const struct vd_option_value *output)
 
 #define VD_COUNT(table) (sizeof(table) / sizeof((table)[0]))
 
+/* The program itself, with all others below it. */
+extern const struct vd_command vd_command_root;
+
+extern const struct vd_command vd_command_completion;
 extern const struct vd_command vd_command_config;
 extern const struct vd_command vd_command_config_check;
 extern const struct vd_command vd_command_config_print;
