@@ -15,6 +15,7 @@
 #include "server/bootstrap.h"
 #include "server/definition_kind.h"
 #include "server/health.h"
+#include "server/release.h"
 
 static int open_audit(struct vd_api *api, const struct vd_config *config, struct vd_error *error)
 {
@@ -41,7 +42,6 @@ int vd_api_open(struct vd_api *api, struct vd_store *store, const struct vd_conf
                              .watch_min_s = config->watch_timeout_min_ms / 1000,
                              .watch_max_s = config->watch_timeout_max_ms / 1000,
                              .version_wait_ms = VD_VERSION_WAIT_MS,
-                             .git_version = config->kubernetes_version,
                              .access_log = vd_config_logs_access(config)},
                  .tables = vd_tables_new(),
                  .documents = vd_documents_new(vd_slice_of(config->kubernetes_version)),
@@ -62,6 +62,8 @@ int vd_api_open(struct vd_api *api, struct vd_store *store, const struct vd_conf
                                     .watches = config->limits_watches,
                                     .queued_bytes = config->limits_queued_bytes},
         loops_n);
+    vd_buf_addf(&api->git_version, "%s+vedette.%s", config->kubernetes_version, VD_RELEASE);
+    api->kube.options.git_version = vd_buf_text(&api->git_version);
     vd_welcome_init(&api->welcome, config);
     vd_metrics_desk_init(&api->metrics);
     api->metrics.store = store;
@@ -397,5 +399,6 @@ void vd_api_close(struct vd_api *api)
     vd_documents_free(api->kube.documents);
     vd_kinds_free(api->kube.kinds);
     vd_accounts_release(&api->accounts);
+    vd_buf_release(&api->git_version);
     *api = (struct vd_api){0};
 }

@@ -19,6 +19,7 @@ struct vd_api {
     struct vd_gatekeeper *gatekeeper;
     struct vd_metrics_desk metrics;
     struct vd_welcome welcome;
+    struct vd_buf git_version; /* "v1.32.4+vedette.0.1.0" */
     struct vd_kube_loop *loops;
     size_t n;
 };

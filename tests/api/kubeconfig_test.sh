@@ -24,7 +24,8 @@ tap "no token was made for it" sh -c "'$vedette' token list --data data | grep -
 tap "a server starts" start
 
 member() { sed -n "s/^ *$2: *//p" "$1" | tr -d "\"'"; }
-tap "a kubeconfig" "$vedette" kubeconfig --data data --user ann --groups dev,ops --output ann.kubeconfig
+tap "a kubeconfig" "$vedette" kubeconfig --data data --user ann --groups dev,ops \
+    --output ann.kubeconfig
 tap "is private" sh -c '[ "$(stat -c %a ann.kubeconfig)" = 600 ]'
 tap "names the server" [ "$(member ann.kubeconfig server)" = "$https" ]
 member ann.kubeconfig certificate-authority-data | base64 -d >ann.ca
@@ -67,9 +68,10 @@ tap "a file that exists is kept" says 1 \
 tap "a file nowhere" says 1 "could not make no/file" \
     "$vedette" kubeconfig --data data --user ann --output no/file
 tap "no token is left of either" [ "$(tokens)" = "$before" ]
-tap "it can be replaced" "$vedette" kubeconfig --data data --user ann --output ann.kubeconfig --force
-tap "without a file it is printed" sh -c "'$vedette' kubeconfig --data data --user ann --expires 1h \
-    --server https://vedette.example:6443 >printed"
+tap "it can be replaced" "$vedette" kubeconfig --data data --user ann --output ann.kubeconfig \
+    --force
+tap "without a file it is printed" sh -c "'$vedette' kubeconfig --data data --user ann \
+    --expires 1h --server https://vedette.example:6443 >printed"
 tap "with the server that was given" [ "$(member printed server)" = https://vedette.example:6443 ]
 tap "a server without HTTPS" says 2 "'--server' wants a URL such as https://" \
     "$vedette" kubeconfig --data data --user ann --server http://127.0.0.1:8080

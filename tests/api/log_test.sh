@@ -16,7 +16,8 @@ admin /api/v1/namespaces -o /dev/null -A 'an agent'
 named='user=admin verb=list resource=namespaces .*client=127.0.0.1 user_agent="an agent"$'
 tap "with the client's address and what it calls itself" until_true grep -q "$named" err
 ask / -o /dev/null -A stranger/1
-tap "those of strangers too" until_true grep -q 'status=401 .*client=127.0.0.1 user_agent=stranger/1$' err
+strange='status=401 .*client=127.0.0.1 user_agent=stranger/1$'
+tap "those of strangers too" until_true grep -q "$strange" err
 long=$(printf '%0400d' 0)
 ask / -o /dev/null -A "$long"
 cut() { grep -o 'user_agent=0*$' err | awk '{ exit length($0) != 11 + 256 }'; }
@@ -50,7 +51,8 @@ tap "without colour, and with requests if they are wanted" text
 # what was to be seen is in `seen`, its exit status in $seen_status. $TERM and NO_COLOR are taken.
 on_terminal() {
     : >seen
-    script -q -e -f -c "exec '$vedette' serve --data data --listen off --tls-listen 127.0.0.1:0 $*" \
+    on_terminal_line="--data data --listen off --tls-listen 127.0.0.1:0 $*"
+    script -q -e -f -c "exec '$vedette' serve $on_terminal_line" \
         seen </dev/null >/dev/null 2>&1 &
     server=$!
     until_true grep -q 'ready.*revision=' seen || return 1
@@ -86,13 +88,16 @@ if script -q -e -c true /dev/null </dev/null >/dev/null 2>&1; then
     tap "NO_COLOR turns colour off" plain
     dumb() { TERM=dumb on_terminal && short && ! coloured; }
     tap "a dumb terminal gets none" dumb
-    structured() { on_terminal --log-format logfmt && grep -q 'level=info msg=stopped$' seen.lines; }
+    structured() {
+        on_terminal --log-format logfmt && grep -q 'level=info msg=stopped$' seen.lines
+    }
     tap "what is asked for is given" structured
     problem() {
         chmod o+w data && on_terminal
         problem_status=$?
         chmod o-w data
-        lines | grep -q ' warning: everybody may write into the data folder' && return $problem_status
+        [ "$problem_status" -eq 0 ] &&
+            lines | grep -q ' warning: everybody may write into the data folder'
     }
     tap "a problem has a line" problem
 fi

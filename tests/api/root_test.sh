@@ -86,12 +86,15 @@ for accept in application/json 'application/json, */*' \
     'application/vnd.kubernetes.protobuf,application/json' application/yaml; do
     tap "a Status for $accept" told application/json '"reason":"Unauthorized"' -H "Accept: $accept"
 done
-tap "a host with odd letters is not said again" told text/html 'https://HOST/api' -H "Accept: $browser" -H 'Host: a&b' --http1.1
+tap "a host with odd letters is not said again" told text/html 'https://HOST/api' \
+    -H "Accept: $browser" -H 'Host: a&b' --http1.1
 odd() { ! grep -q 'a&' told.body; }
 tap "in no way" odd
-tap "no version, no absolute path" sh -c "! grep -q -e '$(cat "$top/VERSION")' -e '$scratch' told.body"
-tap "another path is no welcome" [ "$(ask /index -o other.body -w '%{content_type}')" = application/json ]
-tap "nor is another verb" [ "$(ask / -X POST -o other.body -w '%{content_type}')" = application/json ]
+private() { ! grep -q -F -e "$(cat "$top/VERSION")" -e "$scratch" told.body; }
+tap "no version, no absolute path" private
+type_of() { ask "$@" -o other.body -w '%{content_type}'; }
+tap "another path is no welcome" [ "$(type_of /index)" = application/json ]
+tap "nor is another verb" [ "$(type_of / -X POST)" = application/json ]
 head_of() { ask / -I | grep -i -q '^content-type: text/plain'; }
 tap "HEAD has its head" head_of
 tap "other paths are none" [ "$(admin /index.htm -o /dev/null -w '%{http_code}')" = 404 ]
@@ -149,7 +152,8 @@ absolute() {
     until_true is_up
     http=$(grep '^ready ' out | grep -o 'http://[^ ]*')
     curl -sS -m 60 "$http/" >told.body
-    grep -q '  token=$(vedette token create --data DIR --user me' told.body && ! grep -q "$scratch" told.body &&
+    grep -q '  token=$(vedette token create --data DIR --user me' told.body &&
+        ! grep -q "$scratch" told.body &&
         grep -q "DIR is the server's data folder" told.body && return 0
     cat told.body
     return 1

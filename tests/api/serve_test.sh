@@ -85,6 +85,12 @@ tap "one check alone" fetches 200 ok "$http/readyz/store"
 tap "no such check" fetches 401 "$unauthorized" "$http/readyz/nothing"
 tap "anything else" fetches 401 "$unauthorized" "$https/nothing"
 tap "the version is for those who are known" fetches 401 "$unauthorized" "$https/version"
+version() {
+    version_want="\"gitVersion\":\"v1.32.4+vedette.$(cat "$top/VERSION")\""
+    curl -sS -m 60 --cacert data/pki/ca.crt --cert data/pki/admin.crt --key data/pki/admin.key \
+        "$https/version" | tr -d ' ' | grep -q -F "$version_want"
+}
+tap "it names Kubernetes' version and Vedette's" version
 untrusted() {
     curl -sS "$https/livez"
     [ $? -eq 60 ]
@@ -303,8 +309,10 @@ tap "check: a bad file" says 1 \
     "$vedette" config check bad.yaml
 tap "check: no file" says 2 "FILE is missing" "$vedette" config check
 tap "check: too many" says 2 "surplus argument 'b'" "$vedette" config check good.yaml b
-tap "check: as serve has it" complains "good.yaml is good" "$vedette" config check --config good.yaml
-tap "check: twice" says 2 "FILE is given twice" "$vedette" config check good.yaml --config good.yaml
+tap "check: as serve has it" complains "good.yaml is good" \
+    "$vedette" config check --config good.yaml
+tap "check: twice" says 2 "FILE is given twice" \
+    "$vedette" config check good.yaml --config good.yaml
 cat >many.yaml <<'EOF'
 lisen: off
 listen: 0.0.0.0:80

@@ -117,7 +117,8 @@ each_reads() {
     each_reads_name=$1
     shift
     for command in "store stats" "store verify" "store compact" "store backup --to never.db" \
-        "token list" "token create --user ann" "token revoke --id x" "top" "kubeconfig --user ann"; do
+        "token list" "token create --user ann" "token revoke --id x" "top" \
+        "kubeconfig --user ann"; do
         # shellcheck disable=SC2086 # its words
         says 1 "there is no data folder $each_reads_name: give the one that the server uses with \
 --data or VEDETTE_DATA" "$@" "$vedette" $command || return 1

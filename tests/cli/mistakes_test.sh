@@ -144,7 +144,8 @@ tap "a port that another program has" says 1 "could not listen on 127.0.0.1:$por
 --tls-listen HOST:PORT or VEDETTE_TLS_LISTEN" \
     "$vedette" serve --data second --listen off --tls-listen "127.0.0.1:$port"
 tap "the same of plain HTTP" says 1 "could not listen on 127.0.0.1:$port: $used, with --listen \
-HOST:PORT or VEDETTE_LISTEN" "$vedette" serve --data third --tls-listen off --listen "127.0.0.1:$port"
+HOST:PORT or VEDETTE_LISTEN" \
+    "$vedette" serve --data third --tls-listen off --listen "127.0.0.1:$port"
 stop
 
 # ---- files ----
