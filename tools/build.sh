@@ -10,26 +10,27 @@ cd "$(dirname "$0")/.."
 folder=${1:?usage: tools/build.sh FOLDER [TARGET...]}
 shift
 
-if ninja -C "$folder" -n "$@" | grep -q '^ninja: no work to do'; then
+cd "$folder" # rather than ninja -C, which says so
+if ninja -n "$@" | grep -q '^ninja: no work to do'; then
     exit 0
 fi
 NINJA_STATUS="building $folder [%f/%t] "
 export NINJA_STATUS
 if [ -t 1 ] && [ "${TERM:-dumb}" != dumb ]; then
-    exec ninja -C "$folder" "$@"
+    exec ninja "$@"
 fi
 
 # A pipe has no exit status but its last command's: ninja's goes through a file.
 status=$(mktemp)
 trap 'rm -f "$status"' EXIT
 {
-    ninja -C "$folder" "$@" 2>&1 && echo 0 >"$status" || echo 1 >"$status"
+    ninja "$@" 2>&1 && echo 0 >"$status" || echo 1 >"$status"
 } | awk -v folder="$folder" '
-    /^ninja: Entering directory/ { next }
     index($0, "building " folder " [") == 1 && match($0, /\[[0-9]+\/[0-9]+\]/) {
         split(substr($0, RSTART + 1, RLENGTH - 2), count, "/")
         tenth = int(count[1] * 10 / count[2])
-        if (started && tenth == shown) next
+        last = count[1] == count[2] - 1 # linking, which takes its time
+        if (started && tenth == shown && !last) next
         started = 1
         shown = tenth
         printf "building %s: %d of %d steps\n", folder, count[1], count[2]

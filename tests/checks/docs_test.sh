@@ -213,7 +213,8 @@ tour() {
             *kubectl\ *) if command -v kubectl >/dev/null; then host; else continue; fi ;;
             *vedette\ * | curl\ *) host ;;
             esac
-            printf '%s\n' "$command" | sed "s,http://127\.0\.0\.1:8080,${http:-}," >"$scratch/command"
+            printf '%s\n' "$command" | sed "s,http://127\.0\.0\.1:8080,${http:-}," \
+                >"$scratch/command"
             echo "$command" >>"$scratch/toured"
             got=$(sh "$scratch/command" 2>&1 </dev/null) || echo "failed: $command"
             got=$(printf '%s\n' "$got" | sed "s,${http:-no door},http://127.0.0.1:8080,")
@@ -226,6 +227,16 @@ tour() {
         done
     )
     dismiss
+    # What a tour makes in the clone, secrets among it, must be what git ignores.
+    (
+        cd "$scratch/tour" || exit
+        for made in * .[!.]*; do
+            case $made in
+            build | examples | server.out | server.err | '*' | '.[!.]*' | vedette-data*) ;;
+            *) echo "$1 leaves $made behind" ;;
+            esac
+        done
+    )
 }
 
 # judged CHECK TEXT COMPLAINT: of a small tree whose README has this text the check says this, or
@@ -297,5 +308,8 @@ toured() {
 }
 tap "a tour that is right" silent toured "$(printf '$ echo one; echo two\none\nt...\n$ true')"
 tap "a tour that prints something else" complains 'echo one' toured "$(printf '$ echo one\ntwo')"
+tap "a tour that leaves something" complains 'leaves ann.token behind' toured '$ : >ann.token'
+ignored() { grep -q -x '/vedette-data\*' "$top/.gitignore"; }
+tap "what a tour may leave is ignored" ignored
 tap "a tour that fails" complains 'failed: false' toured '$ false'
 tap_end
