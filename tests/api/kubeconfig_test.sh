@@ -26,7 +26,7 @@ tap "a server starts" start
 member() { sed -n "s/^ *$2: *//p" "$1" | tr -d "\"'"; }
 tap "a kubeconfig" "$vedette" kubeconfig --data data --user ann --groups dev,ops \
     --output ann.kubeconfig
-tap "is private" sh -c '[ "$(stat -c %a ann.kubeconfig)" = 600 ]'
+tap "is private" [ "$(stat -c %a ann.kubeconfig)" = 600 ]
 tap "names the server" [ "$(member ann.kubeconfig server)" = "$https" ]
 member ann.kubeconfig certificate-authority-data | base64 -d >ann.ca
 tap "has its CA" cmp ann.ca data/pki/ca.crt

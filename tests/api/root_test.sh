@@ -70,6 +70,7 @@ tap "a browser gets a page" told text/html '<pre>export KUBECONFIG=data/admin.ku
     -H "Accept: $browser"
 tap "that loads nothing" sh -c '! grep -E -i "<script|<link|<img|src=|url\(|@import" told.body'
 # The policy allows the style that is there, and nothing else.
+# shellcheck disable=SC2016 # the dollars are JavaScript's
 policy() {
     node -e '
         const fs = require("fs"), { createHash } = require("crypto");
@@ -146,6 +147,7 @@ tap "both may be kept for a while" said 200 'private, max-age=3600' $configurati
 tap "the server stops" stop
 mv data data.moved
 https=
+# shellcheck disable=SC2016 # the dollar is part of what is told
 absolute() {
     "$vedette" serve --data "$scratch/data" --listen 127.0.0.1:0 --tls-listen off >out 2>err &
     server=$!

@@ -45,7 +45,7 @@ if command -v systemd-analyze >/dev/null; then tap "systemd understands the unit
 variables() {
     sed -n 's/^Environment=//p' "$unit" >"$scratch/variables"
     [ -s "$scratch/variables" ] || return 1
-    while IFS== read -r name value; do
+    while IFS="=" read -r name value; do
         env "$name=$value" "$root/usr/bin/vedette" config print | grep -q -F "$value # $name" ||
             return 1
     done <"$scratch/variables"
