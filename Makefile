@@ -10,6 +10,11 @@ TEST ?=
 # `make fuzz` gives each target.
 N ?= 1000
 FUZZ_S ?= 60
+# Options of `make run`: ARGS='--listen 127.0.0.1:8081'.
+ARGS ?=
+# Where `make install` puts things; DESTDIR is a root to put them below.
+PREFIX ?= /usr/local
+DESTDIR ?=
 
 release := --buildtype=release -Db_lto=true
 # Test builds have failpoints compiled in; the release binary never has.
@@ -24,47 +29,55 @@ scripts = $(shell find .ci tools tests bench -name '*.sh' -o -path .ci/run)
 build: ## build build/vedette, the release binary
 	@tools/packages.sh build
 	@tools/configure.sh $(BUILD) $(release) -Dstrip=true
-	@ninja -C $(BUILD) --quiet
+	@tools/build.sh $(BUILD)
 
-run: build ## build, and start the server on the folder vedette-data; Ctrl-C stops it
-	@exec $(BUILD)/vedette serve --data vedette-data
+run: build ## build, and start the server (ARGS=options); its data is in vedette-data; Ctrl-C stops it
+	@exec $(BUILD)/vedette serve $(ARGS)
+
+# Built by whoever made it, so that root does not compile: `make && sudo make install`.
+install: ## install what make has built below PREFIX, /usr/local by default, and DESTDIR
+	@[ -x $(BUILD)/vedette ] || { echo "there is no $(BUILD)/vedette: run make first" >&2; exit 1; }
+	@PREFIX='$(PREFIX)' DESTDIR='$(DESTDIR)' tools/install.sh install $(BUILD)/vedette
+
+uninstall: ## remove what make install has installed; data stays
+	@PREFIX='$(PREFIX)' DESTDIR='$(DESTDIR)' tools/install.sh uninstall
 
 # Builds with tests in them: build-test is the plain one, the others are named for what they add.
 build-test:
 	@tools/packages.sh build test
 	@tools/configure.sh $@ $(tests)
-	@ninja -C $@ --quiet
+	@tools/build.sh $@
 
 build-asan:
 	@tools/packages.sh build test
 	@tools/configure.sh $@ $(tests) $(asan)
-	@ninja -C $@ --quiet
+	@tools/build.sh $@
 
 build-tsan:
 	@tools/packages.sh build test
 	@tools/configure.sh $@ $(tests) $(tsan)
-	@ninja -C $@ --quiet
+	@tools/build.sh $@
 
 build-cover:
 	@tools/packages.sh build test cover
 	@tools/configure.sh $@ $(tests) -Db_coverage=true
-	@ninja -C $@ --quiet
+	@tools/build.sh $@
 
 build-clang:
 	@tools/packages.sh build test clang
 	@CC=clang CXX=clang++ tools/configure.sh $@ $(tests)
-	@ninja -C $@ --quiet
+	@tools/build.sh $@
 
 build-fuzz:
 	@tools/packages.sh build test clang
 	@tools/packages.sh fuzz
 	@CC=clang CXX=clang++ tools/configure.sh $@ $(tests) $(asan) -Dfuzz=true
-	@ninja -C $@ --quiet fuzz
+	@tools/build.sh $@ fuzz
 
 build-bench:
 	@tools/packages.sh build test
 	@tools/configure.sh $@ $(release) -Dtests=true
-	@ninja -C $@ --quiet vedette benches
+	@tools/build.sh $@ vedette benches
 
 test: build build-test ## install what is missing, build, run all tests (TEST=pattern: some)
 	@tests/run.sh build-test '$(TEST)'
@@ -125,7 +138,7 @@ help: ## this list
 clean: ## remove every build folder
 	rm -rf build build-test build-asan build-tsan build-cover build-clang build-fuzz build-bench
 
-.PHONY: build run test asan tsan clang fuzz crash torture races clients-go bench cover fmt lint
+.PHONY: build run install uninstall test asan tsan clang fuzz crash torture races clients-go bench cover fmt lint
 .PHONY: help clean
 # They are folders too, but ninja knows better than their time stamps whether they are up to date.
 .PHONY: build-test build-asan build-tsan build-cover build-clang build-fuzz build-bench

@@ -32,11 +32,14 @@ struct vd_option {
     const char *value; /* its name in the help: "DIR" */
     enum vd_option_type type;
     bool required;
-    bool operand; /* is given without its name, in its place: FILE */
+    bool operand;        /* is given without its name, in its place: FILE */
+    const char *setting; /* of the server whose variable and default it has; NULL: none */
+    const char *choices; /* all values that there are, spaces between them; NULL: others too */
     const char *help;
 };
 
-/* What the command line gave for the option of the same place in the table. */
+/* What the command line gave for the option of the same place in the table. An option that was
+ * not given and has a setting has the text of its variable or its default. */
 struct vd_option_value {
     bool given;
     const char *text;
@@ -56,14 +59,14 @@ struct vd_command {
 };
 
 /* Options that several commands share. */
-#define VD_OPTION_DATA_ENTRY                                                                       \
+#define VD_OPTION_DATA_ENTRY(text)                                                                 \
     {                                                                                              \
-        .name = "data", .value = "DIR", .type = VD_OPTION_TEXT, .required = true,                  \
-        .help = "the server's data folder"                                                         \
+        .name = "data", .value = "DIR", .type = VD_OPTION_TEXT, .setting = "data", .help = (text)  \
     }
 #define VD_OPTION_OUTPUT_ENTRY                                                                     \
     {                                                                                              \
-        .name = "output", .value = "FORMAT", .type = VD_OPTION_OUTPUT, .help = "text or json"      \
+        .name = "output", .value = "FORMAT", .type = VD_OPTION_OUTPUT, .choices = "text json",     \
+        .help = "text or json"                                                                     \
     }
 
 static inline bool vd_option_is_json(const struct vd_option_value *output)
@@ -73,9 +76,14 @@ static inline bool vd_option_is_json(const struct vd_option_value *output)
 
 #define VD_COUNT(table) (sizeof(table) / sizeof((table)[0]))
 
+/* The program itself, with all others below it. */
+extern const struct vd_command vd_command_root;
+
+extern const struct vd_command vd_command_completion;
 extern const struct vd_command vd_command_config;
 extern const struct vd_command vd_command_config_check;
 extern const struct vd_command vd_command_config_print;
+extern const struct vd_command vd_command_kubeconfig;
 extern const struct vd_command vd_command_serve;
 extern const struct vd_command vd_command_store;
 extern const struct vd_command vd_command_store_backup;

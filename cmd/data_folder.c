@@ -20,11 +20,12 @@ int vd_data_folder_exists(const char *folder, struct vd_error *error)
 {
     struct stat s;
     if (stat(folder, &s) != 0)
-        return refuse("data folder", folder, "give the one that the server uses with --data",
-                      error);
+        return refuse("data folder", folder,
+                      "give the one that the server uses with --data or VEDETTE_DATA", error);
     if (!S_ISDIR(s.st_mode))
         return vd_error_set(error, VD_ERR_INVALID,
-                            "%s is not a folder: give the server's data folder with --data",
+                            "%s is not a folder: give the server's data folder with --data or "
+                            "VEDETTE_DATA",
                             folder);
     return VD_OK;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "server/setting.h"
 #include "terminal.h"
 
 static void print_usage(const struct vd_command_path *path)
@@ -40,6 +41,12 @@ static void option_label(const struct vd_option *option, struct vd_buf *out)
                 option->value ? option->value : "");
 }
 
+static void print_default(const struct vd_setting *setting)
+{
+    char variable[VD_SETTING_NAME_MAX];
+    printf(" [%s, or %s]", setting->initial, vd_setting_variable(setting, variable));
+}
+
 static void print_options(const struct vd_command *command)
 {
     static const struct vd_option help = {.name = "help", .help = "show this text (or -h)"};
@@ -54,8 +61,11 @@ static void print_options(const struct vd_command *command)
     for (size_t i = 0; i <= command->options_n; i++) {
         const struct vd_option *o = i < command->options_n ? &command->options[i] : &help;
         option_label(o, &label);
-        printf("  %-*s  %s%s\n", width, vd_buf_text(&label), o->help,
+        printf("  %-*s  %s%s", width, vd_buf_text(&label), o->help,
                o->required ? " (required)" : "");
+        if (o->setting)
+            print_default(&vd_settings[vd_setting_find(vd_slice_of(o->setting))]);
+        printf("\n");
     }
     vd_buf_release(&label);
 }

@@ -9,11 +9,11 @@
 
 /* The table of commands; groups have tables of their own (store.c). */
 static const struct vd_command *const commands[] = {
-    &vd_command_serve, &vd_command_config, &vd_command_store,
-    &vd_command_token, &vd_command_top,    &vd_command_version,
+    &vd_command_serve,      &vd_command_config, &vd_command_store,      &vd_command_token,
+    &vd_command_kubeconfig, &vd_command_top,    &vd_command_completion, &vd_command_version,
 };
 
-static const struct vd_command root = {
+const struct vd_command vd_command_root = {
     .name = "vedette",
     .summary = "Vedette, a control plane in one binary.",
     .children = commands,
@@ -26,7 +26,7 @@ static enum vd_exit run(int argc, char **argv)
     struct vd_error error;
     if (argc > 0 && strcmp(argv[0], "--version") == 0)
         argv[0] += 2;
-    if (vd_command_line_parse(&line, &root, argc, argv, &error)) {
+    if (vd_command_line_parse(&line, &vd_command_root, argc, argv, &error)) {
         vd_complain("%s", error.text);
         return VD_EXIT_USAGE;
     }

@@ -6,16 +6,18 @@
  *
  * Words lead down the tree of commands until one runs; options belong to that
  * one, so they come behind it. `--help` (or -h) may stand anywhere and wins over
- * whatever else is wrong behind it.
+ * whatever else is wrong with the options; a command that there is not has no help.
  */
 #include "options.h"
 
 #include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
 #include "base/near_miss.h"
 #include "base/quantity.h"
+#include "server/setting.h"
 
 /* "store backup", for sentences. */
 static void path_words(const struct vd_command_path *path, struct vd_buf *out)
@@ -188,6 +190,21 @@ static int take_option(struct vd_command_line *line, int argc, char **argv, int 
     return read_value(&line->path, option, value, error);
 }
 
+/* What the environment or the server's default says of options that were not given. */
+static void fill_in(struct vd_command_line *line)
+{
+    const struct vd_command *command = vd_command_path_end(&line->path);
+    for (size_t i = 0; i < command->options_n; i++) {
+        if (!command->options[i].setting || line->values[i].given)
+            continue;
+        size_t at = vd_setting_find(vd_slice_of(command->options[i].setting));
+        char variable[VD_SETTING_NAME_MAX];
+        assert(at < VD_SETTINGS_N && command->options[i].type == VD_OPTION_TEXT);
+        const char *text = getenv(vd_setting_variable(&vd_settings[at], variable));
+        line->values[i].text = text && *text ? text : vd_settings[at].initial;
+    }
+}
+
 static int check_required(const struct vd_command_line *line, struct vd_error *error)
 {
     const struct vd_command *command = vd_command_path_end(&line->path);
@@ -217,10 +234,13 @@ int vd_command_line_parse(struct vd_command_line *line, const struct vd_command 
             line->help = true;
             return VD_OK;
         }
+        bool leads_on = vd_command_path_end(&line->path)->children_n > 0;
         if (word[0] == '-' && word[1])
             code = take_option(line, argc, argv, &at, error);
         else
             code = descend(line, word, error);
+        if (code && leads_on && word[0] != '-')
+            return code;
     }
     for (int i = at; code && i < argc; i++)
         if (is_help(argv[i])) {
@@ -236,5 +256,6 @@ int vd_command_line_parse(struct vd_command_line *line, const struct vd_command 
         line->help = true;
         return VD_OK;
     }
+    fill_in(line);
     return check_required(line, error);
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/clock.h"
+#include "base/terminal.h"
 #include "terminal.h"
 
 #define INTERVAL_NS UINT64_C(100000000)

@@ -10,77 +10,11 @@
 #include <sys/socket.h>
 #include <sys/time.h>
 
-#include "auth/private_file.h"
-#include "base/base64.h"
+#include "admin_kubeconfig.h"
 #include "base/buf.h"
-#include "base/limits.h"
 #include "json/parse.h"
-#include "json/yaml_read.h"
 
 enum { ANSWER_LEN_MAX = 1 << 24, PATIENCE_S = 20 };
-
-/* What a kubeconfig says. */
-struct door {
-    struct vd_slice server; /* "https://127.0.0.1:6443" */
-    struct vd_buf ca, certificate, key;
-};
-
-static void door_release(struct door *d)
-{
-    vd_buf_release(&d->ca);
-    vd_buf_release(&d->certificate);
-    vd_buf_release(&d->key);
-}
-
-/* The only element of the list, and in it what it names. */
-static const struct vd_json *only(const struct vd_json *root, const char *list, const char *member)
-{
-    const struct vd_json *items = vd_json_get(root, vd_slice_of(list));
-    const struct vd_json *first = items && vd_json_is(items, VD_JSON_ARRAY) ? vd_json_at(items, 0)
-                                                                            : NULL;
-    return first ? vd_json_get(first, vd_slice_of(member)) : NULL;
-}
-
-static int read_data(struct vd_buf *out, const struct vd_json *object, const char *key)
-{
-    struct vd_slice text = object ? vd_json_text(vd_json_get(object, vd_slice_of(key)))
-                                  : VD_SLICE("");
-    return vd_base64_decode(out, text, VD_BASE64_STANDARD);
-}
-
-static int read_door(struct door *d, struct vd_arena *arena, const char *folder,
-                     struct vd_error *error)
-{
-    struct vd_buf path = {0}, text = {0};
-    struct vd_json *root = NULL;
-    vd_buf_addf(&path, "%s/admin.kubeconfig", folder);
-    int code = vd_private_file_read(&text, vd_buf_text(&path), VD_PEM_LEN_MAX, error);
-    if (code == VD_ERR_NOT_FOUND)
-        vd_error_set(error, VD_ERR_NOT_FOUND,
-                     "there is no %s: the server makes it when it starts with tls-listen",
-                     vd_buf_text(&path));
-    struct vd_yaml_reader *reader = vd_yaml_reader_new(vd_buf_slice(&text), NULL);
-    if (!code)
-        code = vd_yaml_reader_next(reader, arena, &root, error);
-    if (!code) {
-        const struct vd_json *cluster = only(root, "clusters", "cluster");
-        const struct vd_json *user = only(root, "users", "user");
-        d->server = cluster ? vd_json_text(vd_json_get(cluster, VD_SLICE("server"))) : VD_SLICE("");
-        if (!vd_slice_starts_with(d->server, VD_SLICE("https://")) ||
-            read_data(&d->ca, cluster, "certificate-authority-data") ||
-            read_data(&d->certificate, user, "client-certificate-data") ||
-            read_data(&d->key, user, "client-key-data"))
-            code = vd_error_set(
-                error, VD_ERR_INVALID,
-                "%s is not one that vedette has written: start the server again, which "
-                "makes it anew",
-                vd_buf_text(&path));
-    }
-    vd_yaml_reader_free(reader);
-    vd_buf_release(&path);
-    vd_buf_release(&text);
-    return code;
-}
 
 /* ---- TLS ---- */
 
@@ -92,7 +26,7 @@ static X509 *read_certificate(const struct vd_buf *pem)
     return certificate;
 }
 
-static bool use_credentials(SSL_CTX *context, const struct door *d)
+static bool use_credentials(SSL_CTX *context, const struct vd_admin_kubeconfig *d)
 {
     BIO *bio = BIO_new_mem_buf(d->key.p, (int)d->key.n);
     EVP_PKEY *key = bio ? PEM_read_bio_PrivateKey(bio, NULL, NULL, NULL) : NULL;
@@ -174,11 +108,11 @@ static int read_answer(struct vd_arena *arena, struct vd_slice answer, struct vd
 int vd_server_ask(struct vd_arena *arena, const char *folder, const char *path,
                   struct vd_json **out, struct vd_error *error)
 {
-    struct door door = {0};
+    struct vd_admin_kubeconfig door = {0};
     struct vd_buf answer = {0}, address = {0};
     SSL_CTX *context = SSL_CTX_new(TLS_client_method());
     BIO *bio = NULL;
-    int code = read_door(&door, arena, folder, error);
+    int code = vd_admin_kubeconfig_read(&door, arena, folder, error);
     if (code)
         goto out;
     vd_buf_add_slice(&address, vd_slice_from(door.server, sizeof "https://" - 1));
@@ -199,7 +133,7 @@ int vd_server_ask(struct vd_arena *arena, const char *folder, const char *path,
 out:
     BIO_free_all(bio);
     SSL_CTX_free(context);
-    door_release(&door);
+    vd_admin_kubeconfig_release(&door);
     vd_buf_release(&answer);
     vd_buf_release(&address);
     return code;

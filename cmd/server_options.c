@@ -6,12 +6,28 @@
 
 #include "base/buf.h"
 
-enum { HELP_MAX = 160 };
+enum { HELP_MAX = 160, CHOICES_MAX = 64 };
 
 struct vd_option vd_server_options[VD_SERVER_OPTIONS_N];
 
 static char names[VD_SETTINGS_N][VD_SETTING_NAME_MAX];
 static char helps[VD_SETTINGS_N][HELP_MAX];
+static char choices[VD_SETTINGS_N][CHOICES_MAX];
+
+/* All values of a setting, if they can be counted. */
+static const char *choices_of(const struct vd_setting *s, char out[CHOICES_MAX])
+{
+    size_t n = 0;
+    if (s->type == VD_SETTING_SWITCH)
+        return "on off";
+    if (s->type == VD_SETTING_AUTO)
+        return "on off auto";
+    if (s->type != VD_SETTING_CHOICE)
+        return NULL;
+    for (const struct vd_setting_choice *c = s->choices; c->name; c++)
+        n += (size_t)snprintf(out + n, CHOICES_MAX - n, "%s%s", n ? " " : "", c->name);
+    return out;
+}
 
 void vd_server_options_prepare(void)
 {
@@ -30,6 +46,7 @@ void vd_server_options_prepare(void)
             .name = vd_setting_flag(s, names[i]),
             .value = s->value,
             .type = VD_OPTION_TEXT,
+            .choices = choices_of(s, choices[i]),
             .help = helps[i],
         };
     }

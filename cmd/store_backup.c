@@ -9,7 +9,7 @@
 enum { OPTION_DATA, OPTION_TO, OPTION_FORCE, OPTION_OUTPUT };
 
 static const struct vd_option options[] = {
-    [OPTION_DATA] = VD_OPTION_DATA_ENTRY,
+    [OPTION_DATA] = VD_OPTION_DATA_ENTRY("the server's data folder"),
     [OPTION_TO] = {.name = "to",
                    .value = "FILE",
                    .type = VD_OPTION_TEXT,

@@ -17,7 +17,7 @@
 enum { OPTION_DATA, OPTION_KEEP_EVENTS, OPTION_KEEP_AGE, OPTION_FLOOR, OPTION_OUTPUT };
 
 static const struct vd_option options[] = {
-    [OPTION_DATA] = VD_OPTION_DATA_ENTRY,
+    [OPTION_DATA] = VD_OPTION_DATA_ENTRY("the server's data folder"),
     [OPTION_KEEP_EVENTS] = {.name = "keep-events",
                             .value = "N",
                             .type = VD_OPTION_NUMBER,

@@ -8,11 +8,7 @@
 enum { OPTION_DATA, OPTION_FROM, OPTION_OUTPUT };
 
 static const struct vd_option options[] = {
-    [OPTION_DATA] = {.name = "data",
-                     .value = "DIR",
-                     .type = VD_OPTION_TEXT,
-                     .required = true,
-                     .help = "the data folder to fill; it must have no log"},
+    [OPTION_DATA] = VD_OPTION_DATA_ENTRY("the data folder to fill; it must have no log"),
     [OPTION_FROM] = {.name = "from",
                      .value = "FILE",
                      .type = VD_OPTION_TEXT,

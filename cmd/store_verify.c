@@ -9,10 +9,7 @@
 enum { OPTION_DATA, OPTION_FILE, OPTION_QUICK, OPTION_OUTPUT };
 
 static const struct vd_option options[] = {
-    [OPTION_DATA] = {.name = "data",
-                     .value = "DIR",
-                     .type = VD_OPTION_TEXT,
-                     .help = "the server's data folder"},
+    [OPTION_DATA] = VD_OPTION_DATA_ENTRY("the server's data folder"),
     [OPTION_FILE] = {.name = "file",
                      .value = "FILE",
                      .type = VD_OPTION_TEXT,
@@ -113,7 +110,7 @@ static int log_open(sqlite3 **db, const struct vd_option_value *values, struct v
 
 static enum vd_exit run(const struct vd_option_value *values)
 {
-    if (values[OPTION_DATA].given == values[OPTION_FILE].given) {
+    if (values[OPTION_DATA].given && values[OPTION_FILE].given) {
         vd_complain("give either '--data DIR' or '--file FILE'; run 'vedette store verify --help'");
         return VD_EXIT_USAGE;
     }

@@ -2,28 +2,15 @@
 #include "terminal.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "base/terminal.h"
 #include "base/utf8.h"
 #include "json/escape.h"
 
 #define BOLD  "\033[1m"
 #define RED   "\033[1;31m"
 #define RESET "\033[0m"
-
-bool vd_terminal_is_capable(FILE *stream)
-{
-    const char *term = getenv("TERM");
-    return isatty(fileno(stream)) && term && *term && strcmp(term, "dumb") != 0;
-}
-
-bool vd_terminal_has_colour(FILE *stream)
-{
-    const char *no = getenv("NO_COLOR");
-    return !(no && *no) && vd_terminal_is_capable(stream);
-}
 
 void vd_complain(const char *format, ...)
 {

@@ -1,9 +1,6 @@
 /*
- * What goes to the terminal: output, errors and their colours.
- *
- * Colour is used when the stream is a terminal, NO_COLOR is not set
- * (no-color.org) and TERM is not "dumb". Output goes to stdout through stdio;
- * whether it arrived is asked once, at the end.
+ * What goes to the terminal: output, errors and their colours (base/terminal.h).
+ * Output goes to stdout through stdio; whether it arrived is asked once, at the end.
  */
 #ifndef VD_CMD_TERMINAL_H
 #define VD_CMD_TERMINAL_H
@@ -14,10 +11,6 @@
 #include "base/attributes.h"
 #include "base/buf.h"
 #include "command.h"
-
-/* Whether escape sequences may be sent there. */
-bool vd_terminal_is_capable(FILE *stream);
-bool vd_terminal_has_colour(FILE *stream);
 
 /* Prints `vedette: sentence` on stderr. */
 void vd_complain(const char *format, ...) VD_PRINTF(1, 2);

@@ -22,7 +22,7 @@ enum {
 };
 
 static const struct vd_option options[] = {
-    [OPTION_DATA] = VD_OPTION_DATA_ENTRY,
+    [OPTION_DATA] = VD_OPTION_DATA_ENTRY("the server's data folder"),
     [OPTION_USER] = {.name = "user",
                      .value = "NAME",
                      .type = VD_OPTION_TEXT,

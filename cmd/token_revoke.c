@@ -7,7 +7,7 @@
 enum { OPTION_DATA, OPTION_ID, OPTION_OUTPUT };
 
 static const struct vd_option options[] = {
-    [OPTION_DATA] = VD_OPTION_DATA_ENTRY,
+    [OPTION_DATA] = VD_OPTION_DATA_ENTRY("the server's data folder"),
     [OPTION_ID] = {.name = "id",
                    .value = "ID",
                    .type = VD_OPTION_TEXT,

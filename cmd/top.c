@@ -1,9 +1,13 @@
 /* vedette top */
+#include <signal.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/quantity.h"
+#include "base/terminal.h"
 #include "data_folder.h"
 #include "server_ask.h"
 #include "terminal.h"
@@ -12,7 +16,7 @@
 enum { OPTION_DATA, OPTION_WATCH, OPTION_INTERVAL, OPTION_OUTPUT };
 
 static const struct vd_option options[] = {
-    [OPTION_DATA] = VD_OPTION_DATA_ENTRY,
+    [OPTION_DATA] = VD_OPTION_DATA_ENTRY("the server's data folder"),
     [OPTION_WATCH] = {.name = "watch", .type = VD_OPTION_SWITCH, .help = "show it again and again"},
     [OPTION_INTERVAL] = {.name = "interval",
                          .value = "TIME",
@@ -59,8 +63,10 @@ static const struct vd_json *find_user(const struct look *look, struct vd_slice 
     return NULL;
 }
 
-/* A table, in the server's order: those who hold most first. */
-static void print_table(const struct look *before, const struct look *now)
+/* A table, in the server's order: those who hold most first. `rows_max` users at most; `start` is
+ * that of a line. */
+static void print_table(const struct look *before, const struct look *now, size_t rows_max,
+                        const char *start)
 {
     const struct vd_json *users = users_of(now);
     double seconds = (double)(now->ns - before->ns) / 1e9;
@@ -72,22 +78,24 @@ static void print_table(const struct look *before, const struct look *now)
     }
     vd_buf_addf(&line, "%-*s %9s %10s %8s %10s %9s", width, "USER", "IN FLIGHT", "REQUESTS/S",
                 "WATCHES", "QUEUED", "REFUSED");
+    printf("%s", start);
     vd_print_heading(vd_buf_text(&line));
     vd_buf_release(&line);
-    for (size_t i = 0; users && i < users->n; i++) {
+    size_t rows = users ? users->n < rows_max ? users->n : rows_max : 0;
+    for (size_t i = 0; i < rows; i++) {
         const struct vd_json *user = vd_json_at(users, i);
         struct vd_slice name = vd_json_text(vd_json_get(user, VD_SLICE("user")));
         const struct vd_json *old = find_user(before, name);
         double more = number(user, "requestsTotal") - (old ? number(old, "requestsTotal") : 0);
         char queued[VD_QUANTITY_MAX];
-        printf("%-*.*s %9.0f %10.1f %8.0f %10s %9.0f\n", width, VD_FMT(name),
+        printf("%s%-*.*s %9.0f %10.1f %8.0f %10s %9.0f\n", start, width, VD_FMT(name),
                number(user, "requests"), seconds > 0 ? more / seconds : 0, number(user, "watches"),
                vd_bytes_text((uint64_t)number(user, "queuedBytes"), queued),
                number(user, "refusedTotal"));
     }
-    double rest = number(now->document, "more");
+    double rest = number(now->document, "more") + (double)(users ? users->n - rows : 0);
     if (rest > 0)
-        printf("and %.0f users more\n", rest);
+        printf("%sand %.0f users more\n", start, rest);
 }
 
 static void print_json(const struct look *now)
@@ -98,11 +106,59 @@ static void print_json(const struct look *now)
     vd_buf_release(&out);
 }
 
+/* ---- again and again ---- */
+
+static volatile sig_atomic_t interrupted;
+
+static void interrupt(int signal)
+{
+    interrupted = signal;
+}
+
+/* Until it is interrupted. */
 static void pause_ms(uint64_t ms)
 {
-    nanosleep(
-        &(struct timespec){.tv_sec = (time_t)(ms / 1000), .tv_nsec = (long)(ms % 1000 * 1000000)},
-        NULL);
+    struct timespec rest = {.tv_sec = (time_t)(ms / 1000), .tv_nsec = (long)(ms % 1000 * 1000000)};
+    while (!interrupted && nanosleep(&rest, &rest) != 0)
+        ;
+}
+
+/* A table that is drawn over the last one has the terminal's other screen for itself, and gives the
+ * first one back as it was. */
+static void screen_take(void)
+{
+    struct sigaction action = {.sa_handler = interrupt};
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGHUP, &action, NULL);
+    printf("\033[?1049h\033[?25l\033[2J");
+}
+
+static void screen_give_back(void)
+{
+    printf("\033[?25h\033[?1049l");
+    fflush(stdout);
+}
+
+/* The lines of the terminal; SIZE_MAX when it does not say. */
+static size_t screen_lines(void)
+{
+    struct winsize size;
+    return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row ? size.ws_row : SIZE_MAX;
+}
+
+/* From the first line on, each with what was behind it taken away, and nothing below. */
+static void draw(const struct look *before, const struct look *now, const char *folder)
+{
+    char clock[16] = "";
+    time_t seconds = time(NULL);
+    struct tm day;
+    if (localtime_r(&seconds, &day))
+        strftime(clock, sizeof clock, "%H:%M:%S", &day);
+    printf("\033[H\033[2K%s, %s; Ctrl-C ends it\n\033[2K\n", folder, clock);
+    size_t lines = screen_lines();
+    print_table(before, now, lines > 5 ? lines - 5 : 1, "\033[2K");
+    printf("\033[J");
 }
 
 static int show(const struct vd_option_value *values, struct look looks[2], struct vd_error *error)
@@ -112,26 +168,33 @@ static int show(const struct vd_option_value *values, struct look looks[2], stru
     uint64_t interval_ms = values[OPTION_INTERVAL].given ? values[OPTION_INTERVAL].number : 1000;
     bool again = values[OPTION_WATCH].given;
     int code = take_look(&looks[0], folder, error);
+    bool redraws = !code && again && !json && vd_terminal_is_capable(stdout);
+    if (redraws)
+        screen_take();
     for (size_t i = 1; !code; i++) {
         struct look *before = &looks[(i - 1) % 2], *now = &looks[i % 2];
         if (json && i == 1)
             now = before; /* it has no rates */
         else
             pause_ms(interval_ms);
+        if (interrupted)
+            break;
         if (now != before)
             code = take_look(now, folder, error);
         if (code)
             break;
-        if (again && !json && vd_terminal_is_capable(stdout))
-            printf("\033[H\033[2J");
         if (json)
             print_json(now);
+        else if (redraws)
+            draw(before, now, folder);
         else
-            print_table(before, now);
+            print_table(before, now, SIZE_MAX, "");
         if (!again || fflush(stdout) != 0)
             break;
     }
-    return code;
+    if (redraws)
+        screen_give_back();
+    return interrupted ? VD_OK : code;
 }
 
 static enum vd_exit run(const struct vd_option_value *values)

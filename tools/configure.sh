@@ -27,6 +27,7 @@ if [ -e "$folder" ] && [ ! -d "$folder/meson-private" ]; then
     }
 fi
 rm -rf "$folder"
+echo "setting up $folder"
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 meson setup "$folder" "$@" >"$log" 2>&1 || {

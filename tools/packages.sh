@@ -15,7 +15,7 @@ packages_for() {
         ;;
     test)
         echo libcmocka-dev nodejs curl jq openssl nghttp2-client python3-kubernetes
-        echo json-schema-test-suite golang-go
+        echo json-schema-test-suite golang-go zsh
         ;;
     clang) echo clang ;;
     fuzz) echo "libclang-rt-$(clang -dumpversion | cut -d. -f1)-dev" ;;

@@ -56,8 +56,6 @@ void vd_kubeconfig_write(struct vd_buf *out, const struct vd_kubeconfig *config)
     add_named(a, root, "contexts", name, "context", context);
     add_text(a, root, "current-context", name);
     add_named(a, root, "users", config->user, "user", user);
-    vd_buf_add_text(out, "# Written by vedette, and again when it starts: copy it before you "
-                         "change it.\n");
     vd_yaml_write(out, root);
     vd_arena_release(a);
 }

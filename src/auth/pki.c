@@ -415,6 +415,8 @@ int vd_pki_write_kubeconfig(const char *folder, const char *url, const char *tok
     if (!code && !token)
         code = read_pki(&key, folder, "admin.key", error);
     if (!code) {
+        vd_buf_add_text(&text, "# Written by vedette, and again when it starts: copy it before you "
+                               "change it.\n");
         vd_kubeconfig_write(&text, &(struct vd_kubeconfig){
                                        .server = vd_slice_of(url),
                                        .ca_pem = vd_buf_slice(&ca),

@@ -60,16 +60,21 @@ static int write_all(int fd, struct vd_slice bytes)
     return fsync(fd);
 }
 
+static const char *folder_of(struct vd_buf *out, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    if (!slash)
+        vd_buf_add_text(out, ".");
+    else
+        vd_buf_add(out, path, slash == path ? 1 : (size_t)(slash - path));
+    return vd_buf_text(out);
+}
+
 static int sync_folder_of(const char *path, struct vd_error *error)
 {
     struct vd_buf folder = {0};
-    const char *slash = strrchr(path, '/');
-    if (!slash)
-        vd_buf_add_text(&folder, ".");
-    else
-        vd_buf_add(&folder, path, slash == path ? 1 : (size_t)(slash - path));
     int code = VD_OK;
-    int fd = open(vd_buf_text(&folder), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int fd = open(folder_of(&folder, path), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0 || fsync(fd) != 0)
         code = refuse("sync", vd_buf_text(&folder), error);
     if (fd >= 0)
@@ -78,7 +83,20 @@ static int sync_folder_of(const char *path, struct vd_error *error)
     return code;
 }
 
-static int write_partial(const char *path, struct vd_slice bytes, mode_t mode,
+/* What root puts into the folder of another user - of a service, with its tools - is for that user,
+ * who could not read it otherwise. */
+static int give_to_owner(int fd, const char *path)
+{
+    struct vd_buf folder = {0};
+    struct stat s;
+    int rc = 0;
+    if (geteuid() == 0 && stat(folder_of(&folder, path), &s) == 0 && s.st_uid != 0)
+        rc = fchown(fd, s.st_uid, s.st_gid);
+    vd_buf_release(&folder);
+    return rc;
+}
+
+static int write_partial(const char *path, struct vd_slice bytes, mode_t mode, bool give,
                          struct vd_error *error)
 {
     if (unlink(path) != 0 && errno != ENOENT)
@@ -88,7 +106,8 @@ static int write_partial(const char *path, struct vd_slice bytes, mode_t mode,
         return refuse("make", path, error);
     int code = VD_OK;
     /* The mode is what was asked for, whatever the umask is. */
-    if (fchmod(fd, mode) != 0 || write_all(fd, bytes) != 0)
+    if (fchmod(fd, mode) != 0 || (give && give_to_owner(fd, path) != 0) ||
+        write_all(fd, bytes) != 0)
         code = refuse("write", path, error);
     close(fd);
     return code;
@@ -99,7 +118,7 @@ static int put(const char *path, struct vd_slice bytes, mode_t mode, bool replac
 {
     struct vd_buf partial = {0};
     vd_buf_addf(&partial, "%s.partial", path);
-    int code = write_partial(vd_buf_text(&partial), bytes, mode, error);
+    int code = write_partial(vd_buf_text(&partial), bytes, mode, replace, error);
     if (!code && replace && rename(vd_buf_text(&partial), path) != 0)
         code = refuse("rename a file to", path, error);
     /* link refuses an existing name, atomically, on every file system. */

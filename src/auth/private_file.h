@@ -26,7 +26,8 @@ enum {
 int vd_private_file_read(struct vd_buf *out, const char *path, size_t len_max,
                          struct vd_error *error) VD_MUST_USE;
 
-/* Puts the file in place of whatever has the name. */
+/* Puts the file in place of whatever has the name. One that root writes belongs to the folder's
+ * owner. */
 int vd_private_file_replace(const char *path, struct vd_slice bytes, mode_t mode,
                             struct vd_error *error) VD_MUST_USE;
 

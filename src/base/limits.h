@@ -117,6 +117,7 @@
     X(VD_WORK_USER_MAX,          2,           "checks of one user that workers have at a time, for each event loop; fewer where there are several loops; more wait their turn") \
     X(VD_WORK_LOOP_MAX,          4,           "and of all users, shared by the loops") \
     X(VD_LIST_KEYS_MAX,          64,          "names in x-kubernetes-list-map-keys of a definition's schema") \
+    X(VD_LOG_AGENT_LEN_MAX,      256,         "bytes of a client's User-Agent that the access log shows") \
     X(VD_LOG_LINE_MAX,           8192,        "bytes of a log line; a longer one is cut") \
     X(VD_LOG_QUEUE_MAX,          4096,        "log lines waiting to be written; more are dropped and counted") \
     X(VD_LOG_REFUSALS_PER_S,     10,          "requests answered with 401 or 429 that each loop logs in a second; more are counted") \

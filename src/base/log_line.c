@@ -13,11 +13,18 @@
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/clock.h"
 #include "base/utf8.h"
 
 enum { ROOM_AT_END = VD_LOG_LINE_END_MAX + 16, TEXT_MAX = VD_LOG_LINE_MAX - ROOM_AT_END };
+
+#define BOLD   "\033[1m"
+#define DIM    "\033[2m"
+#define RED    "\033[1;31m"
+#define YELLOW "\033[1;33m"
+#define PLAIN  "\033[0m"
 
 /* ---- adding to the line ---- */
 
@@ -61,24 +68,30 @@ static size_t escape(uint32_t rune, char out[8])
     return (size_t)snprintf(out, 8, "\\u%04x", (unsigned)rune & 0xffff);
 }
 
-static void add_quoted(struct vd_log_line *line, struct vd_slice text)
+/* `quoted`: between quotes, so that one inside is escaped. */
+static void add_escaped(struct vd_log_line *line, struct vd_slice text, bool quoted)
 {
-    if (!add(line, "\"", 1))
-        return;
     while (text.n) {
         char escaped[8];
         uint32_t rune = 0;
         size_t n = vd_utf8_read(text, &rune), escaped_n = 0;
-        if (n == 0 && line->format == VD_LOG_LOGFMT) /* the byte itself, for who debugs */
+        if (n == 0 && line->format != VD_LOG_JSON) /* the byte itself, for who debugs */
             escaped_n = (size_t)snprintf(escaped, sizeof escaped, "\\x%02x", (uint8_t)text.p[0]);
         else if (n == 0) /* JSON has no bytes: the replacement character */
             escaped_n = escape(0xfffd, escaped);
-        else if (must_escape(rune))
+        else if (must_escape(rune) && (quoted || rune != '"'))
             escaped_n = escape(rune, escaped);
         if (!(escaped_n ? add(line, escaped, escaped_n) : add(line, text.p, n)))
             break;
         text = vd_slice_from(text, n ? n : 1);
     }
+}
+
+static void add_quoted(struct vd_log_line *line, struct vd_slice text)
+{
+    if (!add(line, "\"", 1))
+        return;
+    add_escaped(line, text, true);
     add_always(line, "\"");
 }
 
@@ -95,7 +108,7 @@ static bool is_bare(struct vd_slice text)
 
 static void add_text(struct vd_log_line *line, struct vd_slice text)
 {
-    if (line->format == VD_LOG_LOGFMT && is_bare(text))
+    if (line->format != VD_LOG_JSON && is_bare(text))
         add(line, text.p, text.n);
     else
         add_quoted(line, text);
@@ -177,17 +190,82 @@ static const char *level_name(enum vd_log_level level)
     return "unknown";
 }
 
+/* Whether a field is a sentence, which goes on where the message ends in a line for people. */
+static bool is_sentence(const struct vd_log_field *field)
+{
+    return field->kind == VD_LOG_FIELD_TEXT &&
+           (strcmp(field->name, "error") == 0 || strcmp(field->name, "warning") == 0);
+}
+
+/* What a line for programs starts with: three fields. */
+static void add_start(struct vd_log_line *line, int64_t wall_ms, enum vd_log_level level,
+                      const char *message)
+{
+    char time[VD_TIME_TEXT_MAX];
+    add_text_field(line, "time", vd_time_format(wall_ms, time));
+    add_text_field(line, "level", vd_slice_of(level_name(level)));
+    add_text_field(line, "msg", vd_slice_of(message));
+}
+
+/* What a line for people starts with: the time of day, a word if something is wrong, the message,
+ * and the sentences. */
+static void add_text_start(struct vd_log_line *line, int64_t wall_ms, enum vd_log_level level,
+                           const char *message, const struct vd_log_field *fields)
+{
+    static const struct {
+        const char *word, *colour;
+    } levels[] = {{"debug: ", DIM}, {"", BOLD}, {"warning: ", YELLOW}, {"error: ", RED}};
+    bool colour = line->format == VD_LOG_COLOUR;
+    time_t seconds = (time_t)(wall_ms / 1000);
+    struct tm day;
+    char clock[16];
+    size_t n = localtime_r(&seconds, &day) ? strftime(clock, sizeof clock, "%H:%M:%S ", &day) : 0;
+    size_t i = (size_t)level + 1;
+    add(line, clock, n);
+    if (colour)
+        add_always(line, levels[i].colour);
+    add_always(line, levels[i].word);
+    if (colour && level > VD_LOG_INFO)
+        add_always(line, PLAIN);
+    add(line, message, strlen(message));
+    if (colour && level <= VD_LOG_INFO)
+        add_always(line, PLAIN);
+    for (; fields->kind != VD_LOG_FIELD_END; fields++)
+        if (is_sentence(fields) && add(line, ": ", 2))
+            add_escaped(line, fields->text, false);
+}
+
+/* The other fields, behind two spaces. */
+static void add_details(struct vd_log_line *line, const struct vd_log_field *fields)
+{
+    bool colour = line->format == VD_LOG_COLOUR, any = false;
+    for (; fields->kind != VD_LOG_FIELD_END; fields++) {
+        if (is_sentence(fields))
+            continue;
+        if (!any && !line->cut)
+            add(line, colour ? " " DIM : " ", colour ? sizeof " " DIM - 1 : 1);
+        any = true;
+        add_field(line, fields);
+    }
+    if (line->cut)
+        add_always(line, " cut=true");
+    if (any && colour)
+        add_always(line, PLAIN);
+}
+
 void vd_log_line_format(struct vd_log_line *line, enum vd_log_format format, int64_t wall_ms,
                         enum vd_log_level level, const char *message,
                         const struct vd_log_field *fields)
 {
-    char time[VD_TIME_TEXT_MAX];
     line->format = format;
     line->cut = false;
     line->n = 0;
-    add_text_field(line, "time", vd_time_format(wall_ms, time));
-    add_text_field(line, "level", vd_slice_of(level_name(level)));
-    add_text_field(line, "msg", vd_slice_of(message));
+    if (format == VD_LOG_TEXT || format == VD_LOG_COLOUR) {
+        add_text_start(line, wall_ms, level, message, fields);
+        add_details(line, fields);
+        return;
+    }
+    add_start(line, wall_ms, level, message);
     for (; fields->kind != VD_LOG_FIELD_END; fields++)
         add_field(line, fields);
     if (line->cut)

@@ -20,6 +20,8 @@ enum vd_log_level { VD_LOG_DEBUG = -1, VD_LOG_INFO = 0, VD_LOG_WARN = 1, VD_LOG_
 enum vd_log_format {
     VD_LOG_LOGFMT, /* time=... level=info msg="store opened" revision=7 */
     VD_LOG_JSON,   /* {"time":"...","level":"info","msg":"store opened","revision":7} */
+    VD_LOG_TEXT,   /* 15:04:05 store opened  revision=7; for people, in their local time */
+    VD_LOG_COLOUR, /* the same for a terminal: problems stand out, details stand back */
 };
 
 enum vd_log_field_kind {

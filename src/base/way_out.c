@@ -26,7 +26,7 @@ const char *vd_way_out(int number)
     case ELOOP:
         return ": remove the link, or name what it leads to";
     case EADDRINUSE:
-        return ": stop what uses it, or choose another port";
+        return ": another program uses it; stop that one, or choose another port";
     case EADDRNOTAVAIL:
         return ": choose an address that this machine has, or 0.0.0.0 for all of them";
     default:

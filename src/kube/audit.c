@@ -12,8 +12,8 @@
 #include "kube/protobuf.h"
 #include "kube/record.h"
 #include "kube/uid.h"
+#include "net/connection.h"
 #include "net/http_token.h"
-#include "net/peer.h"
 #include "json/parse.h"
 #include "json/span.h"
 #include "json/write.h"
@@ -158,7 +158,7 @@ static struct vd_slice source_ips(struct vd_arena *arena, const struct vd_exchan
                 n++;
             }
     }
-    vd_buf_add_slice(&list, vd_peer_address(x->connection, room));
+    vd_buf_add_slice(&list, vd_peer_address(&x->connection->peer, room));
     struct vd_slice ips = vd_arena_copy(arena, vd_buf_slice(&list));
     vd_buf_release(&list);
     return ips;

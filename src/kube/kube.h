@@ -31,7 +31,8 @@ struct vd_kube_options {
     uint64_t watch_min_s;     /* a watch without timeoutSeconds ends between this ... */
     uint64_t watch_max_s;     /* ... and this */
     uint64_t version_wait_ms; /* how long a read waits for a revision that is to come; 0: not */
-    const char *git_version;  /* what /version says: "v1.32.4" */
+    const char *git_version;  /* what /version says: "v1.32.4+vedette.0.1.0" */
+    bool access_log;          /* what requests the log may name when they end */
 };
 
 struct vd_kube {

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/log.h"
 #include "kube/audit.h"
+#include "net/connection.h"
 
 /* ---- making ---- */
 
@@ -75,6 +76,15 @@ struct vd_access vd_record_access(const struct vd_record *r)
     return access;
 }
 
+/* What the client calls itself, as far as the access log shows it. */
+static struct vd_slice agent_of(const struct vd_http_head *head)
+{
+    struct vd_slice agent;
+    if (!head || !vd_http_head_find(head, VD_SLICE("user-agent"), &agent))
+        return VD_SLICE("");
+    return agent.n > VD_LOG_AGENT_LEN_MAX ? vd_slice(agent.p, VD_LOG_AGENT_LEN_MAX) : agent;
+}
+
 struct vd_record *vd_record_attach(struct vd_call *call)
 {
     const struct vd_target *t = &call->target;
@@ -94,7 +104,9 @@ struct vd_record *vd_record_attach(struct vd_call *call)
     size_t len = 0;
     for (size_t i = 0; i < VD_RECORD_PARTS; i++)
         len += parts[i]->n;
-    struct vd_record *r = vd_malloc(sizeof *r + len);
+    /* A watch forgets its request, so the log's line at its end needs a copy. */
+    struct vd_slice agent = call->kube->options.access_log ? agent_of(call->x->head) : VD_SLICE("");
+    struct vd_record *r = vd_malloc(sizeof *r + len + agent.n);
     char *to = r->text;
     for (size_t i = 0; i < VD_RECORD_PARTS; i++) {
         if (parts[i]->n)
@@ -102,6 +114,9 @@ struct vd_record *vd_record_attach(struct vd_call *call)
         to += parts[i]->n;
         r->lengths[i] = (uint32_t)parts[i]->n; /* of a head, which has its limit */
     }
+    if (agent.n)
+        memcpy(to, agent.p, agent.n);
+    r->agent_len = (uint32_t)agent.n;
     r->user = vd_user_ref(call->user);
     r->meter = meter_of(call);
     r->audit = NULL;
@@ -111,12 +126,24 @@ struct vd_record *vd_record_attach(struct vd_call *call)
 
 /* ---- the end of a request ---- */
 
+/* The user agent that the log names: the record's, or that of a request without one. */
+static struct vd_slice logged_agent(const struct vd_record *r, const struct vd_exchange *x)
+{
+    if (!r)
+        return agent_of(x->head);
+    const char *at = r->text;
+    for (size_t i = 0; i < VD_RECORD_PARTS; i++)
+        at += r->lengths[i];
+    return vd_slice(at, r->agent_len);
+}
+
 /* Fields that are empty stay out of the line, and so does the query: it may hold
  * what is nobody's business. */
 static void log_request(const struct vd_record *r, const struct vd_exchange *x,
                         uint64_t duration_ns)
 {
-    struct vd_log_field fields[16];
+    struct vd_log_field fields[20];
+    char room[INET6_ADDRSTRLEN];
     size_t n = 0;
     struct vd_slice path = VD_SLICE(""), query;
     struct vd_access access = r ? vd_record_access(r) : (struct vd_access){0};
@@ -145,6 +172,12 @@ static void log_request(const struct vd_record *r, const struct vd_exchange *x,
     fields[n++] = VD_F_U64("duration_us", duration_ns / 1000);
     fields[n++] = VD_F_U64("bytes", x->sent_len);
     fields[n++] = VD_F_STR("protocol", x->protocol);
+    struct vd_slice client = vd_peer_address(&x->connection->peer, room);
+    struct vd_slice agent = logged_agent(r, x);
+    if (client.n)
+        fields[n++] = VD_F_SLICE("client", client);
+    if (agent.n)
+        fields[n++] = VD_F_SLICE("user_agent", agent);
     fields[n] = VD_F_END;
     if (vd_log_enabled(VD_LOG_INFO))
         vd_log_event(VD_LOG_INFO, "request", fields);

@@ -21,6 +21,7 @@ struct vd_record {
     struct vd_meter *meter;
     struct vd_audit_entry *audit;      /* NULL: it is not audited */
     uint32_t lengths[VD_RECORD_PARTS]; /* of the access's texts, which ... */
+    uint32_t agent_len;                /* ... and of the user agent; 0 without an access log */
     char text[];                       /* ... stand here one behind the other */
 };
 

@@ -728,6 +728,7 @@ void vd_connection_accept(struct vd_http_service *service, int fd, SSL_CTX *tls)
     c->loop = service->loop;
     c->service = service;
     c->deadline.fire = on_deadline;
+    c->peer = vd_peer_of(fd);
     set_socket_options(fd);
     if (!vd_transport_open(&c->transport, fd, tls) || uv_poll_init(&c->loop->uv, &c->poll, fd)) {
         vd_transport_close(&c->transport);

@@ -12,6 +12,7 @@
 #include "base/vec.h"
 #include "net/exchange.h"
 #include "net/http_body.h"
+#include "net/peer.h"
 #include "net/transport.h"
 
 struct vd_http2;
@@ -79,6 +80,7 @@ struct vd_connection {
     bool is_known;        /* a request of it was charged to somebody: it is no stranger */
     bool shaking;         /* a step of its handshake waits for its turn */
     unsigned char shakes; /* steps that its handshake has had; 2: or more */
+    struct vd_peer peer;
     struct vd_intake *intake;
     struct vd_exchange exchange;
     struct vd_memo memo;        /* the handler's */

@@ -15,6 +15,7 @@
 #include "server/bootstrap.h"
 #include "server/definition_kind.h"
 #include "server/health.h"
+#include "server/release.h"
 
 static int open_audit(struct vd_api *api, const struct vd_config *config, struct vd_error *error)
 {
@@ -41,7 +42,7 @@ int vd_api_open(struct vd_api *api, struct vd_store *store, const struct vd_conf
                              .watch_min_s = config->watch_timeout_min_ms / 1000,
                              .watch_max_s = config->watch_timeout_max_ms / 1000,
                              .version_wait_ms = VD_VERSION_WAIT_MS,
-                             .git_version = config->kubernetes_version},
+                             .access_log = vd_config_logs_access(config)},
                  .tables = vd_tables_new(),
                  .documents = vd_documents_new(vd_slice_of(config->kubernetes_version)),
                  .allowed = vd_gatekeeper_allows,
@@ -61,6 +62,9 @@ int vd_api_open(struct vd_api *api, struct vd_store *store, const struct vd_conf
                                     .watches = config->limits_watches,
                                     .queued_bytes = config->limits_queued_bytes},
         loops_n);
+    vd_buf_addf(&api->git_version, "%s+vedette.%s", config->kubernetes_version, VD_RELEASE);
+    api->kube.options.git_version = vd_buf_text(&api->git_version);
+    vd_welcome_init(&api->welcome, config);
     vd_metrics_desk_init(&api->metrics);
     api->metrics.store = store;
     api->metrics.folder = config->store == VD_CONFIG_STORE_MEMORY ? NULL : config->data;
@@ -177,13 +181,15 @@ bool vd_api_knows(struct vd_api *api, struct vd_exchange *x)
     return !code;
 }
 
-/* Before a request becomes a call. `user` NULL: nobody who is known. */
+/* Before a request becomes a call. `user` NULL: nobody who is known, and who may want to know how
+ * to become so. */
 static void refuse_user(struct vd_api *api, struct vd_exchange *x, struct vd_user *user,
                         const struct vd_status *status)
 {
     struct vd_audit_stamp stamp;
     vd_audit_refused(api->kube.audit, x, user, status, &stamp);
-    reply_status(x, status); /* whose end takes the stamp off */
+    if (user || !vd_welcome_answer(&api->welcome, x))
+        reply_status(x, status); /* the end of either answer takes the stamp off */
 }
 
 /* The user in whose name the request is made: the one who sent it, or whom that one speaks
@@ -393,5 +399,6 @@ void vd_api_close(struct vd_api *api)
     vd_documents_free(api->kube.documents);
     vd_kinds_free(api->kube.kinds);
     vd_accounts_release(&api->accounts);
+    vd_buf_release(&api->git_version);
     *api = (struct vd_api){0};
 }

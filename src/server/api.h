@@ -11,12 +11,15 @@
 #include "server/definitions.h"
 #include "server/gatekeeper.h"
 #include "server/metrics.h"
+#include "server/welcome.h"
 
 struct vd_api {
     struct vd_kube kube;
     struct vd_accounts accounts;
     struct vd_gatekeeper *gatekeeper;
     struct vd_metrics_desk metrics;
+    struct vd_welcome welcome;
+    struct vd_buf git_version; /* "v1.32.4+vedette.0.1.0" */
     struct vd_kube_loop *loops;
     size_t n;
 };

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/terminal.h"
 #include "net/door.h"
 
 void vd_config_init(struct vd_config *config)
@@ -25,9 +26,25 @@ void vd_config_init(struct vd_config *config)
     }
 }
 
+enum vd_log_format vd_config_log_format(const struct vd_config *config)
+{
+    bool text = config->log_format == VD_LOG_TEXT ||
+                (config->log_format == VD_CONFIG_LOG_AUTO && vd_terminal_is(stderr));
+    if (text)
+        return vd_terminal_has_colour(stderr) ? VD_LOG_COLOUR : VD_LOG_TEXT;
+    return config->log_format == VD_LOG_JSON ? VD_LOG_JSON : VD_LOG_LOGFMT;
+}
+
+bool vd_config_logs_access(const struct vd_config *config)
+{
+    return config->access_log == VD_CONFIG_ON ||
+           (config->access_log == VD_CONFIG_AUTO && !vd_terminal_is(stderr));
+}
+
 void vd_config_release(struct vd_config *config)
 {
     VD_VEC_RELEASE(&config->warnings);
+    VD_VEC_RELEASE(&config->errors);
     vd_arena_release(&config->arena);
     *config = (struct vd_config){0};
 }
@@ -41,6 +58,14 @@ void vd_config_warn(struct vd_config *config, const char *format, ...)
     va_end(arguments);
     *VD_VEC_PUSH(&config->warnings) = vd_arena_copy(&config->arena, vd_buf_slice(&text)).p;
     vd_buf_release(&text);
+}
+
+int vd_config_judge(struct vd_config *config, int code, const struct vd_error *error)
+{
+    if (!code || !config->collects)
+        return code;
+    *VD_VEC_PUSH(&config->errors) = vd_arena_copy(&config->arena, vd_slice_of(error->text)).p;
+    return VD_OK;
 }
 
 int vd_config_set(struct vd_config *config, size_t i, struct vd_slice text, const char *origin,
@@ -89,15 +114,39 @@ static int check_doors(const struct vd_config *c, struct vd_error *error)
     return VD_OK;
 }
 
-static int check_tls(struct vd_config *c, struct vd_error *error)
+static int check_tls(const struct vd_config *c, struct vd_error *error)
 {
-    if (!c->tls_cert != !c->tls_key)
-        return vd_error_set(error, VD_ERR_INVALID,
-                            "%s (%s) is given without %s: give both, or neither to have a "
-                            "certificate made",
-                            c->tls_cert ? "tls-cert" : "tls-key",
-                            origin_of(c, c->tls_cert ? &c->tls_cert : &c->tls_key),
-                            c->tls_cert ? "tls-key" : "tls-cert");
+    if (!c->tls_cert == !c->tls_key)
+        return VD_OK;
+    return vd_error_set(error, VD_ERR_INVALID,
+                        "%s (%s) is given without %s: give both, or neither to have a certificate "
+                        "made",
+                        c->tls_cert ? "tls-cert" : "tls-key",
+                        origin_of(c, c->tls_cert ? &c->tls_cert : &c->tls_key),
+                        c->tls_cert ? "tls-key" : "tls-cert");
+}
+
+static int check_data(const struct vd_config *c, struct vd_error *error)
+{
+    if (c->data)
+        return VD_OK;
+    return vd_error_set(error, VD_ERR_INVALID, "data (%s) is empty: name a folder",
+                        origin_of(c, &c->data));
+}
+
+static int check_watches(const struct vd_config *c, struct vd_error *error)
+{
+    if (c->watch_timeout_min_ms <= c->watch_timeout_max_ms)
+        return VD_OK;
+    return vd_error_set(
+        error, VD_ERR_INVALID,
+        "watch.timeout-min (%s) is more than watch.timeout-max (%s): lower the one or raise the "
+        "other",
+        origin_of(c, &c->watch_timeout_min_ms), origin_of(c, &c->watch_timeout_max_ms));
+}
+
+static void warn_of_oddities(struct vd_config *c)
+{
     if (c->tls_cert && !c->tls_listen)
         vd_config_warn(c, "tls-cert (%s) is not used: tls-listen is off",
                        origin_of(c, &c->tls_cert));
@@ -106,25 +155,6 @@ static int check_tls(struct vd_config *c, struct vd_error *error)
                        origin_of(c, &c->tls_hosts));
     if (c->tls_ca && !c->tls_cert)
         vd_config_warn(c, "tls-ca (%s) is not used without tls-cert", origin_of(c, &c->tls_ca));
-    return VD_OK;
-}
-
-int vd_config_check(struct vd_config *c, struct vd_error *error)
-{
-    int code = check_doors(c, error);
-    if (!code)
-        code = check_tls(c, error);
-    if (code)
-        return code;
-    if (!c->data)
-        return vd_error_set(error, VD_ERR_INVALID, "data (%s) is empty: name a folder",
-                            origin_of(c, &c->data));
-    if (c->watch_timeout_min_ms > c->watch_timeout_max_ms)
-        return vd_error_set(
-            error, VD_ERR_INVALID,
-            "watch.timeout-min (%s) is more than watch.timeout-max (%s): lower the one or raise "
-            "the other",
-            origin_of(c, &c->watch_timeout_min_ms), origin_of(c, &c->watch_timeout_max_ms));
     if (c->audit_policy && !c->audit_log)
         vd_config_warn(c, "audit-policy (%s) is not used without audit-log",
                        origin_of(c, &c->audit_policy));
@@ -133,6 +163,19 @@ int vd_config_check(struct vd_config *c, struct vd_error *error)
                        "data (%s) gets keys, tokens and the kubeconfig only: store is memory, and "
                        "objects are lost when the server stops",
                        origin_of(c, &c->data));
+}
+
+int vd_config_check(struct vd_config *c, struct vd_error *error)
+{
+    static int (*const checks[])(const struct vd_config *, struct vd_error *) = {
+        check_doors, check_tls, check_data, check_watches};
+    for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {
+        struct vd_error reason;
+        int code = vd_config_judge(c, checks[i](c, &reason), &reason);
+        if (code)
+            return vd_error_set(error, reason.code, "%s", reason.text);
+    }
+    warn_of_oddities(c);
     return VD_OK;
 }
 
@@ -147,7 +190,8 @@ static int read_flags(struct vd_config *config, const char *const *flags, struct
             continue;
         vd_setting_flag(&vd_settings[i], name);
         memcpy(origin + 2, name, sizeof name);
-        code = vd_config_set(config, i, vd_slice_of(flags[i]), origin, error);
+        code = vd_config_judge(
+            config, vd_config_set(config, i, vd_slice_of(flags[i]), origin, error), error);
     }
     return code;
 }
@@ -173,4 +217,14 @@ int vd_config_load(struct vd_config *config, const struct vd_config_origins *ori
     if (!code)
         code = read_flags(config, origins->flags, error);
     return code ? code : vd_config_check(config, error);
+}
+
+size_t vd_config_load_all(struct vd_config *config, const struct vd_config_origins *origins)
+{
+    struct vd_error error;
+    config->collects = true;
+    int code = vd_config_load(config, origins, &error);
+    if (vd_config_judge(config, code, &error))
+        assert(false); /* it collects */
+    return config->errors.n;
 }

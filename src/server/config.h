@@ -11,10 +11,17 @@
 #include <stdbool.h>
 
 #include "base/buf.h"
+#include "base/log_line.h"
 #include "base/vec.h"
 #include "server/setting.h"
 
 enum vd_config_store { VD_CONFIG_STORE_SQLITE, VD_CONFIG_STORE_MEMORY };
+
+/* A switch that may be left to the server. */
+enum vd_config_auto { VD_CONFIG_OFF, VD_CONFIG_ON, VD_CONFIG_AUTO };
+
+/* Beside enum vd_log_format: for people on a terminal, else for programs. */
+enum { VD_CONFIG_LOG_AUTO = -1 };
 
 /* As it was written, and where: "--listen", "VEDETTE_LISTEN", "vedette.yaml:3:5";
  * NULL for a default. */
@@ -52,9 +59,9 @@ struct vd_config {
     uint64_t limits_watches;
     uint64_t limits_queued_bytes;
     const char *kubernetes_version;
-    int log_level;  /* enum vd_log_level */
-    int log_format; /* enum vd_log_format */
-    bool access_log;
+    int log_level;            /* enum vd_log_level */
+    int log_format;           /* enum vd_log_format, or VD_CONFIG_LOG_AUTO */
+    int access_log;           /* enum vd_config_auto */
     const char *audit_log;    /* NULL: none; "-": stdout */
     const char *audit_policy; /* NULL: all at Metadata */
     int audit_mode;           /* enum vd_audit_mode */
@@ -63,8 +70,14 @@ struct vd_config {
 
     struct vd_config_entry entries[VD_SETTINGS_N]; /* in the order of vd_settings */
     VD_VEC(const char *) warnings;                 /* sentences about what is odd but works */
-    struct vd_arena arena;                         /* has all texts */
+    bool collects;               /* goes on behind a mistake, and keeps its sentence in ... */
+    VD_VEC(const char *) errors; /* ... this list */
+    struct vd_arena arena;       /* has all texts */
 };
+
+/* The form of the log, and whether each request is logged, when stderr is as it is now. */
+enum vd_log_format vd_config_log_format(const struct vd_config *config);
+bool vd_config_logs_access(const struct vd_config *config);
 
 /* The defaults. To be released. */
 void vd_config_init(struct vd_config *config);
@@ -91,6 +104,10 @@ struct vd_config_origins {
 int vd_config_load(struct vd_config *config, const struct vd_config_origins *origins,
                    struct vd_error *error) VD_MUST_USE;
 
+/* The same for whoever wants to know all mistakes: how many there are in config->errors then. What
+ * a mistake stands at keeps its default. */
+size_t vd_config_load_all(struct vd_config *config, const struct vd_config_origins *origins);
+
 /* ---- the steps of it ---- */
 
 /* Sets vd_settings[i]. `origin` is copied, and stands in front of an error. */
@@ -111,6 +128,10 @@ int vd_config_check(struct vd_config *config, struct vd_error *error) VD_MUST_US
 /* Adds the configuration as YAML, with the origin of each value as a comment.
  * Reading it back gives the same values. */
 void vd_config_write(const struct vd_config *config, struct vd_buf *out);
+
+/* For the steps, at each place where one can go on: VD_OK when all is well, or when the error's
+ * sentence has been collected; else the code. */
+int vd_config_judge(struct vd_config *config, int code, const struct vd_error *error) VD_MUST_USE;
 
 /* For the steps: adds a sentence to the warnings. */
 void vd_config_warn(struct vd_config *config, const char *format, ...) VD_PRINTF(2, 3);

@@ -145,7 +145,8 @@ static int read_group(struct reading *r, const struct vd_json *group)
                             place_of(r, group), VD_FMT(vd_json_key(group)));
     VD_JSON_EACH (member, group)
         if (!code)
-            code = read_member(r, vd_buf_slice(&prefix), member);
+            code = vd_config_judge(r->config, read_member(r, vd_buf_slice(&prefix), member),
+                                   r->error);
     vd_buf_release(&prefix);
     return code;
 }
@@ -159,8 +160,11 @@ static int read_document(struct reading *r, const struct vd_json *root)
                             vd_json_type_name(root));
     VD_JSON_EACH (member, root)
         if (!code)
-            code = is_group(vd_json_key(member)) ? read_group(r, member)
-                                                 : read_member(r, VD_SLICE(""), member);
+            code = vd_config_judge(r->config,
+                                   is_group(vd_json_key(member))
+                                       ? read_group(r, member)
+                                       : read_member(r, VD_SLICE(""), member),
+                                   r->error);
     return code;
 }
 
@@ -252,7 +256,8 @@ int vd_config_read_environment(struct vd_config *config, char *const *environmen
         if (i == VD_SETTINGS_N)
             warn_of_near_miss(config, vd_buf_text(&name));
         else
-            code = vd_config_set(config, i, rest, vd_buf_text(&name), error);
+            code = vd_config_judge(
+                config, vd_config_set(config, i, rest, vd_buf_text(&name), error), error);
     }
     vd_buf_release(&name);
     return code;

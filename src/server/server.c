@@ -96,7 +96,7 @@ static void refused(struct vd_http_service *service, struct vd_exchange *x, unsi
 static bool is_logged(struct server *server, size_t i, const struct vd_exchange *x)
 {
     struct vd_ration *ration = &server->workers[i].refusals;
-    if (!server->config->access_log)
+    if (!server->api.kube.options.access_log)
         return false;
     if (x->status != 401 && x->status != 429)
         return true;
@@ -223,14 +223,24 @@ static int open_store(struct server *s, struct vd_error *error)
     return code;
 }
 
-static int open_door(struct server *s, struct vd_door *door, const char *address,
-                     struct vd_door_tls *tls, struct vd_error *error)
+/* The error ends with what to choose; this says how. */
+static int refuse_door(const char *setting, const struct vd_error *reason, struct vd_error *error)
 {
+    const struct vd_setting *s = &vd_settings[vd_setting_find(vd_slice_of(setting))];
+    char flag[VD_SETTING_NAME_MAX], variable[VD_SETTING_NAME_MAX];
+    return vd_error_set(error, reason->code, "%s, with --%s %s or %s", reason->text,
+                        vd_setting_flag(s, flag), s->value, vd_setting_variable(s, variable));
+}
+
+/* `setting` has the address. */
+static int open_door(struct server *s, struct vd_door *door, const char *setting,
+                     const char *address, struct vd_door_tls *tls, struct vd_error *error)
+{
+    struct vd_error reason;
     if (!address)
         return VD_OK;
-    int code = vd_door_bind(door, address, error);
-    if (code)
-        return code;
+    if (vd_door_bind(door, address, &reason))
+        return refuse_door(setting, &reason, error);
     door->loop = &s->workers[0].loop;
     door->services = s->services;
     door->services_n = s->n;
@@ -245,10 +255,10 @@ static int open_doors(struct server *s, struct vd_error *error)
     if (c->tls_listen)
         code = vd_credentials_load(c, &s->tls_context.context, error);
     if (!code)
-        code = open_door(s, &s->tls, c->tls_listen, &s->tls_context, error);
+        code = open_door(s, &s->tls, "tls-listen", c->tls_listen, &s->tls_context, error);
     if (!code && c->tls_listen)
         code = vd_credentials_write_kubeconfig(c, s->tls.address, error);
-    return code ? code : open_door(s, &s->plain, c->listen, NULL, error);
+    return code ? code : open_door(s, &s->plain, "listen", c->listen, NULL, error);
 }
 
 /* A path in the shell's words, from the root: whoever pastes it may be elsewhere. */
@@ -525,7 +535,7 @@ int vd_server_run(const struct vd_config *config, struct vd_error *error)
     pthread_mutex_init(&s.tls_context.lock, NULL);
     pthread_sigmask(SIG_BLOCK, &signals, NULL); /* in every thread to come */
     vd_log_start(&(struct vd_log_options){.level = (enum vd_log_level)config->log_level,
-                                          .format = (enum vd_log_format)config->log_format});
+                                          .format = vd_config_log_format(config)});
     for (size_t i = 0; i < config->warnings.n; i++)
         vd_log_warn("configuration", VD_F_STR("warning", config->warnings.p[i]));
     int code = start(&s, error);

@@ -10,6 +10,7 @@
 #include "base/quantity.h"
 #include "base/utf8.h"
 #include "net/door.h"
+#include "server/config.h"
 
 enum { SHOWN_MAX = 80 };
 
@@ -113,6 +114,15 @@ static int parse_switch(struct vd_slice text, bool *out, struct vd_error *error)
     return VD_OK;
 }
 
+static int parse_auto(struct vd_slice text, int *out, struct vd_error *error)
+{
+    bool on = false;
+    if (!vd_slice_is(text, "auto") && parse_switch(text, &on, NULL))
+        return wants(error, text, "on, off or auto");
+    *out = vd_slice_is(text, "auto") ? VD_CONFIG_AUTO : on ? VD_CONFIG_ON : VD_CONFIG_OFF;
+    return VD_OK;
+}
+
 static int parse_address(struct vd_slice text, const char **out, struct vd_arena *arena,
                          struct vd_error *error)
 {
@@ -193,6 +203,8 @@ int vd_setting_parse(const struct vd_setting *s, struct vd_slice text, void *con
         return parse_list(text, field, arena, error);
     case VD_SETTING_SWITCH:
         return parse_switch(text, field, error);
+    case VD_SETTING_AUTO:
+        return parse_auto(text, field, error);
     case VD_SETTING_CHOICE:
         return parse_choice(s, text, field, error);
     case VD_SETTING_COUNT:

@@ -28,6 +28,7 @@ enum vd_setting_type {
     VD_SETTING_ADDRESS,  /* const char *; HOST:PORT, NULL: off */
     VD_SETTING_LIST,     /* struct vd_config_list; commas between the items */
     VD_SETTING_SWITCH,   /* bool; on or off */
+    VD_SETTING_AUTO,     /* int, enum vd_config_auto; on, off or auto */
     VD_SETTING_CHOICE,   /* int; one of `choices` */
     VD_SETTING_COUNT,    /* uint64_t */
     VD_SETTING_SIZE,     /* uint64_t, bytes; 64MiB */

@@ -30,6 +30,8 @@ static const struct vd_setting_choice levels[] = {
 };
 
 static const struct vd_setting_choice formats[] = {
+    {"auto", VD_CONFIG_LOG_AUTO},
+    {"text", VD_LOG_TEXT},
     {"logfmt", VD_LOG_LOGFMT},
     {"json", VD_LOG_JSON},
     {0},
@@ -62,7 +64,7 @@ const struct vd_setting vd_settings[VD_SETTINGS_N] = {
     {"authentication-config", "FILE", VD_SETTING_TEXT, "", 0, 0, NULL, FIELD(authentication_config),
      "issuers of tokens (OIDC): an AuthenticationConfiguration as Kubernetes has it"},
     {"anonymous-health", "on|off", VD_SETTING_SWITCH, "on", 0, 0, NULL, FIELD(anonymous_health),
-     "answer /livez, /readyz, /healthz and /version to anybody"},
+     "answer /livez, /readyz and /healthz to anybody"},
     {"threads", "N", VD_SETTING_COUNT, "0", 0, 256, NULL, FIELD(threads),
      "event loops; 0: one for each CPU but one"},
     {"http2-streams", "N", VD_SETTING_COUNT, "250", 0, 10000, NULL, FIELD(http2_streams),
@@ -97,10 +99,10 @@ const struct vd_setting vd_settings[VD_SETTINGS_N] = {
      FIELD(kubernetes_version), "the version of Kubernetes that /version tells clients"},
     {"log.level", "LEVEL", VD_SETTING_CHOICE, "info", 0, 0, levels, FIELD(log_level),
      "the least that is logged: debug, info, warn or error"},
-    {"log.format", "FORMAT", VD_SETTING_CHOICE, "logfmt", 0, 0, formats, FIELD(log_format),
-     "logfmt or json"},
-    {"access-log", "on|off", VD_SETTING_SWITCH, "on", 0, 0, NULL, FIELD(access_log),
-     "log each request"},
+    {"log.format", "FORMAT", VD_SETTING_CHOICE, "auto", 0, 0, formats, FIELD(log_format),
+     "text, logfmt or json; auto: text on a terminal, else logfmt"},
+    {"access-log", "on|off|auto", VD_SETTING_AUTO, "auto", 0, 0, NULL, FIELD(access_log),
+     "log each request; auto: unless the log goes to a terminal"},
     {"audit-log", "FILE", VD_SETTING_TEXT, "", 0, 0, NULL, FIELD(audit_log),
      "audit events, one line each; -: the standard output"},
     {"audit-policy", "FILE", VD_SETTING_TEXT, "", 0, 0, NULL, FIELD(audit_policy),

@@ -148,7 +148,7 @@ tap "what runs" grep -q '^vedette_build_info{version="[0-9.]*",compiler="[^"]*"}
 # ---- the access log ----
 
 logged() { grep -q -E -e "msg=request $1\$" err; }
-end='duration_us=[0-9]+ bytes=[0-9]+ protocol=HTTP/2.0'
+end='duration_us=[0-9]+ bytes=[0-9]+ protocol=HTTP/2.0 client=127[.]0[.]0[.]1 user_agent=[^ ]+'
 admin_name=$(grep -o 'user=[^ ]* verb=create' err | head -n 1 | sed 's/ .*//')
 tap "the administrator has a name" [ -n "$admin_name" ]
 tap "a write" until_true logged \

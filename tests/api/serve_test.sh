@@ -85,6 +85,12 @@ tap "one check alone" fetches 200 ok "$http/readyz/store"
 tap "no such check" fetches 401 "$unauthorized" "$http/readyz/nothing"
 tap "anything else" fetches 401 "$unauthorized" "$https/nothing"
 tap "the version is for those who are known" fetches 401 "$unauthorized" "$https/version"
+version() {
+    version_want="\"gitVersion\":\"v1.32.4+vedette.$(cat "$top/VERSION")\""
+    curl -sS -m 60 --cacert data/pki/ca.crt --cert data/pki/admin.crt --key data/pki/admin.key \
+        "$https/version" | tr -d ' ' | grep -q -F "$version_want"
+}
+tap "it names Kubernetes' version and Vedette's" version
 untrusted() {
     curl -sS "$https/livez"
     [ $? -eq 60 ]
@@ -99,6 +105,7 @@ private() {
 tap "secrets are private" private
 tap "the kubeconfig points at the HTTPS door" grep -q -F "server: $https" data/admin.kubeconfig
 line='method=GET path=/readyz status=200 duration_us=[0-9]+ bytes=[0-9]+ protocol=HTTP/1.1'
+line="$line client=127.0.0.1 user_agent=curl[^ ]*"
 tap "requests are logged, without their query" grep -q -E "msg=request $line\$" err
 tap "the folder is in use" says 1 \
     "the data folder data is in use by process $server: stop it first, or use another folder" \
@@ -302,6 +309,38 @@ tap "check: a bad file" says 1 \
     "$vedette" config check bad.yaml
 tap "check: no file" says 2 "FILE is missing" "$vedette" config check
 tap "check: too many" says 2 "surplus argument 'b'" "$vedette" config check good.yaml b
+tap "check: as serve has it" complains "good.yaml is good" \
+    "$vedette" config check --config good.yaml
+tap "check: twice" says 2 "FILE is given twice" \
+    "$vedette" config check good.yaml --config good.yaml
+cat >many.yaml <<'EOF'
+lisen: off
+listen: 0.0.0.0:80
+window:
+  aeg: 48h
+  events: none
+tls-cert: a.crt
+watch: {timeout-min: 2h, timeout-max: 1h}
+audit-log: audit.log
+audit-policy: no.yaml
+EOF
+all_mistakes() {
+    "$vedette" config check --config many.yaml >many.out 2>many.err
+    [ $? -eq 1 ] || return 1
+    for text in "many.yaml:1:1: there is no setting 'lisen' (did you mean 'listen'?)" \
+        "many.yaml:4:3: there is no setting 'window.aeg'" \
+        "many.yaml:5:3: window.events wants a number, not 'none'" \
+        "listen (many.yaml:2:1) is plain HTTP" "tls-cert (many.yaml:6:1) is given without tls-key" \
+        "watch.timeout-min (many.yaml:7:9) is more than watch.timeout-max (many.yaml:7:26)" \
+        "the audit policy: could not open no.yaml"; do
+        grep -q -F -e "vedette: $text" many.err && continue
+        echo "not told: $text"
+        cat many.err
+        return 1
+    done
+    [ "$(wc -l <many.err)" -eq 7 ] && [ ! -s many.out ]
+}
+tap "check: every mistake is told" all_mistakes
 prints() {
     VEDETTE_CONFIG=good.yaml VEDETTE_LISTEN=127.0.0.1:2 VEDETTE_LOG_LEVEL=warn \
         "$vedette" config print --listen 127.0.0.1:3 >printed || return 1

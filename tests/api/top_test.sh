@@ -49,6 +49,39 @@ again() {
 }
 tap "it goes on if it is told so" again
 
+# On a terminal a table is drawn over the last one, on a screen of its own, which an interrupt gives
+# back.
+cat >redraw.py <<'EOF'
+import os, pty, select, signal, sys, time
+pid, terminal = pty.fork()
+if pid == 0:
+    os.environ["TERM"] = "xterm"
+    os.execv(sys.argv[1], [sys.argv[1], "top", "--data", "data", "--interval", "20ms", "--watch"])
+seen, deadline, sent = b"", time.time() + 60, False
+while time.time() < deadline:
+    if select.select([terminal], [], [], 0.1)[0]:
+        try:
+            more = os.read(terminal, 65536)
+        except OSError:
+            break
+        if not more:
+            break
+        seen += more
+    if not sent and seen.count(b"IN FLIGHT") >= 3:
+        os.write(terminal, b"\x03")  # Ctrl-C
+        sent = True
+status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+good = (status == 0 and seen.startswith(b"\x1b[?1049h\x1b[?25l")
+        and seen.count(b"\x1b[H") >= 3 and seen.endswith(b"\x1b[?25h\x1b[?1049l")
+        and b"Ctrl-C ends it" in seen)
+if not good:
+    print(status, seen)
+sys.exit(0 if good else 1)
+EOF
+if python3 -c 'import pty; pty.openpty()' 2>/dev/null; then
+    tap "a terminal is drawn over, and given back" python3 redraw.py "$vedette"
+fi
+
 other=$("$vedette" token create --data data --user bob)
 code_of() { [ "$(as "$1" /debug/usage -o body -w '%{http_code}')" = "$2" ]; }
 tap "not everybody may ask" code_of "$other" 403

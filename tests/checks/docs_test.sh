@@ -167,15 +167,13 @@ test_complaints() {
     )
 }
 
-# host: a server for the kubectl commands of a tour, in the current folder. It lasts until the
-# script ends. False: there is no kubectl.
+# host: a server for the commands of a tour, in the current folder. It lasts until the tour ends.
 server=
 host() {
     [ -n "$server" ] && return 0
-    command -v kubectl >/dev/null || return 1
     ln -s "$top/examples" examples
     : >server.out
-    VEDETTE_LISTEN=off VEDETTE_TLS_LISTEN=127.0.0.1:0 "$build/vedette" serve --data vedette-data \
+    VEDETTE_LISTEN=127.0.0.1:0 VEDETTE_TLS_LISTEN=127.0.0.1:0 build/vedette serve \
         >server.out 2>server.err &
     server=$!
     echo "$server" >"$scratch/server"
@@ -183,19 +181,27 @@ host() {
         if grep -q '^ready ' server.out || ! kill -0 "$server"; then break; fi
         sleep 0.1
     done
+    http=$(sed -n 's/^ready .*\(http:[^ ]*\)$/\1/p' server.out)
     KUBECONFIG=$PWD/vedette-data/admin.kubeconfig
     export KUBECONFIG
 }
-trap 'if [ -e "$scratch/server" ]; then kill "$(cat "$scratch/server")"; fi; rm -rf "$scratch"' EXIT
+dismiss() {
+    if [ -e "$scratch/server" ]; then kill "$(cat "$scratch/server")"; fi
+    rm -f "$scratch/server"
+}
+trap 'dismiss; rm -rf "$scratch"' EXIT
 
 # tour FILE: runs the commands of the fenced blocks that start with one, `$ command`, and compares
-# what they print with what stands below them; `...` is anything. Programs are those of $build.
+# what they print with what stands below them; `...` is anything. `build` is $build, and the plain
+# door, which the documents call by its usual address, is a free one.
 tour() {
     # A block's end ends what its last command prints: there the command is nothing.
     awk '/^```/ { if (on) print "$ :"; on = 0; fenced = first = !fenced; next }
         fenced && first { on = /^[$] /; first = 0 }
         on' "$1" | grep -n '' | sed 's/:/ /' >"$scratch/lines"
-    mkdir -p "$scratch/tour"
+    rm -rf "$scratch/tour"
+    mkdir "$scratch/tour"
+    ln -s "$build" "$scratch/tour/build"
     (
         cd "$scratch/tour" || exit
         awk '$2 == "$" { print $1 }' "$scratch/lines" | while read -r at; do
@@ -204,17 +210,30 @@ tour() {
                 "$scratch/lines" >"$scratch/shown"
             case $command in
             make\ *) continue ;;
-            *kubectl\ * | *vedette\ token\ *) host || continue ;;
+            *kubectl\ *) if command -v kubectl >/dev/null; then host; else continue; fi ;;
+            *vedette\ * | curl\ *) host ;;
             esac
-            printf '%s\n' "$command" |
-                sed "s,build-test/,$build/,; s,build/vedette,$build/vedette," >"$scratch/command"
+            printf '%s\n' "$command" | sed "s,http://127\.0\.0\.1:8080,${http:-}," \
+                >"$scratch/command"
             echo "$command" >>"$scratch/toured"
             got=$(sh "$scratch/command" 2>&1 </dev/null) || echo "failed: $command"
-            pattern=$(sed 's/\.\.\./*/g' "$scratch/shown")
+            got=$(printf '%s\n' "$got" | sed "s,${http:-no door},http://127.0.0.1:8080,")
+            pattern=$(sed 's/[][\\*?]/\\&/g; s/\.\.\./*/g' "$scratch/shown")
             # shellcheck disable=SC2254 # the pattern is one
             case $got in
             $pattern) ;;
             *) printf '%s\nprints\n%s\nnot\n%s\n' "$command" "$got" "$pattern" ;;
+            esac
+        done
+    )
+    dismiss
+    # What a tour makes in the clone, secrets among it, must be what git ignores.
+    (
+        cd "$scratch/tour" || exit
+        for made in * .[!.]*; do
+            case $made in
+            build | examples | server.out | server.err | '*' | '.[!.]*' | vedette-data*) ;;
+            *) echo "$1 leaves $made behind" ;;
             esac
         done
     )
@@ -245,10 +264,12 @@ tap "every C name that is named exists" silent name_complaints "$top"
 tap "every link leads somewhere" silent link_complaints "$top"
 tap "every test that proves a guarantee exists" silent test_complaints "$top"
 tap "the tour of the README does what it shows" silent tour "$top/README.md"
+tap "the first steps are as they are shown" silent tour "$top/docs/first-steps.md"
 tap "documents were read" test "$(documents "$top" | wc -l)" -ge 6
 tap "commands of the tour were run" grep -q 'vedette store backup' "$scratch/toured"
 with_kubectl() { ! command -v kubectl >/dev/null || grep -q 'kubectl patch' "$scratch/toured"; }
 tap "those with kubectl too, if there is one" with_kubectl
+tap "those of the first steps too" grep -q 'curl -s http://127.0.0.1:8080/' "$scratch/toured"
 
 tap "a file is fine" judged path_complaints 'see `src/base/real.h` and `base/real.h`' ''
 tap "a bare file name is fine" judged path_complaints '`real.h`' ''
@@ -287,5 +308,8 @@ toured() {
 }
 tap "a tour that is right" silent toured "$(printf '$ echo one; echo two\none\nt...\n$ true')"
 tap "a tour that prints something else" complains 'echo one' toured "$(printf '$ echo one\ntwo')"
+tap "a tour that leaves something" complains 'leaves ann.token behind' toured '$ : >ann.token'
+ignored() { grep -q -x '/vedette-data\*' "$top/.gitignore"; }
+tap "what a tour may leave is ignored" ignored
 tap "a tour that fails" complains 'failed: false' toured '$ false'
 tap_end

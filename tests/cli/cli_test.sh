@@ -103,7 +103,41 @@ tap "a wrong duration" says 2 "wants a duration such as 1h30m" \
     "$vedette" store compact --data x --keep-age 30m1h
 tap "a wrong output" says 2 "wants text or json, not 'xml'" \
     "$vedette" store stats --data x --output xml
-tap "verify wants one of two" says 2 "either '--data DIR' or '--file FILE'" "$vedette" store verify
+tap "verify wants one of two" says 2 "either '--data DIR' or '--file FILE'" \
+    "$vedette" store verify --data x --file y
+tap "an unknown command has no help" says 2 "unknown command 'stroe' (did you mean 'store'?)" \
+    "$vedette" stroe --help
+tap "nor has one of a group" says 2 "unknown command 'verfy'" "$vedette" store verfy --help
+tap "help of an unknown command" says 2 "unknown command 'verfy'" "$vedette" help store verfy
+
+# ---- the data folder that is not given ----
+
+# each_reads NAME COMMAND...: every command that works on a data folder says this name.
+each_reads() {
+    each_reads_name=$1
+    shift
+    for command in "store stats" "store verify" "store compact" "store backup --to never.db" \
+        "token list" "token create --user ann" "token revoke --id x" "top" \
+        "kubeconfig --user ann"; do
+        # shellcheck disable=SC2086 # its words
+        says 1 "there is no data folder $each_reads_name: give the one that the server uses with \
+--data or VEDETTE_DATA" "$@" "$vedette" $command || return 1
+    done
+}
+tap "every command has the server's default" each_reads vedette-data env
+tap "every command has the server's variable" each_reads of-variable env VEDETTE_DATA=of-variable
+tap "an empty variable is none" each_reads vedette-data env VEDETTE_DATA=
+tap "restore has it too" says 1 "there is no log at no.db" env VEDETTE_DATA=of-variable \
+    "$vedette" store restore --from no.db
+every_help_says_it() {
+    for command in "store stats" "store verify" "store compact" "store backup" "store restore" \
+        "token list" "token create" "token revoke" "top" "kubeconfig"; do
+        # shellcheck disable=SC2086 # its words
+        status 0 "$vedette" $command --help && contains out "[vedette-data, or VEDETTE_DATA]" ||
+            return 1
+    done
+}
+tap "the help says so" every_help_says_it
 
 # ---- colour and the terminal ----
 

@@ -101,7 +101,8 @@ cp kept/pki/sa.key data/pki/sa.key
 misused "a port that cannot be" "--listen wants HOST:PORT with a numeric host and a port up to \
 65535, such as 127.0.0.1:8080 or [::1]:8080, or off, not '127.0.0.1:99999'" --listen 127.0.0.1:99999
 tap "an address of another machine" says 1 "could not listen on 192.0.2.1:0: Cannot assign \
-requested address: choose an address that this machine has, or 0.0.0.0 for all of them" \
+requested address: choose an address that this machine has, or 0.0.0.0 for all of them, with \
+--tls-listen HOST:PORT or VEDETTE_TLS_LISTEN" \
     "$vedette" serve --data data --listen off --tls-listen 192.0.2.1:0
 
 # ---- certificates ----
@@ -135,6 +136,16 @@ warned_of_old() {
     grep -q 'level=warn msg="the certificate of tls-cert has expired.*file=old.crt' err
 }
 tap "is warned of by name" warned_of_old
+stop
+tap "a server with a port of its own" start --data data
+port=$(sed -n 's/^ready https:.*:\([0-9]*\)$/\1/p' out)
+used="Address already in use: another program uses it; stop that one, or choose another port"
+tap "a port that another program has" says 1 "could not listen on 127.0.0.1:$port: $used, with \
+--tls-listen HOST:PORT or VEDETTE_TLS_LISTEN" \
+    "$vedette" serve --data second --listen off --tls-listen "127.0.0.1:$port"
+tap "the same of plain HTTP" says 1 "could not listen on 127.0.0.1:$port: $used, with --listen \
+HOST:PORT or VEDETTE_LISTEN" \
+    "$vedette" serve --data third --tls-listen off --listen "127.0.0.1:$port"
 stop
 
 # ---- files ----

@@ -212,7 +212,7 @@ access() {
     tap "$v: api-versions" gives coordination.k8s.io/v1 k api-versions
     tap "$v: explain" shows '^ +leaseDurationSeconds' k explain lease.spec
     tap "$v: explain --recursive" shows '^ +resourceVersion' k explain configmap --recursive
-    tap "$v: version" shows 'v1\.32\.4' k version
+    tap "$v: version" shows 'v1\.32\.4\+vedette\.' k version
     tap "$v: auth can-i" gives yes k auth can-i create configmaps
     tap "$v: auth can-i --list" shows '^\*\.\* ' k auth can-i --list
     if [ "$number" -ge 28 ]; then

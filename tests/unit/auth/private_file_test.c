@@ -24,6 +24,26 @@ static void a_file_has_its_mode_whatever_the_umask(void **state)
     vd_buf_release(&path);
 }
 
+static void what_root_replaces_belongs_to_the_owner_of_the_folder(void **state)
+{
+    struct vd_buf path = {0};
+    struct vd_error error = {0};
+    struct stat s;
+    if (geteuid() != 0) /* who cannot give files away has nothing to give */
+        skip();
+    assert_int_equal(chown(*state, 12345, 23456), 0);
+    path_in(&path, *state, "tokens");
+    assert_ok(vd_private_file_replace(vd_buf_text(&path), VD_SLICE("x"), 0600, &error), &error);
+    assert_int_equal(stat(vd_buf_text(&path), &s), 0);
+    assert_true(s.st_uid == 12345 && s.st_gid == 23456);
+    assert_int_equal(s.st_mode & 07777, 0600);
+    path_in(&path, *state, "other");
+    assert_ok(vd_private_file_create(vd_buf_text(&path), VD_SLICE("x"), 0600, &error), &error);
+    assert_int_equal(stat(vd_buf_text(&path), &s), 0);
+    assert_true(s.st_uid == 0);
+    vd_buf_release(&path);
+}
+
 static void create_keeps_what_exists(void **state)
 {
     struct vd_buf path = {0};
@@ -85,6 +105,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         folder_test(a_file_has_its_mode_whatever_the_umask),
+        folder_test(what_root_replaces_belongs_to_the_owner_of_the_folder),
         folder_test(create_keeps_what_exists),
         folder_test(a_planted_link_is_not_followed),
         folder_test(errors_name_the_file),

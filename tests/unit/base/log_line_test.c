@@ -50,6 +50,48 @@ static void every_kind_of_field_has_its_form(void **state)
         "\"token\":\"[redacted]\"}\n");
 }
 
+static const char *text_of(enum vd_log_format format, enum vd_log_level level, const char *message,
+                           const struct vd_log_field *fields)
+{
+    static struct vd_log_line line;
+    static char whole[VD_LOG_LINE_MAX + 1];
+    vd_log_line_format(&line, format, 11 * 3600 * 1000 + 62000, level, message, fields);
+    memcpy(whole, line.p, line.n);
+    whole[line.n + vd_log_line_end(whole + line.n, format, 0)] = 0;
+    return whole;
+}
+
+static void lines_for_people_are_short(void **state)
+{
+    const struct vd_log_field some[] = {VD_F_U64("revision", 7), VD_F_STR("a", "b c"), VD_F_END};
+    const struct vd_log_field wrong[] = {VD_F_STR("file", "x"), VD_F_STR("error", "no \"a\"\nroom"),
+                                         VD_F_END};
+    (void)state;
+    setenv("TZ", "UTC", 1);
+    tzset();
+    assert_string_equal(text_of(VD_LOG_TEXT, VD_LOG_INFO, "stopped", &VD_F_END),
+                        "11:01:02 stopped\n");
+    assert_string_equal(text_of(VD_LOG_TEXT, VD_LOG_INFO, "ready", some),
+                        "11:01:02 ready  revision=7 a=\"b c\"\n");
+    assert_string_equal(text_of(VD_LOG_TEXT, VD_LOG_WARN, "not written", wrong),
+                        "11:01:02 warning: not written: no \"a\"\\nroom  file=x\n");
+    assert_string_equal(text_of(VD_LOG_TEXT, VD_LOG_ERROR, "broken", &VD_F_END),
+                        "11:01:02 error: broken\n");
+}
+
+static void colour_shows_problems(void **state)
+{
+    const struct vd_log_field some[] = {VD_F_STR("file", "x\033[2J"), VD_F_END};
+    (void)state;
+    setenv("TZ", "UTC", 1);
+    tzset();
+    assert_string_equal(text_of(VD_LOG_COLOUR, VD_LOG_INFO, "ready", &VD_F_END),
+                        "11:01:02 \033[1mready\033[0m\n");
+    assert_string_equal(
+        text_of(VD_LOG_COLOUR, VD_LOG_ERROR, "broken", some),
+        "11:01:02 \033[1;31merror: \033[0mbroken \033[2m file=\"x\\u001b[2J\"\033[0m\n");
+}
+
 static void values_are_escaped_so_that_a_line_stays_one_line(void **state)
 {
     (void)state;
@@ -117,7 +159,7 @@ static bool is_utf8(struct vd_slice text)
     return true;
 }
 
-/* At every length around the limit, in both formats, with wide characters and escapes. */
+/* At every length around the limit, in each format, with wide characters and escapes. */
 static void long_lines_are_cut_at_a_whole_character_and_say_so(void **state)
 {
     (void)state;
@@ -140,6 +182,9 @@ static void long_lines_are_cut_at_a_whole_character_and_say_so(void **state)
             assert_true(vd_slice_ends_with(vd_slice_of(json), VD_SLICE("\",\"cut\":true}\n")));
             assert_true(is_utf8(vd_slice_of(json)));
             assert_null(strstr(json, "after"));
+            const char *text = line_of(VD_LOG_COLOUR, fields);
+            assert_true(vd_slice_ends_with(vd_slice_of(text), VD_SLICE("\" cut=true\033[0m\n")));
+            assert_true(is_utf8(vd_slice_of(text)));
         }
 }
 
@@ -170,6 +215,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_kind_of_field_has_its_form),
+        cmocka_unit_test(lines_for_people_are_short),
+        cmocka_unit_test(colour_shows_problems),
         cmocka_unit_test(values_are_escaped_so_that_a_line_stays_one_line),
         cmocka_unit_test(levels_have_their_names),
         cmocka_unit_test(long_lines_are_cut_at_a_whole_character_and_say_so),

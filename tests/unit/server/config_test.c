@@ -74,7 +74,9 @@ static void defaults_are_those_of_the_limits(void **state)
     assert_string_equal(c.tls_listen, "127.0.0.1:6443");
     assert_int_equal(c.watch_bookmark_period_ms, 60000);
     assert_int_equal(c.log_level, VD_LOG_INFO);
-    assert_true(c.anonymous_health && c.access_log);
+    assert_true(c.anonymous_health);
+    assert_int_equal(c.access_log, VD_CONFIG_AUTO);
+    assert_int_equal(c.log_format, VD_CONFIG_LOG_AUTO);
     assert_null(c.tls_cert);
     assert_ok(vd_config_check(&c, &error), &error);
     assert_int_equal(c.warnings.n, 0);
@@ -118,7 +120,7 @@ static void values_are_read(void **state)
     assert_int_equal(c.tail_bytes, UINT64_C(1) << 30);
     assert_int_equal(c.log_level, VD_LOG_DEBUG);
     assert_int_equal(c.log_format, VD_LOG_JSON);
-    assert_false(c.access_log);
+    assert_int_equal(c.access_log, VD_CONFIG_OFF);
     vd_config_release(&c);
 }
 
@@ -155,7 +157,7 @@ static void mistakes_in_the_file_have_a_place(void **state)
         {"data: \"a\\nb\"\n", "data wants one line of UTF-8 text"},
         {"store: disk\n", "v.yaml:1:1: store wants sqlite or memory, not 'disk'"},
         {"log: {level: loud}\n", "log.level wants debug, info, warn or error, not 'loud'"},
-        {"access-log: maybe\n", "access-log wants on or off, not 'maybe'"},
+        {"access-log: maybe\n", "access-log wants on, off or auto, not 'maybe'"},
         {"threads: 257\n", "threads wants 0 to 256, not '257'"},
         {"threads: many\n", "threads wants a number, not 'many'"},
         {"window: {age: 59s}\n", "window.age wants 1m to 3650d, not '59s'"},
@@ -323,9 +325,28 @@ static void what_is_printed_reads_back(void **state)
     vd_config_release(&b);
 }
 
+static void all_mistakes_can_be_had(void **state)
+{
+    const char *flags[VD_SETTINGS_N] = {0};
+    char *environment[] = {(char[]){"VEDETTE_THREADS=x"}, (char[]){"VEDETTE_LISTEN=off"}, NULL};
+    struct vd_config_origins origins = {.environment = environment, .flags = flags};
+    struct vd_config c;
+    (void)state;
+    flags[index_of("tls-listen")] = "off";
+    flags[index_of("store")] = "paper";
+    vd_config_init(&c);
+    assert_int_equal(vd_config_load_all(&c, &origins), 3);
+    assert_string_equal(c.errors.p[0], "VEDETTE_THREADS wants a number, not 'x'");
+    assert_string_equal(c.errors.p[1], "--store wants sqlite or memory, not 'paper'");
+    assert_non_null(strstr(c.errors.p[2], "are both off"));
+    assert_int_equal(c.threads, 0);
+    vd_config_release(&c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(all_mistakes_can_be_had),
         cmocka_unit_test(the_table_is_sound),
         cmocka_unit_test(groups_stand_together),
         cmocka_unit_test(names_follow_from_one),

@@ -1,0 +1,23 @@
+/* DIR/admin.kubeconfig, which the server writes: where it can be reached, by which CA it is known,
+ * and the administrator's credentials. */
+#ifndef VD_CMD_ADMIN_KUBECONFIG_H
+#define VD_CMD_ADMIN_KUBECONFIG_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/slice.h"
+
+struct vd_admin_kubeconfig {
+    struct vd_slice server; /* "https://127.0.0.1:6443", in the arena */
+    struct vd_buf ca;       /* PEM; empty: the system knows it */
+    struct vd_buf certificate, key;
+};
+
+/* *config is zero, and to be released whatever comes out. VD_ERR_NOT_FOUND: the server has never
+ * had an HTTPS door. */
+int vd_admin_kubeconfig_read(struct vd_admin_kubeconfig *config, struct vd_arena *arena,
+                             const char *folder, struct vd_error *error) VD_MUST_USE;
+void vd_admin_kubeconfig_release(struct vd_admin_kubeconfig *config);
+
+#endif
