@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/utf8.h"
 #include "kube/audit.h"
+#include "kube/call_conversion.h"
 #include "kube/object_meta.h"
 #include "kube/record.h"
 #include "kube/scale.h"
@@ -78,6 +79,8 @@ void vd_call_free(struct vd_call *call)
 {
     VD_VEC_RELEASE(&call->warnings);
     vd_event_unref(call->before);
+    vd_body_unref(call->current);
+    vd_body_unref(call->stored);
     vd_kind_set_unref(call->kinds);
     vd_user_unref(call->user);
     vd_arena_reset(&call->arena);
@@ -192,9 +195,20 @@ void vd_scratch_let_go(struct vd_buf *scratch)
         vd_buf_release(scratch);
 }
 
+static void reply_converted(struct vd_call *call, struct vd_body *shown)
+{
+    vd_call_reply_object(call, call->success, vd_body_slice(shown), VD_WRITTEN_NOW);
+}
+
 void vd_call_reply_object(struct vd_call *call, unsigned status, struct vd_slice object,
                           uint64_t written)
 {
+    if (vd_conversion_is_needed(call->kind, object)) {
+        call->success = status;
+        vd_call_convert(call, call->kind, object, written == VD_WRITTEN_NOW ? 0 : written,
+                        reply_converted);
+        return;
+    }
     struct vd_buf room = {0}, *body = &call->l->answer;
     struct vd_arena scratch = {0};
     struct vd_error error;

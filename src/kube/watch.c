@@ -23,6 +23,7 @@
 #include "kube/audit.h"
 #include "kube/blueprint.h"
 #include "kube/call.h"
+#include "kube/pending_frame.h"
 #include "kube/record.h"
 #include "kube/shown.h"
 #include "kube/zip.h"
@@ -66,7 +67,8 @@ struct vd_watch {
     struct vd_kube_output output;
     bool bookmarks;
     bool tell_initial_end;
-    bool ending; /* the next ring of `end` ends it */
+    bool ending;                      /* the next ring of `end` ends it */
+    struct vd_frame_waiter converted; /* waits for a webhook, and takes nothing meanwhile */
     struct vd_watch *prev, *next;
 };
 
@@ -122,14 +124,16 @@ static void add_object(struct vd_buf *out, struct vd_watch *w, struct vd_slice b
     vd_buf_release(&room);
 }
 
-static void add_event(struct vd_buf *out, struct vd_watch *w, const struct vd_delivery *d)
+/* `shown`: its body is as it is to be shown already. */
+static void add_event(struct vd_buf *out, struct vd_watch *w, const struct vd_delivery *d,
+                      bool shown)
 {
     vd_buf_add_text(out, "{\"type\":\"");
     vd_buf_add_text(out, vd_delivery_name(d->type));
     vd_buf_add_text(out, "\",\"object\":");
     if (d->body)
         add_object(out, w, vd_body_slice(d->body),
-                   vd_shown_written(d->event, d->type == VD_DELETED));
+                   shown ? VD_WRITTEN_NOW : vd_shown_written(d->event, d->type == VD_DELETED));
     else /* its bytes were lost to damage: all that is known of it */
         vd_buf_addf(out,
                     "{\"kind\":\"%.*s\",\"apiVersion\":\"%.*s\",\"metadata\":{\"name\":\"%.*s\","
@@ -140,12 +144,12 @@ static void add_event(struct vd_buf *out, struct vd_watch *w, const struct vd_de
     vd_buf_add(out, "}\n", 2);
 }
 
-static struct vd_bytes *frame_of(struct vd_watch *w, const struct vd_deliveries *d)
+static struct vd_bytes *frame_of(struct vd_watch *w, const struct vd_deliveries *d, bool shown)
 {
     struct vd_buf *out = &w->l->frame;
     vd_frame_begin(out);
     for (size_t i = 0; i < d->list.n; i++)
-        add_event(out, w, &d->list.p[i]);
+        add_event(out, w, &d->list.p[i], shown);
     return vd_frame_end(out);
 }
 
@@ -169,7 +173,7 @@ static struct vd_bytes *shared_bytes(struct vd_watch *w, const struct vd_deliver
         struct shared_frame *f = VD_NEW(struct shared_frame);
         vd_refcount_init(&f->shared.refs);
         f->shared.free = shared_frame_free;
-        f->bytes = frame_of(w, d);
+        f->bytes = frame_of(w, d, false);
         *shared = &f->shared;
     }
     return vd_bytes_ref(((struct shared_frame *)*shared)->bytes);
@@ -226,6 +230,7 @@ static void tables_free(struct tables *t)
 static void watch_free(struct vd_watch *w, enum vd_watch_end why)
 {
     vd_meter_watch_ended(w->meter, why);
+    vd_pending_frame_leave(&w->converted);
     if (w->l->recheck_at == w)
         w->l->recheck_at = w->next;
     vd_timer_stop(w->l->loop, &w->bookmark);
@@ -256,10 +261,16 @@ static void gone(struct vd_exchange *x)
     watch_free(w, VD_WATCH_END_GONE);
 }
 
+/* The revision that a bookmark may name now; 0: none. What waits for a webhook was not sent. */
+static uint64_t bookmark_of(const struct vd_watch *w)
+{
+    return w->converted.frame ? 0 : vd_watcher_bookmark(&w->watcher);
+}
+
 static void on_end(struct vd_timer *timer)
 {
     struct vd_watch *w = VD_HEAP_OWNER(timer, struct vd_watch, end);
-    uint64_t revision = w->bookmarks ? vd_watcher_bookmark(&w->watcher) : 0;
+    uint64_t revision = w->bookmarks ? bookmark_of(w) : 0;
     if (revision)
         send_bookmark(w, revision, false);
     if (w->ending) {
@@ -293,7 +304,7 @@ static void end_with_status(struct vd_watch *w, const struct vd_status *status,
 /* Ends the watch if its kind is gone, when it has been given everything. */
 static bool ends_with_kind(struct vd_watch *w)
 {
-    if (renew_kind(w) || !vd_watcher_bookmark(&w->watcher))
+    if (renew_kind(w) || !bookmark_of(w))
         return false;
     finish(w, VD_WATCH_END_KIND);
     return true;
@@ -349,6 +360,58 @@ static bool is_full(const struct vd_watch *w)
     return backlog >= BACKLOG_MAX || (backlog && vd_exchange_is_over(w->x));
 }
 
+static void tell_initial_end(struct vd_watch *w, const struct vd_deliveries *d)
+{
+    if (!d->snapshot_end || !w->tell_initial_end)
+        return;
+    w->tell_initial_end = false;
+    send_bookmark(w, d->upto, true);
+}
+
+/* The webhook has answered: what was waiting for it is sent, and the watch goes on. */
+static void on_converted(struct vd_frame_waiter *waiter, struct vd_pending_frame *f)
+{
+    struct vd_watch *w = VD_HEAP_OWNER(waiter, struct vd_watch, converted);
+    if (f->code) {
+        struct vd_arena arena = {0};
+        struct vd_status status = vd_status_conversion_failed(&arena, &f->error);
+        status.reason = VD_SLICE("InternalError");
+        end_with_status(w, &status, VD_WATCH_END_ERROR);
+        vd_arena_release(&arena);
+        return;
+    }
+    if (!f->bytes)
+        f->bytes = frame_of(w, &f->deliveries, true);
+    vd_meter_delivered(w->meter, f->deliveries.list.n, f->deliveries.live);
+    vd_exchange_send(w->x, vd_bytes_ref(f->bytes));
+    tell_initial_end(w, &f->deliveries);
+    if (is_full(w)) {
+        vd_exchange_await_drain(w->x);
+        return;
+    }
+    vd_watcher_resume(&w->watcher);
+    vd_loop_again(w->l->loop);
+}
+
+/* Has the deliveries converted, or waits for whoever has asked for that already. */
+static enum vd_take await_converted(struct vd_watch *w, const struct vd_deliveries *d,
+                                    struct vd_shared **shared)
+{
+    struct vd_pending_frame *f = shared ? vd_pending_frame_of(*shared) : NULL;
+    bool own = !shared || w->output.form == VD_OUTPUT_TABLE;
+    if (!own && f && !f->done) {
+        vd_pending_frame_wait(f, &w->converted);
+        return VD_TAKE_LAST;
+    }
+    f = vd_pending_frame_new(w->l, w->kind, d);
+    vd_pending_frame_wait(f, &w->converted);
+    if (!own && !*shared)
+        *shared = &f->shared;
+    else
+        vd_shared_unref(&f->shared);
+    return VD_TAKE_LAST;
+}
+
 static enum vd_take deliver(struct vd_watcher *watcher, const struct vd_deliveries *d,
                             struct vd_shared **shared)
 {
@@ -361,13 +424,13 @@ static enum vd_take deliver(struct vd_watcher *watcher, const struct vd_deliveri
     bool own = !shared || w->output.form == VD_OUTPUT_TABLE;
     if (d->list.n) {
         renew_kind(w); /* if it is gone, these are the last ones */
+        bool made = shared && *shared && !vd_pending_frame_of(*shared);
+        if ((own || !made) && vd_pending_frame_is_needed(w->kind, d))
+            return await_converted(w, d, shared);
         vd_meter_delivered(w->meter, d->list.n, d->live);
-        vd_exchange_send(w->x, own ? frame_of(w, d) : shared_bytes(w, d, shared));
+        vd_exchange_send(w->x, own ? frame_of(w, d, false) : shared_bytes(w, d, shared));
     }
-    if (d->snapshot_end && w->tell_initial_end) {
-        w->tell_initial_end = false;
-        send_bookmark(w, d->upto, true);
-    }
+    tell_initial_end(w, d);
     if (!is_full(w))
         return VD_TAKE_MORE;
     vd_exchange_await_drain(w->x);
@@ -377,6 +440,8 @@ static enum vd_take deliver(struct vd_watcher *watcher, const struct vd_deliveri
 static void drained(struct vd_exchange *x)
 {
     struct vd_watch *w = x->arg;
+    if (w->converted.frame)
+        return; /* it goes on when that has been sent */
     vd_watcher_resume(&w->watcher);
     vd_loop_again(w->l->loop);
 }
@@ -396,7 +461,7 @@ static uint64_t jittered(uint64_t ms)
 static void on_bookmark(struct vd_timer *timer)
 {
     struct vd_watch *w = VD_HEAP_OWNER(timer, struct vd_watch, bookmark);
-    uint64_t revision = vd_watcher_bookmark(&w->watcher);
+    uint64_t revision = bookmark_of(w);
     if (revision)
         send_bookmark(w, revision, false);
     vd_timer_set(w->l->loop, &w->bookmark, jittered(w->l->kube->options.bookmark_ms));
@@ -461,6 +526,7 @@ static struct vd_watch *watch_new(struct vd_call *call, const struct vd_list_opt
     w->bookmarks = o->bookmarks;
     w->meter = vd_record_of(call->x)->meter;
     vd_meter_watch_begun(w->meter);
+    w->converted.ready = on_converted;
     w->bookmark.fire = on_bookmark;
     w->end.fire = on_end;
     w->next = w->l->watches;
