@@ -354,6 +354,14 @@ static int unknown_field(const struct vd_kind *kind, struct vd_slice field, stru
                         VD_FMT(field));
 }
 
+/* Whether the field is in what is stored what it is in this version. Fields of a version that only
+ * a webhook can make are not there. */
+static bool is_as_stored(const struct vd_kind *kind, struct vd_slice field)
+{
+    return !kind->webhook || kind->storage_version ||
+           vd_slice_starts_with(field, VD_SLICE("metadata."));
+}
+
 /* Checks the fields and finds where they are in what is stored. *out is one reference: to the
  * selector itself where every field is where its name says, else to one that asks there; then
  * `lookup` is another, too. */
@@ -370,6 +378,11 @@ static int find_fields(struct vd_call *call, struct vd_field_selector *fields,
     for (size_t i = 0; i < n; i++) {
         if (!vd_kind_selectable(call->kind, r[i].field, &stored[i]))
             return unknown_field(call->kind, r[i].field, error);
+        if (!is_as_stored(call->kind, r[i].field))
+            return vd_error_set(error, VD_ERR_INVALID,
+                                "field label not supported: %.*s: a webhook converts objects to "
+                                "this version; select by fields in the version that is stored",
+                                VD_FMT(r[i].field));
         moved |= !vd_slice_eq(r[i].field, stored[i]);
     }
     if (!moved) {
