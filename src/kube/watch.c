@@ -393,6 +393,15 @@ static void on_converted(struct vd_frame_waiter *waiter, struct vd_pending_frame
     vd_loop_again(w->l->loop);
 }
 
+/* Whether a webhook has to see the deliveries before this watch can send them. `shared` is what
+ * others of its group have made of them, if it can take that. */
+static bool waits_for_webhook(const struct vd_watch *w, const struct vd_deliveries *d,
+                              struct vd_shared *shared)
+{
+    bool made = shared && !vd_pending_frame_of(shared);
+    return !made && vd_pending_frame_is_needed(w->kind, d);
+}
+
 /* Has the deliveries converted, or waits for whoever has asked for that already. */
 static enum vd_take await_converted(struct vd_watch *w, const struct vd_deliveries *d,
                                     struct vd_shared **shared)
@@ -424,9 +433,9 @@ static enum vd_take deliver(struct vd_watcher *watcher, const struct vd_deliveri
     bool own = !shared || w->output.form == VD_OUTPUT_TABLE;
     if (d->list.n) {
         renew_kind(w); /* if it is gone, these are the last ones */
-        bool made = shared && *shared && !vd_pending_frame_of(*shared);
-        if ((own || !made) && vd_pending_frame_is_needed(w->kind, d))
+        if (VD_UNLIKELY(w->kind->webhook) && waits_for_webhook(w, d, own ? NULL : *shared))
             return await_converted(w, d, shared);
+        own = own || vd_pending_frame_of(*shared); /* of a time when it needed the webhook */
         vd_meter_delivered(w->meter, d->list.n, d->live);
         vd_exchange_send(w->x, own ? frame_of(w, d, false) : shared_bytes(w, d, shared));
     }
