@@ -118,6 +118,14 @@
     X(VD_WORK_LOOP_MAX,          4,           "and of all users, shared by the loops") \
     X(VD_LIST_KEYS_MAX,          64,          "names in x-kubernetes-list-map-keys of a definition's schema") \
     X(VD_LOG_AGENT_LEN_MAX,      256,         "bytes of a client's User-Agent that the access log shows") \
+    X(VD_CONVERSION_OBJECTS_MAX, 128,         "objects that a conversion webhook is sent at a time") \
+    X(VD_CONVERSION_REQUEST_LEN_MAX, 1048576, "bytes of objects that it is sent at a time; a longer one goes alone") \
+    X(VD_CONVERSION_ANSWER_LEN_MAX, 8388608,  "bytes of its answer") \
+    X(VD_CONVERSION_TIMEOUT_MS,  30000,       "milliseconds for its answer, and for waiting to be sent (as in Kubernetes)") \
+    X(VD_CONVERSION_HOOK_CALLS_MAX, 4,        "calls of one definition's conversion webhook at a time; more wait") \
+    X(VD_CONVERSION_CALLS_MAX,   8,           "calls of all conversion webhooks at a time; more wait") \
+    X(VD_CONVERSION_CACHE_LEN_MAX, 16777216,  "bytes of converted objects that are kept for the next who wants them") \
+    X(VD_CONVERSION_HOOKS_MAX,   256,         "definitions whose webhook's authorities are kept ready for the next call") \
     X(VD_LOG_LINE_MAX,           8192,        "bytes of a log line; a longer one is cut") \
     X(VD_LOG_QUEUE_MAX,          4096,        "log lines waiting to be written; more are dropped and counted") \
     X(VD_LOG_REFUSALS_PER_S,     10,          "requests answered with 401 or 429 that each loop logs in a second; more are counted") \

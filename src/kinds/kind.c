@@ -410,7 +410,9 @@ static void read_version(struct reading *r)
         vd_json_text(vd_json_dig(kind->document, "metadata", "deletionTimestamp", NULL)).n > 0;
     kind->counts_generation = !kind->builtin ||
                               vd_slice_is(annotation(r, "vedette.dev/generation"), "counted");
-    kind->converts = kind->storage_field_count > 0 ||
+    struct vd_slice strategy = vd_json_text(vd_json_dig(r->spec, "conversion", "strategy", NULL));
+    kind->webhook = !kind->builtin && vd_slice_is(strategy, "Webhook");
+    kind->converts = kind->storage_field_count > 0 || kind->webhook ||
                      (!kind->builtin &&
                       vd_json_count(vd_json_get(r->spec, VD_SLICE("versions"))) > 1);
     kind->storage_version = vd_json_truth(vd_json_get(r->version, VD_SLICE("storage")));

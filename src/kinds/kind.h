@@ -158,6 +158,7 @@ struct vd_kind {
     bool storage_version;
     bool terminating;       /* its definition is being deleted: no new objects */
     bool converts;          /* stored bytes may be in another version's form: kube/shown.h */
+    bool webhook;           /* only a webhook turns one version into another: kinds/webhook.h */
     bool counts_generation; /* metadata.generation grows with changes outside status */
     bool deprecated;
     struct vd_slice deprecation_warning; /* never empty when deprecated */

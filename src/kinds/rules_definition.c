@@ -558,26 +558,6 @@ static void check_scope(const struct vd_json *spec, const struct vd_field_path *
                           "supported values: \"Cluster\", \"Namespaced\"");
 }
 
-static void check_conversion(const struct vd_json *spec, const struct vd_field_path *up,
-                             struct vd_violations *out)
-{
-    const struct vd_json *conversion = vd_json_get(spec, VD_SLICE("conversion"));
-    struct vd_slice strategy = vd_rule_text(conversion, "strategy");
-    struct vd_field_path at = vd_field_member(up, VD_SLICE("conversion"));
-    struct vd_field_path path = vd_field_member(&at, VD_SLICE("strategy"));
-    struct vd_field_path webhook = vd_field_member(&at, VD_SLICE("webhookClientConfig"));
-    if (vd_slice_is(strategy, "Webhook"))
-        add_invalid(out, &path, strategy,
-                    "conversion by a webhook is not supported by this server: use None, which "
-                    "changes nothing but apiVersion, and let all versions have the same fields");
-    else if (strategy.n && !vd_slice_is(strategy, "None"))
-        vd_violations_add(out, VD_VIOLATION_NOT_SUPPORTED, &path, vd_shown_text(out, strategy),
-                          "%s", "supported values: \"None\", \"Webhook\"");
-    else if (vd_json_is(vd_json_get(conversion, VD_SLICE("webhook")), VD_JSON_OBJECT))
-        vd_rule_add(out, VD_VIOLATION_FORBIDDEN, &webhook,
-                    "should not be set when strategy is not set to Webhook");
-}
-
 static void check_spec(const struct vd_json *spec, struct vd_violations *out)
 {
     struct vd_field_path path = vd_field_member(NULL, VD_SLICE("spec"));
@@ -591,7 +571,7 @@ static void check_spec(const struct vd_json *spec, struct vd_violations *out)
                           "spec.versions[*].schema instead");
     check_versions(vd_json_get(spec, VD_SLICE("versions")), &path, out);
     check_names(vd_json_get(spec, VD_SLICE("names")), &names, out);
-    check_conversion(spec, &path, out);
+    vd_rule_conversion_check(spec, &path, out);
 }
 
 /* --- updates --- */

@@ -18,6 +18,10 @@ vd_rule_prepare_fn vd_rule_definition_prepare;
 vd_rule_settle_fn vd_rule_definition_settle;
 vd_rule_check_fn vd_rule_definition_check;
 
+/* rules_conversion.c: spec.conversion of a definition, whose spec stands at `up`. */
+void vd_rule_conversion_check(const struct vd_json *spec, const struct vd_field_path *up,
+                              struct vd_violations *out);
+
 /* rules_rbac.c */
 vd_rule_prepare_fn vd_rule_binding_prepare;
 vd_rule_check_fn vd_rule_role_check, vd_rule_cluster_role_check, vd_rule_binding_check,

@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/utf8.h"
 #include "kube/audit.h"
+#include "kube/call_conversion.h"
 #include "kube/object_meta.h"
 #include "kube/record.h"
 #include "kube/scale.h"
@@ -80,6 +81,8 @@ void vd_call_free(struct vd_call *call)
 {
     VD_VEC_RELEASE(&call->warnings);
     vd_event_unref(call->before);
+    vd_body_unref(call->current);
+    vd_body_unref(call->stored);
     vd_kind_set_unref(call->kinds);
     vd_user_unref(call->user);
     vd_arena_reset(&call->arena);
@@ -205,9 +208,20 @@ void vd_scratch_let_go(struct vd_buf *scratch)
         vd_buf_release(scratch);
 }
 
+static void reply_converted(struct vd_call *call, struct vd_body *shown)
+{
+    vd_call_reply_object(call, call->success, vd_body_slice(shown), VD_WRITTEN_NOW);
+}
+
 void vd_call_reply_object(struct vd_call *call, unsigned status, struct vd_slice object,
                           uint64_t written)
 {
+    if (vd_conversion_is_needed(call->kind, object)) {
+        call->success = status;
+        vd_call_convert(call, call->kind, object, written == VD_WRITTEN_NOW ? 0 : written,
+                        reply_converted);
+        return;
+    }
     struct vd_buf room = {0}, *body = &call->l->answer;
     struct vd_arena scratch = {0};
     struct vd_error error;
@@ -387,6 +401,14 @@ static int unknown_field(const struct vd_kind *kind, struct vd_slice field, stru
                         VD_FMT(field));
 }
 
+/* Whether the field is in what is stored what it is in this version. Fields of a version that only
+ * a webhook can make are not there. */
+static bool is_as_stored(const struct vd_kind *kind, struct vd_slice field)
+{
+    return !kind->webhook || kind->storage_version ||
+           vd_slice_starts_with(field, VD_SLICE("metadata."));
+}
+
 /* Checks the fields and finds where they are in what is stored. *out is one reference: to the
  * selector itself where every field is where its name says, else to one that asks there; then
  * `lookup` is another, too. */
@@ -403,6 +425,11 @@ static int find_fields(struct vd_call *call, struct vd_field_selector *fields,
     for (size_t i = 0; i < n; i++) {
         if (!vd_kind_selectable(call->kind, r[i].field, &stored[i]))
             return unknown_field(call->kind, r[i].field, error);
+        if (!is_as_stored(call->kind, r[i].field))
+            return vd_error_set(error, VD_ERR_INVALID,
+                                "field label not supported: %.*s: a webhook converts objects to "
+                                "this version; select by fields in the version that is stored",
+                                VD_FMT(r[i].field));
         moved |= !vd_slice_eq(r[i].field, stored[i]);
     }
     if (!moved) {

@@ -24,6 +24,8 @@ enum vd_field_validation {
 /* The namespace and the definition of a new object. */
 enum { VD_CALL_GUARDS_MAX = 2 };
 
+struct vd_conversion;
+
 struct vd_call {
     struct vd_kube *kube;
     struct vd_kube_loop *l;
@@ -62,6 +64,17 @@ struct vd_call {
     bool version_tested; /* or has compared it itself */
     bool awaited;        /* the registry follows what was written; see proposal.c */
     bool scales;         /* the answer is the object's Scale */
+    bool finishes;       /* what is put is the last of the object: it goes */
+    bool unchanged;      /* what is put is what is there */
+    bool as_stored;      /* the object was read as it is stored, whatever its version */
+
+    /* What a webhook converts; see call_conversion.h and proposal.c. */
+    struct vd_conversion *conversion; /* that the call waits for; NULL: it does not */
+    void (*then)(struct vd_call *call, struct vd_body *shown);
+    struct vd_body *current; /* `before` in the call's version: a reference, or NULL */
+    uint64_t current_revision;
+    struct vd_body *stored; /* what is to be stored, in the stored version: a reference, or NULL */
+    struct vd_template shown; /* the same in the call's version; empty: it is that already */
 
     /* A read that waits for a revision; see future.c. */
     struct {

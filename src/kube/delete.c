@@ -142,15 +142,10 @@ struct vd_slice vd_call_propagation(const struct vd_call *call, const struct vd_
 
 static void mark(struct vd_call *call, struct vd_json *object)
 {
-    struct vd_error error;
     vd_deletion_mark(&call->arena, object, call->kind->storage_key,
                      vd_clock_wall_ms(call->kube->clock));
     call->success = 200;
-    int code = vd_call_put(call, object, &error);
-    if (code)
-        vd_call_reply_error(call, code, &error);
-    else
-        vd_call_propose(call);
+    vd_call_store(call, object);
 }
 
 /* The namespaces that clients and the server itself count on stay, as in Kubernetes. False: the
@@ -174,7 +169,8 @@ void vd_call_delete(struct vd_call *call)
 {
     struct vd_json *options = NULL, *object = NULL;
     call->write = vd_call_delete;
-    call->deletes = false; /* as an earlier attempt may have meant to */
+    call->deletes = false;                 /* as an earlier attempt may have meant to */
+    call->as_stored = call->kind->webhook; /* no webhook is needed to see an object go */
     if (!vd_call_delete_options(call, &options) || !check_stays(call) ||
         !vd_call_read_current(call, &object) || !check_preconditions(call, options))
         return;

@@ -12,6 +12,7 @@
 #include "base/alloc.h"
 #include "kinds/object.h"
 #include "kube/continue_token.h"
+#include "kube/conversion.h"
 #include "kube/deletion.h"
 #include "kube/list_writer.h"
 #include "kube/object_meta.h"
@@ -68,6 +69,26 @@ static void reply_error(struct clearing *c, int code, const struct vd_error *err
     vd_call_reply_error(call, code, &why);
 }
 
+/* Whether a webhook would have to convert what is gone before it could be shown. */
+static bool needs_webhook(const struct clearing *c)
+{
+    for (size_t i = 0; c->call->kind->webhook && i < c->listed.n; i++)
+        if (vd_conversion_is_needed(c->call->kind, vd_body_slice(c->listed.p[i]->body)))
+            return true;
+    return false;
+}
+
+/* That it has worked, without what it was. */
+static void reply_gone(struct clearing *c, struct vd_slice token)
+{
+    struct vd_call *call = c->call;
+    struct vd_status status = {
+        .code = 200, .success = true, .continue_token = vd_arena_copy(&call->arena, token)};
+    clearing_free(c);
+    call->x->ops = NULL;
+    vd_call_reply_status(call, &status);
+}
+
 static void reply_list(struct clearing *c)
 {
     struct vd_call *call = c->call;
@@ -76,6 +97,11 @@ static void reply_list(struct clearing *c)
     char digits[20];
     if (c->left == 0 && !c->snapshot.done)
         vd_continue_token_write(&token, c->snapshot.revision, vd_buf_slice(&c->snapshot.after));
+    if (needs_webhook(c)) {
+        reply_gone(c, vd_buf_slice(&token));
+        vd_buf_release(&token);
+        return;
+    }
     struct vd_list_meta meta = {
         .resource_version = vd_slice(digits, vd_u64_digits(c->snapshot.revision, digits)),
         .continue_token = vd_buf_slice(&token),

@@ -48,6 +48,11 @@ void vd_list_writer_add(struct vd_list_writer *w, struct vd_buf *out, const stru
 {
     struct vd_slice body = vd_shown_body(w->call->kind, vd_body_slice(event->body), event->revision,
                                          &w->room);
+    vd_list_writer_add_shown(w, out, body);
+}
+
+void vd_list_writer_add_shown(struct vd_list_writer *w, struct vd_buf *out, struct vd_slice body)
+{
     if (w->call->output.form == VD_OUTPUT_TABLE) {
         vd_table_add(&w->table, out, &w->scratch, body);
     } else if (w->call->output.form == VD_OUTPUT_PARTIAL_LIST) {

@@ -34,6 +34,8 @@ void vd_list_writer_release(struct vd_list_writer *w);
 void vd_list_writer_head(struct vd_list_writer *w, struct vd_buf *out,
                          const struct vd_list_meta *meta);
 void vd_list_writer_add(struct vd_list_writer *w, struct vd_buf *out, const struct vd_event *event);
+/* The same with what is to be shown. */
+void vd_list_writer_add_shown(struct vd_list_writer *w, struct vd_buf *out, struct vd_slice body);
 void vd_list_writer_tail(struct vd_list_writer *w, struct vd_buf *out);
 
 #endif

@@ -13,6 +13,7 @@
 
 #include "kinds/admission.h"
 #include "kinds/object.h"
+#include "kube/call_conversion.h"
 #include "kube/deletion.h"
 #include "kube/field_manager.h"
 #include "kube/object_meta.h"
@@ -55,7 +56,7 @@ static void proposal_done(struct vd_proposal *p, const struct vd_outcome *outcom
 static void reply_written(struct vd_call *call, uint64_t revision)
 {
     struct vd_buf *object = &call->l->written;
-    struct vd_template body = call->wish.body;
+    struct vd_template body = call->shown.bytes.n ? call->shown : call->wish.body;
     vd_buf_reset(object);
     vd_revision_hole_fill(object, body.bytes, body.hole, revision);
     /* What was written through a version that is not the one that is stored is shown as it is read
@@ -65,7 +66,7 @@ static void reply_written(struct vd_call *call, uint64_t revision)
     vd_scratch_let_go(object);
 }
 
-static void reply_deleted(struct vd_call *call)
+void vd_call_reply_deleted(struct vd_call *call)
 {
     struct vd_status_target about = vd_call_about(call);
     char uid[VD_UID_TEXT_MAX];
@@ -126,7 +127,7 @@ static void on_answered(struct vd_task *task)
     } else if (o->code) {
         vd_call_reply_error(call, (int)o->code, &o->error);
     } else if (call->deletes) {
-        reply_deleted(call);
+        vd_call_reply_deleted(call);
     } else {
         reply_written(call, o->revision);
     }
@@ -193,7 +194,7 @@ static void reply_dry_run(struct vd_call *call)
     } else if (exists) {
         vd_call_reply_exists(call);
     } else if (call->deletes) {
-        reply_deleted(call);
+        vd_call_reply_deleted(call);
     } else if (call->wish.when == VD_WHEN_ABSENT) {
         reply_unwritten(call);
     } else {
@@ -240,53 +241,184 @@ static size_t likely_len(const struct vd_call *call)
     return was + (call->x ? call->x->body.n : 0) + LEN_MORE;
 }
 
-int vd_call_put(struct vd_call *call, struct vd_json *object, struct vd_error *error)
+/* Makes the wish one that puts the object, which is in the version that is stored. */
+static int put(struct vd_call *call, struct vd_json *object, struct vd_error *error)
 {
     size_t hole = 0;
-    if (call->kind->converts) {
-        const struct vd_kind *kind = stored_kind(call);
-        struct vd_json *stored = vd_json_clone(&call->arena, object);
-        vd_object_convert(call->kind, kind, &call->arena, stored);
-        if (kind != call->kind && kind->schemas_differ)
-            vd_object_prune(kind, stored);
-        object = stored;
-    }
     vd_managed_put_back(&call->arena, object, call->managed);
     vd_buf_reset(&call->body);
     vd_buf_reserve(&call->body, likely_len(call));
     int code = vd_revision_hole_write(&call->body, object, &hole, error);
     if (code)
         return code;
-    call->wish.action = VD_PUT;
+    call->wish.action = call->finishes ? VD_DELETE : VD_PUT;
     call->wish.uid = vd_meta_uid(object);
     call->wish.body = (struct vd_template){vd_buf_slice(&call->body), (uint32_t)hole};
     return VD_OK;
 }
 
-/* The stored object, decoded into the arena, and its event's revision and uid in
- * the wish. False: the call has been answered. */
+/* ---- through a webhook ---- */
+
+/*
+ * An object that is written in another version than the stored one goes to the webhook twice: to be
+ * stored, and from what is stored back again, for the answer. Both happen before it is proposed, so
+ * that a webhook that fails never leaves a write behind of which the client was told that it
+ * failed.
+ */
+
+/* The answer's template. */
+static int make_shown(struct vd_call *call, struct vd_body *shown, struct vd_error *error)
+{
+    struct vd_json *object = NULL;
+    struct vd_slice managed;
+    struct vd_buf text = {0};
+    size_t hole = 0;
+    int code = vd_body_parse(&call->arena, vd_body_slice(shown), &object, &managed, error);
+    if (!code) {
+        vd_managed_put_back(&call->arena, object, call->managed);
+        code = vd_revision_hole_write(&text, object, &hole, error);
+    }
+    if (!code)
+        call->shown = (struct vd_template){vd_arena_copy(&call->arena, vd_buf_slice(&text)),
+                                           (uint32_t)hole};
+    vd_buf_release(&text);
+    return code;
+}
+
+static void propose_converted(struct vd_call *call, struct vd_body *shown)
+{
+    struct vd_json *object = NULL;
+    struct vd_slice managed;
+    struct vd_error error;
+    int code = make_shown(call, shown, &error);
+    if (!code)
+        code = vd_body_parse(&call->arena, vd_body_slice(call->stored), &object, &managed, &error);
+    if (!code)
+        code = put(call, object, &error);
+    if (code)
+        vd_call_reply_error(call, code, &error);
+    else
+        vd_call_propose(call);
+}
+
+static void set_stored(struct vd_call *call, struct vd_body *stored)
+{
+    vd_body_unref(call->stored);
+    call->stored = vd_body_ref(stored);
+}
+
+static void convert_back(struct vd_call *call, struct vd_body *stored)
+{
+    set_stored(call, stored);
+    vd_call_convert(call, call->kind, vd_body_slice(stored), 0, propose_converted);
+}
+
+static void store_converted(struct vd_call *call, const struct vd_kind *stored,
+                            const struct vd_json *object)
+{
+    struct vd_buf body = {0};
+    if (call->unchanged && call->current &&
+        vd_shown_is_of_version(stored, vd_body_slice(call->before->body))) {
+        set_stored(call, call->before->body);
+        propose_converted(call, call->current);
+        return;
+    }
+    vd_json_write(&body, object);
+    vd_call_convert(call, stored, vd_buf_slice(&body), 0, convert_back);
+    vd_buf_release(&body);
+}
+
+void vd_call_store(struct vd_call *call, struct vd_json *object)
+{
+    const struct vd_kind *stored = stored_kind(call);
+    struct vd_error error;
+    if (call->kind->webhook && !call->as_stored && stored != call->kind) {
+        store_converted(call, stored, object);
+        return;
+    }
+    if (call->kind->converts && !call->as_stored) {
+        object = vd_json_clone(&call->arena, object);
+        vd_object_convert(call->kind, stored, &call->arena, object);
+        if (stored != call->kind && stored->schemas_differ)
+            vd_object_prune(stored, object);
+    }
+    int code = put(call, object, &error);
+    if (code)
+        vd_call_reply_error(call, code, &error);
+    else
+        vd_call_propose(call);
+}
+
+static void begin_again(struct vd_call *call, struct vd_body *shown)
+{
+    struct vd_error error;
+    call->current = vd_body_ref(shown);
+    call->warnings.n = call->yaml_warnings = 0; /* the next attempt finds them anew */
+    if (may_try_again(call, false)) {
+        call->write(call);
+        return;
+    }
+    vd_error_set(&error, VD_ERR_LOCKED, "the object changes faster than its webhook converts it");
+    vd_call_reply_error(call, VD_ERR_LOCKED, &error);
+}
+
+/* The bytes of the object in the version that is wanted. False: the call waits for them. */
+static bool find_current(struct vd_call *call, struct vd_event *event, struct vd_slice *out)
+{
+    *out = vd_body_slice(event->body);
+    if (call->as_stored || !vd_conversion_is_needed(call->kind, *out))
+        return true;
+    if (call->current && call->current_revision == event->revision) {
+        *out = vd_body_slice(call->current);
+        return true;
+    }
+    vd_body_unref(call->current);
+    call->current = NULL;
+    call->current_revision = event->revision;
+    vd_call_convert(call, call->kind, *out, event->revision, begin_again);
+    return false;
+}
+
+/* ---- reading ---- */
+
+/* Brings the object, which was written at the revision, into the form that it is to be read in. */
+static void fit(struct vd_call *call, struct vd_json *object, uint64_t revision)
+{
+    const struct vd_kind *stored = stored_kind(call);
+    if (call->as_stored) {
+        if (vd_object_must_catch_up(stored, revision))
+            vd_object_catch_up(stored, &call->arena, object);
+        return;
+    }
+    if (vd_object_is_behind(call->kind, revision))
+        vd_object_catch_up(call->kind, &call->arena, object);
+    if (call->kind->converts)
+        vd_object_convert(stored, call->kind, &call->arena, object);
+}
+
 bool vd_call_read_current(struct vd_call *call, struct vd_json **out)
 {
     struct vd_event *event = NULL;
+    struct vd_slice body = VD_SLICE("");
     struct vd_error error;
     struct vd_key key = vd_call_key(call);
     int code = vd_store_get(call->kube->store, &key, 0, &event, &error);
     vd_event_unref(call->before);
     call->before = event;
+    if (!code && !find_current(call, event, &body))
+        return false;
     if (!code)
-        code = vd_body_parse(&call->arena, vd_body_slice(event->body), out, &call->managed, &error);
+        code = vd_body_parse(&call->arena, body, out, &call->managed, &error);
     call->managed_before = call->managed;
     call->guard_count = 0;
-    if (!code && vd_object_is_behind(call->kind, event->revision))
-        vd_object_catch_up(call->kind, &call->arena, *out);
-    if (!code && call->kind->converts)
-        vd_object_convert(stored_kind(call), call->kind, &call->arena, *out);
-    if (!code)
-        call->wish = (struct vd_wish){.when = VD_WHEN_REVISION,
-                                      .revision = event->revision,
-                                      .expect_uid = event->uid,
-                                      .key = key};
-    if (code)
+    if (code) {
         vd_call_reply_error(call, code, &error);
-    return !code;
+        return false;
+    }
+    fit(call, *out, event->revision);
+    call->wish = (struct vd_wish){.when = VD_WHEN_REVISION,
+                                  .revision = event->revision,
+                                  .expect_uid = event->uid,
+                                  .key = key};
+    return true;
 }

@@ -5,13 +5,17 @@
 #include "kube/call.h"
 #include "json/document.h"
 
-/* The stored object, decoded; the wish is set to the condition that it is still
- * that. False: the call has been answered. */
+/* The stored object, decoded, in the call's version, or, with call->as_stored, in its own; the wish
+ * is set to the condition that it is still that. False: the call has been answered, or waits for a
+ * webhook and begins again with call->write. */
 bool vd_call_read_current(struct vd_call *call, struct vd_json **out) VD_MUST_USE;
 
-/* Makes the wish one that puts this object, with call->managed in it; its condition and
- * key stay. The object is good for nothing else afterwards. */
-int vd_call_put(struct vd_call *call, struct vd_json *object, struct vd_error *error) VD_MUST_USE;
+/* Makes the wish one that puts this object, in the version that is stored and with call->managed in
+ * it, and proposes it; its condition and key stay. With call->finishes the object goes. */
+void vd_call_store(struct vd_call *call, struct vd_json *object);
+
+/* Answers that the object was deleted. */
+void vd_call_reply_deleted(struct vd_call *call);
 
 /* Gives a proposal of the call's user to the store, or, in a dry run, only asks whether
  * the user may. False: it was refused, and the call has been answered. */

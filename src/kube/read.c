@@ -6,10 +6,15 @@
  * limit is gathered first, because its head says how it goes on; so is a list in an
  * encoding that needs it whole. What is gathered ends at VD_GATHERED_LEN_MAX. Either way a turn
  * of the loop looks at a bounded number of objects.
+ *
+ * Items that a webhook has to convert are gathered, about as many as make a piece; the list waits
+ * for their conversion, and then goes on with it.
  */
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/limits.h"
+#include "kube/call_conversion.h"
 #include "kube/continue_token.h"
 #include "kube/list_writer.h"
 #include "kube/zip.h"
@@ -61,6 +66,9 @@ struct listing {
     uint64_t left; /* of the limit; UINT64_MAX: no limit */
     struct vd_list_writer writer;
     struct vd_chore again; /* goes on when it is the user's turn */
+    struct vd_conversion
+        *conversion; /* of a kind that a webhook converts: the next items; else NULL */
+    bool converting; /* it is under way */
     /* Of a stream: */
     bool begun;
     bool takes_gzip, zipped;
@@ -78,6 +86,7 @@ static void listing_free(struct listing *l)
     vd_filter_unref(l->filter);
     vd_list_writer_release(&l->writer);
     vd_buf_release(&l->items);
+    vd_conversion_free(l->conversion);
     free(l);
 }
 
@@ -86,6 +95,10 @@ static void gone(struct vd_exchange *x)
     struct listing *l = x->arg;
     l->call->x = NULL;
     vd_chore_cancel(&l->again);
+    if (l->converting) { /* it is freed by itself */
+        vd_conversion_abandon(l->conversion);
+        l->conversion = NULL;
+    }
     vd_call_free(l->call);
     listing_free(l);
 }
@@ -126,13 +139,45 @@ static bool is_done(const struct listing *l)
     return l->snapshot.done || l->left == 0;
 }
 
+static void converted(struct vd_conversion *c);
+
+/* A webhook has to see the object first, or may have to. */
+static void gather_item(struct listing *l, struct vd_event *event)
+{
+    if (!l->conversion)
+        l->conversion = vd_conversion_new(l->call->l, l->call->kind, converted, l);
+    vd_conversion_add(l->conversion, event->body, event->revision, false, event->revision);
+}
+
+/* Whether as many have been gathered as are converted at a time. */
+static bool has_gathered(const struct listing *l)
+{
+    return l->conversion && (l->conversion->len >= PIECE_LEN ||
+                             l->conversion->items.n + STEP_OBJECTS > VD_CONVERSION_OBJECTS_MAX);
+}
+
+/* Adds those that have been converted. */
+static void add_converted(struct listing *l, struct vd_buf *out)
+{
+    for (size_t i = 0; i < l->conversion->items.n; i++)
+        vd_list_writer_add_shown(&l->writer, out, vd_body_slice(l->conversion->items.p[i].shown));
+    vd_conversion_free(l->conversion);
+    l->conversion = NULL;
+}
+
 /* Adds items until the piece is full, enough have been looked at, or the list is at its
- * end. */
+ * end. Those of a kind that a webhook converts are gathered, or added if they were before. */
 static int add_items(struct listing *l, struct vd_buf *out, size_t len_max, struct vd_error *error)
 {
     struct vd_event *events[STEP_OBJECTS];
+    bool webhook = l->call->kind->webhook;
     size_t n;
-    for (size_t seen = 0; !is_done(l) && out->n < len_max && seen < PIECE_OBJECTS;) {
+    if (l->conversion) {
+        add_converted(l, out);
+        return VD_OK;
+    }
+    for (size_t seen = 0;
+         !is_done(l) && out->n < len_max && seen < PIECE_OBJECTS && !has_gathered(l);) {
         size_t want = l->left < STEP_OBJECTS ? (size_t)l->left : STEP_OBJECTS;
         int code = vd_snapshot_next(&l->snapshot, events, want, &n, error);
         if (code)
@@ -140,7 +185,10 @@ static int add_items(struct listing *l, struct vd_buf *out, size_t len_max, stru
         for (size_t i = 0; i < n; i++) {
             vd_attributes_set(&l->attributes, events[i]);
             if (vd_filter_matches(l->filter, &l->attributes)) {
-                vd_list_writer_add(&l->writer, out, events[i]);
+                if (webhook)
+                    gather_item(l, events[i]);
+                else
+                    vd_list_writer_add(&l->writer, out, events[i]);
                 l->left -= l->left != UINT64_MAX;
             }
             vd_event_unref(events[i]);
@@ -210,6 +258,33 @@ static void break_off(struct listing *l, int code, const struct vd_error *error)
     vd_exchange_abort(x);
 }
 
+/* Waits for the conversion of what was gathered. False: there is nothing to wait for. */
+static bool await_converted(struct listing *l)
+{
+    if (!l->conversion)
+        return false;
+    l->converting = true;
+    vd_conversion_start(l->conversion);
+    return true;
+}
+
+static void converted(struct vd_conversion *c)
+{
+    struct listing *l = c->arg;
+    struct vd_call *call = l->call;
+    struct vd_error why = c->error;
+    l->converting = false;
+    if (!c->code) {
+        let_others(l);
+    } else if (l->begun) {
+        break_off(l, c->code, &why);
+    } else {
+        call->x->ops = NULL;
+        listing_free(l);
+        vd_call_reply_unconverted(call, &why);
+    }
+}
+
 static void send_piece(struct listing *l)
 {
     struct vd_exchange *x = l->call->x;
@@ -227,6 +302,10 @@ static void send_piece(struct listing *l)
     if (code) {
         vd_buf_reset(out);
         break_off(l, code, &error);
+        return;
+    }
+    if (await_converted(l)) {
+        vd_buf_reset(out);
         return;
     }
     bool done = l->snapshot.done;
@@ -307,6 +386,8 @@ static void gather(struct listing *l)
                             VD_GATHERED_LEN_MAX);
     if (code)
         reply_error(l, code, &error);
+    else if (await_converted(l))
+        return;
     else if (is_done(l) || too_long)
         send_whole(l);
     else

@@ -16,8 +16,7 @@ static struct vd_slice shown_key(const struct vd_kind *kind, struct vd_slice raw
     return raw;
 }
 
-/* Whether the bytes say that they are of this version. */
-static bool is_of_version(const struct vd_kind *kind, struct vd_slice body)
+bool vd_shown_is_of_version(const struct vd_kind *kind, struct vd_slice body)
 {
     struct vd_slice version;
     if (!vd_span_get(body, VD_SLICE("apiVersion"), &version) || version.n < 2)
@@ -50,7 +49,7 @@ struct vd_slice vd_shown_body(const struct vd_kind *kind, struct vd_slice body, 
     const char *separator = "";
     if (VD_UNLIKELY(vd_object_is_behind(kind, written)) && show_anew(kind, body, room))
         return vd_buf_slice(room);
-    if (!kind->converts || (!kind->storage_field_count && is_of_version(kind, body)))
+    if (!kind->converts || (!kind->storage_field_count && vd_shown_is_of_version(kind, body)))
         return body;
     vd_buf_reset(room);
     vd_buf_reserve(room, body.n + kind->api_version.n);

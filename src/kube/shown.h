@@ -8,6 +8,8 @@
  * The exception are objects that were last written before their kind's schema changed, or maybe
  * through a version with another one: they are decoded, pruned, given the defaults of the version
  * that they are stored in and encoded again, each time they are shown.
+ *
+ * What only a webhook can convert is not shown here: see conversion.h.
  */
 #ifndef VD_KUBE_SHOWN_H
 #define VD_KUBE_SHOWN_H
@@ -16,6 +18,9 @@
 #include "base/slice.h"
 #include "kinds/object.h"
 #include "store/event.h"
+
+/* Whether the bytes say that they are of the kind's version. */
+bool vd_shown_is_of_version(const struct vd_kind *kind, struct vd_slice body);
 
 /* The body, which was written at a revision (or VD_WRITTEN_NOW), in the kind's form: itself where
  * that is so already, else in *room, which is reset. */

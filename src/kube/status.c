@@ -668,6 +668,11 @@ struct vd_status vd_status_internal_error(struct vd_arena *a, struct vd_slice me
     return status;
 }
 
+struct vd_status vd_status_conversion_failed(struct vd_arena *a, const struct vd_error *error)
+{
+    return plain(a, 500, "", "", vd_slice_of(error->text));
+}
+
 struct vd_status vd_status_unavailable(struct vd_arena *a, struct vd_slice message)
 {
     return plain(a, 503, "ServiceUnavailable", "", message);

@@ -204,7 +204,11 @@ struct vd_status vd_status_version_too_large(struct vd_arena *a, struct vd_slice
 /* --- 5xx --- */
 
 struct vd_status vd_status_internal_error(struct vd_arena *a, struct vd_slice message); /* 500 */
-struct vd_status vd_status_unavailable(struct vd_arena *a, struct vd_slice message);    /* 503 */
+
+/* 500 without a reason, as Kubernetes answers when a conversion webhook has failed. */
+struct vd_status vd_status_conversion_failed(struct vd_arena *a, const struct vd_error *error);
+
+struct vd_status vd_status_unavailable(struct vd_arena *a, struct vd_slice message); /* 503 */
 struct vd_status vd_status_insufficient_storage(struct vd_arena *a,
                                                 struct vd_slice message); /* 507 */
 

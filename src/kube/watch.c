@@ -24,6 +24,7 @@
 #include "kube/blueprint.h"
 #include "kube/call.h"
 #include "kube/event_frame.h"
+#include "kube/pending_frame.h"
 #include "kube/record.h"
 #include "kube/shown.h"
 #include "kube/zip.h"
@@ -68,7 +69,8 @@ struct vd_watch {
     struct vd_kube_output output;
     bool bookmarks;
     bool tell_initial_end;
-    bool ending; /* the next ring of `end` ends it */
+    bool ending;                      /* the next ring of `end` ends it */
+    struct vd_frame_waiter converted; /* waits for a webhook, and takes nothing meanwhile */
     /* Where it stands in the list of those for whom nothing waits, and yet nothing may be queued;
      * NULL: it is not there. */
     struct vd_watch **starved_at, *next_starved;
@@ -127,14 +129,17 @@ static void add_object(struct vd_event_frame *frame, struct vd_watch *w, struct 
     vd_buf_release(&room);
 }
 
-static void add_event(struct vd_event_frame *frame, struct vd_watch *w, const struct vd_delivery *d)
+/* `shown`: its body is as it is to be shown already. */
+static void add_event(struct vd_event_frame *frame, struct vd_watch *w, const struct vd_delivery *d,
+                      bool shown)
 {
     struct vd_buf *out = frame->out;
     vd_buf_add_text(out, "{\"type\":\"");
     vd_buf_add_text(out, vd_delivery_name(d->type));
     vd_buf_add_text(out, "\",\"object\":");
     if (d->body)
-        add_object(frame, w, d->body, vd_shown_written(d->event, d->type == VD_DELETED));
+        add_object(frame, w, d->body,
+                   shown ? VD_WRITTEN_NOW : vd_shown_written(d->event, d->type == VD_DELETED));
     else /* its bytes were lost to damage: all that is known of it */
         vd_buf_addf(out,
                     "{\"kind\":\"%.*s\",\"apiVersion\":\"%.*s\",\"metadata\":{\"name\":\"%.*s\","
@@ -146,11 +151,11 @@ static void add_event(struct vd_event_frame *frame, struct vd_watch *w, const st
 }
 
 static void make_frame(struct vd_event_frame *frame, struct vd_watch *w,
-                       const struct vd_deliveries *d)
+                       const struct vd_deliveries *d, bool shown)
 {
     vd_event_frame_begin(frame, &w->l->frame);
     for (size_t i = 0; i < d->list.n; i++)
-        add_event(frame, w, &d->list.p[i]);
+        add_event(frame, w, &d->list.p[i], shown);
     vd_event_frame_end(frame);
     vd_scratch_let_go(&w->l->frame);
 }
@@ -175,7 +180,7 @@ static void send_shared(struct vd_watch *w, const struct vd_deliveries *d,
         struct shared_frame *f = VD_NEW(struct shared_frame);
         vd_refcount_init(&f->shared.refs);
         f->shared.free = shared_frame_free;
-        make_frame(&f->frame, w, d);
+        make_frame(&f->frame, w, d, false);
         *shared = &f->shared;
     }
     vd_event_frame_send(&((struct shared_frame *)*shared)->frame, w->x);
@@ -184,7 +189,7 @@ static void send_shared(struct vd_watch *w, const struct vd_deliveries *d,
 static void send_own(struct vd_watch *w, const struct vd_deliveries *d)
 {
     struct vd_event_frame frame;
-    make_frame(&frame, w, d);
+    make_frame(&frame, w, d, false);
     vd_event_frame_send(&frame, w->x);
     vd_event_frame_release(&frame);
 }
@@ -267,6 +272,7 @@ static void starved_remove(struct vd_watch *w)
 static void watch_free(struct vd_watch *w, enum vd_watch_end why)
 {
     vd_meter_watch_ended(w->meter, why);
+    vd_pending_frame_leave(&w->converted);
     if (w->l->recheck_at == w)
         w->l->recheck_at = w->next;
     starved_remove(w);
@@ -298,10 +304,16 @@ static void gone(struct vd_exchange *x)
     watch_free(w, VD_WATCH_END_GONE);
 }
 
+/* The revision that a bookmark may name now; 0: none. What waits for a webhook was not sent. */
+static uint64_t bookmark_of(const struct vd_watch *w)
+{
+    return w->converted.frame ? 0 : vd_watcher_bookmark(&w->watcher);
+}
+
 static void on_end(struct vd_timer *timer)
 {
     struct vd_watch *w = VD_HEAP_OWNER(timer, struct vd_watch, end);
-    uint64_t revision = w->bookmarks ? vd_watcher_bookmark(&w->watcher) : 0;
+    uint64_t revision = w->bookmarks ? bookmark_of(w) : 0;
     if (revision)
         send_bookmark(w, revision, false);
     if (w->ending) {
@@ -335,7 +347,7 @@ static void end_with_status(struct vd_watch *w, const struct vd_status *status,
 /* Ends the watch if its kind is gone, when it has been given everything. */
 static bool ends_with_kind(struct vd_watch *w)
 {
-    if (renew_kind(w) || !vd_watcher_bookmark(&w->watcher))
+    if (renew_kind(w) || !bookmark_of(w))
         return false;
     finish(w, VD_WATCH_END_KIND);
     return true;
@@ -424,6 +436,67 @@ static bool ready(struct vd_watcher *watcher)
     return false;
 }
 
+static void tell_initial_end(struct vd_watch *w, const struct vd_deliveries *d)
+{
+    if (!d->snapshot_end || !w->tell_initial_end)
+        return;
+    w->tell_initial_end = false;
+    send_bookmark(w, d->upto, true);
+}
+
+/* The webhook has answered: what was waiting for it is sent, and the watch goes on. */
+static void on_converted(struct vd_frame_waiter *waiter, struct vd_pending_frame *f)
+{
+    struct vd_watch *w = VD_HEAP_OWNER(waiter, struct vd_watch, converted);
+    if (f->code) {
+        struct vd_arena arena = {0};
+        struct vd_status status = vd_status_conversion_failed(&arena, &f->error);
+        status.reason = VD_SLICE("InternalError");
+        end_with_status(w, &status, VD_WATCH_END_ERROR);
+        vd_arena_release(&arena);
+        return;
+    }
+    if (!f->frame.parts.n)
+        make_frame(&f->frame, w, &f->deliveries, true);
+    vd_meter_delivered(w->meter, f->deliveries.list.n, f->deliveries.live);
+    vd_event_frame_send(&f->frame, w->x);
+    tell_initial_end(w, &f->deliveries);
+    if (is_full(w)) {
+        wait_for_room(w);
+        return;
+    }
+    vd_watcher_resume(&w->watcher);
+    vd_loop_again(w->l->loop);
+}
+
+/* Whether a webhook has to see the deliveries before this watch can send them. `shared` is what
+ * others of its group have made of them, if it can take that. */
+static bool waits_for_webhook(const struct vd_watch *w, const struct vd_deliveries *d,
+                              struct vd_shared *shared)
+{
+    bool made = shared && !vd_pending_frame_of(shared);
+    return !made && vd_pending_frame_is_needed(w->kind, d);
+}
+
+/* Has the deliveries converted, or waits for whoever has asked for that already. */
+static enum vd_take await_converted(struct vd_watch *w, const struct vd_deliveries *d,
+                                    struct vd_shared **shared)
+{
+    struct vd_pending_frame *f = shared ? vd_pending_frame_of(*shared) : NULL;
+    bool own = !shared || w->output.form == VD_OUTPUT_TABLE;
+    if (!own && f && !f->done) {
+        vd_pending_frame_wait(f, &w->converted);
+        return VD_TAKE_LAST;
+    }
+    f = vd_pending_frame_new(w->l, w->kind, d);
+    vd_pending_frame_wait(f, &w->converted);
+    if (!own && !*shared)
+        *shared = &f->shared;
+    else
+        vd_shared_unref(&f->shared);
+    return VD_TAKE_LAST;
+}
+
 static enum vd_take deliver(struct vd_watcher *watcher, const struct vd_deliveries *d,
                             struct vd_shared **shared)
 {
@@ -436,16 +509,16 @@ static enum vd_take deliver(struct vd_watcher *watcher, const struct vd_deliveri
     bool own = !shared || w->output.form == VD_OUTPUT_TABLE;
     if (d->list.n) {
         renew_kind(w); /* if it is gone, these are the last ones */
+        if (VD_UNLIKELY(w->kind->webhook) && waits_for_webhook(w, d, own ? NULL : *shared))
+            return await_converted(w, d, shared);
+        own = own || vd_pending_frame_of(*shared); /* of a time when it needed the webhook */
         vd_meter_delivered(w->meter, d->list.n, d->live);
         if (own)
             send_own(w, d);
         else
             send_shared(w, d, shared);
     }
-    if (d->snapshot_end && w->tell_initial_end) {
-        w->tell_initial_end = false;
-        send_bookmark(w, d->upto, true);
-    }
+    tell_initial_end(w, d);
     if (!is_full(w))
         return VD_TAKE_MORE;
     wait_for_room(w);
@@ -455,6 +528,8 @@ static enum vd_take deliver(struct vd_watcher *watcher, const struct vd_deliveri
 static void drained(struct vd_exchange *x)
 {
     struct vd_watch *w = x->arg;
+    if (w->converted.frame)
+        return; /* it goes on when that has been sent */
     vd_watcher_resume(&w->watcher);
     vd_loop_again(w->l->loop);
 }
@@ -474,7 +549,7 @@ static uint64_t jittered(uint64_t ms)
 static void on_bookmark(struct vd_timer *timer)
 {
     struct vd_watch *w = VD_HEAP_OWNER(timer, struct vd_watch, bookmark);
-    uint64_t revision = vd_watcher_bookmark(&w->watcher);
+    uint64_t revision = bookmark_of(w);
     if (revision && !is_full(w))
         send_bookmark(w, revision, false);
     vd_timer_set(w->l->loop, &w->bookmark, jittered(w->l->kube->options.bookmark_ms));
@@ -539,6 +614,7 @@ static struct vd_watch *watch_new(struct vd_call *call, const struct vd_list_opt
     w->bookmarks = o->bookmarks;
     w->meter = vd_record_of(call->x)->meter;
     vd_meter_watch_begun(w->meter);
+    w->converted.ready = on_converted;
     w->bookmark.fire = on_bookmark;
     w->end.fire = on_end;
     w->next = w->l->watches;

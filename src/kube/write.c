@@ -68,17 +68,12 @@ static void furnish_namespace(struct vd_call *call, struct vd_json *object)
 /* Proposes a new object with which nothing is wrong. */
 static void create_valid(struct vd_call *call, struct vd_json *object)
 {
-    struct vd_error error;
     if (!vd_call_check_escalation(call, object, true))
         return;
     call->target.name = vd_arena_copy(&call->arena, vd_meta_name(object));
     call->wish = (struct vd_wish){.when = VD_WHEN_ABSENT, .key = vd_call_key(call)};
     call->success = 201;
-    int code = vd_call_put(call, object, &error);
-    if (code)
-        vd_call_reply_error(call, code, &error);
-    else
-        vd_call_propose(call);
+    vd_call_store(call, object);
 }
 
 void vd_call_create(struct vd_call *call)
@@ -234,6 +229,7 @@ static struct vd_json *track(struct vd_call *call, const struct vd_json *old,
                              struct vd_json *object, const struct vd_json *managed)
 {
     bool changed = !call->applied && vd_call_track(call, old, object, managed);
+    call->unchanged = false;
     if (changed || !vd_managed_is_same(&call->arena, call->managed_before, call->managed))
         return object;
     struct vd_json *same = vd_json_clone(&call->arena, old);
@@ -242,24 +238,18 @@ static struct vd_json *track(struct vd_call *call, const struct vd_json *old,
         return object;
     call->managed = call->managed_before;
     /* With its version, which stays where it stands among the members. */
+    call->unchanged = true;
     return vd_json_clone(&call->arena, old);
 }
 
 /* Proposes a new version with which nothing is wrong. */
 static void write_valid(struct vd_call *call, struct vd_json *object)
 {
-    struct vd_error error;
     if (!vd_call_check_escalation(call, object, false))
         return;
     call->success = 200;
-    int code = vd_call_put(call, object, &error);
-    if (code) {
-        vd_call_reply_error(call, code, &error);
-        return;
-    }
-    if (is_finished(object))
-        call->wish.action = VD_DELETE;
-    vd_call_propose(call);
+    call->finishes = is_finished(object);
+    vd_call_store(call, object);
 }
 
 void vd_call_write_new(struct vd_call *call, const struct vd_json *old, struct vd_json *object,

@@ -31,8 +31,9 @@ struct vd_http_client {
     struct vd_loop *loop;
     enum state state;
     struct vd_http_client_request request; /* without what is borrowed */
-    struct vd_buf host;
-    bool is_address;
+    struct vd_buf host;                    /* of the URL: whom the certificate must name */
+    struct vd_buf via;                     /* where to connect in its place; empty: to the host */
+    bool is_address;                       /* the host is one */
     char port[8];
     struct vd_buf out; /* what is to be sent */
     size_t sent;
@@ -67,6 +68,7 @@ static void free_when_quiet(struct vd_http_client *c)
         uv_freeaddrinfo(c->found);
     SSL_CTX_free(c->request.tls);
     vd_buf_release(&c->host);
+    vd_buf_release(&c->via);
     vd_buf_release(&c->out);
     vd_buf_release(&c->in);
     vd_buf_release(&c->type);
@@ -400,17 +402,18 @@ static void begin(struct vd_task *task)
         free_when_quiet(c);
         return;
     }
-    if (getaddrinfo(vd_buf_text(&c->host), c->port, &hints, &c->found) == 0) {
+    const char *place = vd_buf_text(c->via.n ? &c->via : &c->host);
+    if (getaddrinfo(place, c->port, &hints, &c->found) == 0) {
         c->next = c->found;
-        c->found_here = c->is_address = true;
+        c->found_here = true;
+        c->is_address = !c->via.n;
         c->state = CONNECT;
         step(c);
         return;
     }
     hints.ai_flags = AI_ADDRCONFIG;
     c->look_up.data = c;
-    int rc = uv_getaddrinfo(&c->loop->uv, &c->look_up, on_found, vd_buf_text(&c->host), c->port,
-                            &hints);
+    int rc = uv_getaddrinfo(&c->loop->uv, &c->look_up, on_found, place, c->port, &hints);
     if (rc) {
         fail(c, "the server's name could not be looked up", uv_strerror(rc));
         free_when_quiet(c);
@@ -448,6 +451,7 @@ struct vd_http_client *vd_http_client_start(struct vd_loop *loop,
     c->transport.fd = -1;
     if (!vd_http_url_parse(&url, request->url, NULL) && (!url.tls || request->tls)) {
         vd_buf_add_slice(&c->host, url.host);
+        vd_buf_add_slice(&c->via, request->via);
         snprintf(c->port, sizeof c->port, "%u", url.port);
         write_request(c, request, &url);
         if (url.tls && SSL_CTX_up_ref(request->tls) == 1)

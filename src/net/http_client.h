@@ -31,6 +31,8 @@ struct vd_http_client_answer {
 struct vd_http_client_request {
     struct vd_slice method; /* empty: GET */
     struct vd_slice url;
+    struct vd_slice via; /* a name or address to connect to in the place of the URL's host, for
+                            which the certificate must still be good; empty: that host */
     const struct vd_http_field *fields; /* further headers, but those of connection and body */
     size_t fields_n;
     struct vd_slice body;

@@ -11,6 +11,7 @@
 #include "base/metrics.h"
 #include "kinds/builtin.h"
 #include "kube/audit.h"
+#include "kube/converter.h"
 #include "net/connection.h"
 #include "server/bootstrap.h"
 #include "server/definition_kind.h"
@@ -43,6 +44,8 @@ int vd_api_open(struct vd_api *api, struct vd_store *store, const struct vd_conf
                              .watch_max_s = config->watch_timeout_max_ms / 1000,
                              .version_wait_ms = VD_VERSION_WAIT_MS,
                              .access_log = vd_config_logs_access(config)},
+                 .converter = vd_converter_new(&(struct vd_converter_options){
+                     .loop = first, .store = store, .kinds = kinds, .clock = clock}),
                  .tables = vd_tables_new(),
                  .documents = vd_documents_new(vd_slice_of(config->kubernetes_version)),
                  .allowed = vd_gatekeeper_allows,
@@ -395,6 +398,7 @@ void vd_api_close(struct vd_api *api)
     vd_audit_close(api->kube.audit);
     if (api->kube.metrics)
         vd_metrics_desk_release(&api->metrics);
+    vd_converter_free(api->kube.converter);
     vd_tables_free(api->kube.tables);
     vd_documents_free(api->kube.documents);
     vd_kinds_free(api->kube.kinds);

@@ -27,6 +27,7 @@
 #include "base/log.h"
 #include "base/ration.h"
 #include "kube/audit.h"
+#include "kube/converter.h"
 #include "net/door.h"
 #include "server/api.h"
 #include "server/credentials.h"
@@ -501,6 +502,7 @@ static void drain_connections(struct server *s)
     vd_garbage_stop(s->garbage);
     vd_namespaces_stop(s->namespaces);
     vd_issuers_stop(vd_gatekeeper_issuers(s->api.gatekeeper));
+    vd_converter_stop(s->api.kube.converter);
     ask(s, s->n, nothing); /* the answers that came meanwhile are behind them now */
 }
 

@@ -14,7 +14,8 @@ set -u
 stateful='src/base/log.c src/base/metrics.c src/kube/meter.c src/server/metrics.c
     src/auth/audit_log.c:dropped src/auth/audit_log.c:errors src/auth/audit_log.c:events
     src/server/issuers.c:keys_now src/server/issuers.c:refreshes
-    src/net/account_report.c
+    src/kube/converter_call.c:by_definition src/kube/converter_call.c:durations
+    src/kube/converter_call.c:requests src/net/account_report.c
     src/base/crc32c.c:tables src/base/crc32c.c:tables_once
     src/base/hash_map.c:secret src/base/hash_map.c:secret_once
     src/store/failpoint.c:passed'

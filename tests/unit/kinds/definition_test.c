@@ -69,6 +69,9 @@ static const char *verdict(struct fixture *f, struct vd_json *object, const stru
 #define NAMES   "  names: {kind: W, plural: ws}\n"
 #define VERSION "  versions:\n  - {name: v1, served: true, storage: true, schema: "
 #define PLAIN   "{openAPIV3Schema: {type: object}}"
+#define WEBHOOK(config, versions)                                                                  \
+    "  conversion: {strategy: Webhook, webhook: {conversionReviewVersions: [" versions             \
+    "], clientConfig: {" config "}}}\n"
 
 struct row {
     const char *definition, *want;
@@ -130,6 +133,57 @@ static void names_are_judged(void **state)
     ROWS(state, rows);
 }
 
+static void webhooks_are_judged(void **state)
+{
+    static const struct row rows[] = {
+        {HEAD TOP NAMES "  conversion: {strategy: Webhook}\n" VERSION PLAIN "}",
+         "[spec.conversion.webhookClientConfig: Required value: required when strategy is set to "
+         "Webhook, spec.conversion.conversionReviewVersions: Required value]"},
+        {HEAD TOP NAMES WEBHOOK("url: 'https://a.example/convert'", "v1") VERSION PLAIN "}", ""},
+        {HEAD TOP NAMES WEBHOOK("service: {namespace: ns, name: s, path: /a/b}", "v2, v1beta1")
+             VERSION PLAIN "}",
+         ""},
+        {HEAD TOP NAMES WEBHOOK("url: 'https://a', service: {namespace: ns, name: s}", "v1")
+             VERSION PLAIN "}",
+         "spec.conversion.webhookClientConfig: Required value: exactly one of url or service is "
+         "required"},
+        {HEAD TOP NAMES WEBHOOK("url: 'http://u:p@a.example/x?y=1#z'", "v1") VERSION PLAIN "}",
+         "[spec.conversion.webhookClientConfig.url: Invalid value: \"http\": 'https' is the only "
+         "allowed URL scheme; desired format: https://host[/path], "
+         "spec.conversion.webhookClientConfig.url: Invalid value: \"u:p\": user information is not "
+         "permitted in the URL, spec.conversion.webhookClientConfig.url: Invalid value: \"z\": "
+         "fragments are not permitted in the URL, spec.conversion.webhookClientConfig.url: Invalid "
+         "value: \"y=1\": query parameters are not permitted in the URL]"},
+        {HEAD TOP NAMES WEBHOOK("url: 'https:///x'", "v1") VERSION PLAIN "}",
+         "spec.conversion.webhookClientConfig.url: Invalid value: \"\": host must be specified; "
+         "desired format: https://host[/path]"},
+        {HEAD TOP NAMES WEBHOOK("service: {port: 70000, path: x//y}", "v1") VERSION PLAIN "}",
+         "[spec.conversion.webhookClientConfig.service.name: Required value: service name is "
+         "required, spec.conversion.webhookClientConfig.service.namespace: Required value: service "
+         "namespace is required, spec.conversion.webhookClientConfig.service.port: Invalid value: "
+         "70000: port is not valid: must be between 1 and 65535, inclusive, "
+         "spec.conversion.webhookClientConfig.service.path: Invalid value: \"x//y\": must start "
+         "with a '/', spec.conversion.webhookClientConfig.service.path: Invalid value: \"x//y\": "
+         "segment[0] may not be empty, spec.conversion.webhookClientConfig.service.path: Invalid "
+         "value: \"x//y\": segment[1] may not be empty]"},
+        {HEAD TOP NAMES WEBHOOK("url: 'https://a', caBundle: bm9uZQ==", "v1") VERSION PLAIN "}",
+         "spec.conversion.webhookClientConfig.caBundle: Invalid value: \"bm9uZQ==\": unable to "
+         "load "
+         "root certificates: unable to parse bytes as PEM block"},
+        {HEAD TOP NAMES WEBHOOK("url: 'https://a'", "v2, v2") VERSION PLAIN "}",
+         "[spec.conversion.conversionReviewVersions[1]: Invalid value: \"v2\": duplicate version, "
+         "spec.conversion.conversionReviewVersions: Invalid value: [\"v2\",\"v2\"]: must include "
+         "at "
+         "least one of v1, v1beta1]"},
+        {HEAD TOP NAMES "  conversion: {strategy: None, webhook: {conversionReviewVersions: [v1], "
+                        "clientConfig: {url: 'https://a'}}}\n" VERSION PLAIN "}",
+         "[spec.conversion.webhookClientConfig: Forbidden: should not be set when strategy is not "
+         "set to Webhook, spec.conversion.conversionReviewVersions: Forbidden: should not be set "
+         "when strategy is not set to Webhook]"},
+    };
+    ROWS(state, rows);
+}
+
 static void versions_are_judged(void **state)
 {
     static const struct row rows[] = {
@@ -158,10 +212,6 @@ static void versions_are_judged(void **state)
         {HEAD TOP NAMES "  conversion: {strategy: Magic}\n" VERSION PLAIN "}",
          "spec.conversion.strategy: Unsupported value: \"Magic\": supported values: \"None\", "
          "\"Webhook\""},
-        {HEAD TOP NAMES "  conversion: {strategy: Webhook}\n" VERSION PLAIN "}",
-         "spec.conversion.strategy: Invalid value: \"Webhook\": conversion by a webhook is not "
-         "supported by this server: use None, which changes nothing but apiVersion, and let all "
-         "versions have the same fields"},
         {HEAD TOP NAMES "  preserveUnknownFields: true\n" VERSION PLAIN "}",
          "spec.preserveUnknownFields: Invalid value: true: cannot set to true, set "
          "x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead"},
@@ -503,6 +553,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         definition_test(names_are_judged),
+        definition_test(webhooks_are_judged),
         definition_test(versions_are_judged),
         definition_test(the_structure_is_judged),
         definition_test(keywords_are_judged),

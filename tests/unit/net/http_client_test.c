@@ -188,6 +188,14 @@ static void test_answers_come_whole(void **state)
     a.request.body = VD_SLICE("hello");
     wait_for_answer(&a);
     assert_string_equal(a.body, "POST /echo hello");
+    ask(&a, &s, "http", "/echo/via", NULL);
+    char elsewhere[64]; /* a name that nobody knows */
+    snprintf(elsewhere, sizeof elsewhere, "http://converter.hooks.invalid%s/echo/via",
+             strrchr(s.door.address, ':'));
+    a.request.url = vd_slice_of(elsewhere);
+    a.request.via = VD_SLICE("127.0.0.1");
+    wait_for_answer(&a);
+    assert_string_equal(a.body, "GET /echo/via ");
     ask(&a, &s, "http", "/size/99999", NULL);
     wait_for_answer(&a);
     assert_int_equal(a.body_len, 99999);
