@@ -78,15 +78,20 @@
     X(VD_HTTP2_NOTICE_MS,        1000,        "milliseconds between the two GOAWAYs of a connection that ends, when the client does not answer") \
     X(VD_HTTP_TURN_HANDSHAKES_MAX, 2,         "steps of TLS handshakes that one turn of a loop takes; a step costs as much as many requests") \
     X(VD_HTTP_STRANGERS_MAX,     16384,       "connections of which nobody has shown yet who he is; one more ends the oldest") \
+    X(VD_HTTP_STRANGERS_LEN_MAX, 67108864,    "bytes of requests that have not come so far that somebody was asked who sends them; one that goes beyond is 503") \
+    X(VD_HTTP_STRANGER_OUTPUT_MAX, 4096,      "bytes waiting to be sent to somebody unknown above which his next request waits") \
+    X(VD_HTTP_BODY_FREE_LEN,     16384,       "bytes of a request up to which nothing is reserved if it comes in one piece") \
     X(VD_TCP_UNSENT_LEN_MAX,     131072,      "bytes that the kernel keeps for a connection before it has sent them") \
     X(VD_ACCOUNTS_MAX,           10000,       "users whose use is counted one by one; more share one account") \
     X(VD_ACCOUNT_METRICS_MAX,    100,         "users with metrics of their own; more are counted as 'other'") \
     X(VD_USER_REQUESTS_DEFAULT,  400,         "requests of one user in flight; one more is 429") \
     X(VD_USER_WATCHES_DEFAULT,   10000,       "open watches of one user; one more is 429") \
     X(VD_USER_QUEUED_BYTES_DEFAULT, 67108864, "bytes waiting for one user; then his watches that do not read are parked, and a list is 429") \
+    X(VD_USER_BODY_BYTES_DEFAULT, 67108864,   "bytes of requests with bodies that one user sends or waits for; one more is 429") \
     X(VD_REQUESTS_DEFAULT,       4000,        "requests in flight of all users; a quarter is reserved for the system and administrators") \
     X(VD_WATCHES_DEFAULT,        100000,      "open watches of all users; a quarter is reserved likewise") \
     X(VD_QUEUED_BYTES_DEFAULT,   536870912,   "bytes waiting for all users; then those with more than a sixteenth of it are treated as over their own") \
+    X(VD_BODY_BYTES_DEFAULT,     268435456,   "bytes of requests with bodies of all users; a quarter is reserved likewise") \
     X(VD_GZIP_BODY_LEN_MIN,      131072,      "bytes from which on an answer is compressed, where the client allows it (as in Kubernetes)") \
     X(VD_VERSION_WAIT_MS,        3000,        "milliseconds that a read waits for a resourceVersion that is to come; then 504 (as in Kubernetes)") \
     X(VD_TCP_KEEPALIVE_S,        60,          "seconds of silence before a connection is probed, 4 times in 15 s steps") \
