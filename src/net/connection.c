@@ -36,7 +36,6 @@ enum {
 };
 
 static void process(struct vd_connection *c);
-static size_t output_max(const struct vd_connection *c);
 static void refuse(struct vd_connection *c, enum vd_http_refusal refusal);
 
 /* ---- life and death ---- */
@@ -262,6 +261,11 @@ static void linger(struct vd_connection *c)
     vd_connection_set_deadline(c, c->service->deadlines.linger_ms);
 }
 
+static size_t output_max(const struct vd_connection *c)
+{
+    return c->is_known ? VD_HTTP_AHEAD_OUTPUT_MAX : VD_HTTP_STRANGER_OUTPUT_MAX;
+}
+
 /* What had to wait for the backlog. `late`: it could not be sent in one turn. */
 static void after_flush(struct vd_connection *c, bool late)
 {
@@ -482,11 +486,6 @@ static bool read_head(struct vd_connection *c)
     return true;
 }
 
-static size_t output_max(const struct vd_connection *c)
-{
-    return c->is_known ? VD_HTTP_AHEAD_OUTPUT_MAX : VD_HTTP_STRANGER_OUTPUT_MAX;
-}
-
 /* Whether the next request must wait: a client that asks and asks but does not read
  * would have its answers pile up, and one with many small requests the loop to
  * itself. */
@@ -612,8 +611,7 @@ static size_t read_len(const struct vd_connection *c)
         return STREAMS_READ_LEN;
     if (c->state != VD_CONNECTION_ANSWER)
         return VD_LOOP_SCRATCH_LEN;
-    size_t max = ahead_max(c), ahead = c->intake ? ahead_len(c->intake) : 0;
-    return max - ahead < VD_LOOP_SCRATCH_LEN ? max - ahead : VD_LOOP_SCRATCH_LEN;
+    return ahead_max(c) - (c->intake ? ahead_len(c->intake) : 0);
 }
 
 /* Reads once. False: there is no more just now. */

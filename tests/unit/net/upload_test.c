@@ -186,6 +186,7 @@ static void test_who_leaves_meanwhile_leaves_nothing(void **state)
     wait_for_connections(&server, 0);
     client_open(&c, &server);
     client_send(&c, POST("/yes", "20000") "\r\nhello");
+    wait_for(&asked, 2);
     client_vanish(&c);
     wait_for(&freed, 2);
 }
