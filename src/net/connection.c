@@ -749,13 +749,6 @@ void vd_connection_accept(struct vd_http_service *service, int fd, SSL_CTX *tls)
     set_events(c);
 }
 
-X509 *vd_connection_certificate(const struct vd_connection *c)
-{
-    if (!c->transport.ssl || SSL_get_verify_result(c->transport.ssl) != X509_V_OK)
-        return NULL;
-    return SSL_get1_peer_certificate(c->transport.ssl);
-}
-
 /* ---- services ---- */
 
 void vd_http_service_init(struct vd_http_service *service, struct vd_loop *loop)

@@ -23,3 +23,10 @@ struct vd_slice vd_peer_address(const struct vd_connection *c, char out[INET6_AD
     }
     return text ? vd_slice_of(text) : VD_SLICE("");
 }
+
+X509 *vd_connection_certificate(const struct vd_connection *c)
+{
+    if (!c->transport.ssl || SSL_get_verify_result(c->transport.ssl) != X509_V_OK)
+        return NULL;
+    return SSL_get1_peer_certificate(c->transport.ssl);
+}

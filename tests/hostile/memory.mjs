@@ -1,0 +1,120 @@
+// Hostile clients beside an honest one: whatever they do, the server's memory stays below the sum
+// that docs/limits.md states, and the honest one is served.
+//
+//   node memory.mjs FOLDER HTTP HTTPS PID LIMITS_H CONFIG PATTERN
+//
+// CONFIG is what `vedette config print` says of the server; PATTERN picks attacks.
+import { execFileSync } from 'node:child_process';
+import fs from 'node:fs';
+import {
+    bindCrew, clientOf, configMap, isSanitized, maps, must, residentMb, root, usageOf,
+} from '../api/fair_setting.mjs';
+import { tap, tapEnd, untilTrue } from '../api/tap.mjs';
+import { attacks } from './attacks.mjs';
+import { closeAll } from './clients.mjs';
+import { readConfig, readLimits, sum, terms } from './worst_case.mjs';
+
+const [, , , , , pid, limitsFile, configFile, pattern] = process.argv;
+const OBJECTS = 20;
+const OBJECT_LEN = 1_000_000;
+const CONNECTIONS = 50;
+const DESCRIPTORS = 3000;
+const ADDRESSES = 1 << 30; // what is reserved and not used: stacks, arenas, maps of files
+const MIB = 1 << 20;
+
+const sanitized = isSanitized();
+const config = readConfig(fs.readFileSync(configFile, 'utf8'));
+const stored = OBJECTS * OBJECT_LEN;
+const setting = { stored, objects: OBJECTS, descriptors: DESCRIPTORS, loops: Number(config.threads) };
+const limits = readLimits(limitsFile);
+const whole = sum(terms(limits, config, setting));
+const one = terms(limits, config, { ...setting, users: 1 });
+// A sanitizer keeps what is freed, and a shadow of everything.
+const mb_max = (sum(one) / MIB) * (sanitized ? 3 : 1) + (sanitized ? 1000 : 0);
+for (const [what, bytes] of one) console.log(`# ${(bytes / MIB).toFixed(0).padStart(5)} MiB ${what}`);
+console.log(`# ${mb_max.toFixed(0)} MiB with one hostile user; ${(whole / MIB).toFixed(0)} with many`);
+
+// ---- the setting ----
+
+execFileSync('prlimit', ['--pid', pid, `--nofile=${DESCRIPTORS}:${DESCRIPTORS}`]);
+if (!sanitized) execFileSync('prlimit', ['--pid', pid, `--as=${whole + ADDRESSES}`]);
+await bindCrew();
+for (let i = 0; i < OBJECTS; i++)
+    await must(root, 201, 'POST', maps, configMap(`large-${i}`, 'x'.repeat(OBJECT_LEN - 1000)));
+await must(root, 201, 'POST', maps, configMap('small', 'x'));
+const { json } = await must(root, 200, 'GET', `${maps}?limit=1`);
+const revision = Math.max(1, Number(json.metadata.resourceVersion) - OBJECTS);
+
+const peakMb = () => {
+    const line = fs.readFileSync(`/proc/${pid}/status`, 'utf8').match(/VmHWM:\s+([0-9]+) kB/);
+    return Number(line[1]) / 1024;
+};
+const forgetPeak = () => fs.writeFileSync(`/proc/${pid}/clear_refs`, '5');
+
+// ---- the honest one ----
+
+const bob = clientOf('bob');
+const patience_ms = sanitized ? 20_000 : 5_000;
+
+// Reads and writes once; the problems.
+async function isServed() {
+    const start = performance.now();
+    const problems = [];
+    const asks = [
+        ['GET', `${maps}/small`, undefined, 200],
+        ['PUT', `${maps}/small`, configMap('small', String(start)), 200],
+    ];
+    for (const [method, path, body, wanted] of asks) {
+        const late = new Promise((resolve) => setTimeout(resolve, patience_ms, { status: 'no answer' }));
+        const { status } = await Promise.race([
+            bob.ask(method, path, body).catch((error) => ({ status: error.message })),
+            late,
+        ]);
+        if (status !== wanted) problems.push(`${method} by another user: ${status}`);
+    }
+    return problems;
+}
+
+// Whether memory has not grown for a while.
+async function settle() {
+    let last = 0;
+    let since = Date.now();
+    await untilTrue(() => {
+        const now = residentMb();
+        if (now > last + 1) since = Date.now();
+        last = Math.max(last, now);
+        return Date.now() - since > 250 || now > mb_max;
+    }, 5);
+}
+
+// ---- the attacks ----
+
+async function attack(name, act) {
+    forgetPeak();
+    act(CONNECTIONS, { revision });
+    const problems = await isServed();
+    await settle();
+    problems.push(...(await isServed()));
+    const peak = peakMb();
+    closeAll();
+    if (peak > mb_max) problems.push(`${peak.toFixed(0)} MiB, more than ${mb_max.toFixed(0)}`);
+    const isOver = async () => {
+        const use = await usageOf('ann');
+        return !use || (use.requests === 0 && use.watches === 0 && use.queuedBytes === 0);
+    };
+    if (!(await untilTrue(isOver, sanitized ? 60 : 20)))
+        problems.push(`is not over: ${JSON.stringify(await usageOf('ann'))}`);
+    console.log(`# ${peak.toFixed(0).padStart(5)} MiB at most: ${name}`);
+    tap(`${name}: memory is bounded, and another user is served`, problems);
+}
+
+for (const [name, act] of Object.entries(attacks)) {
+    if (!new RegExp(pattern).test(name)) continue;
+    try {
+        await attack(name, act);
+    } catch (error) {
+        tap(name, [`the server is gone: ${error.message}`]);
+        break;
+    }
+}
+tapEnd();
