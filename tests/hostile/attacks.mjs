@@ -39,12 +39,23 @@ function bodies(n, options) {
 
 const selector = encodeURIComponent(`x in (${times(600, (i) => `v${i}`).join(',')})`);
 
+// What of the worst case an attack can make use of; see the terms in worst_case.mjs.
+export function usesOf(name) {
+    const uses = {
+        list: /list|table|watch|deletion|vanish|byte at a time/,
+        work: /patch|appl|creation|table|watch/,
+        body: /bod|creation|vanish/,
+        strangers: /stranger|head|handshake/,
+    };
+    return Object.keys(uses).filter((use) => uses[use].test(name));
+}
+
 export const attacks = {
     'lists': (n) => unread(n, get(maps)),
     'lists over TLS': (n) => unread(n, get(maps), { secure: true }),
     'lists over HTTP/2 with window 0': () => windowless(100, maps),
     'lists that are pipelined': (n) => unread(n, get(maps), { pipelined: 20 }),
-    'compressed lists': (n) => unread(n, get(maps, { 'accept-encoding': 'gzip' }), { pipelined: 20 }),
+    'compressed lists': () => unread(5, get(maps, { 'accept-encoding': 'gzip' }), { pipelined: 4 }),
     'tables with whole objects': (n) =>
         unread(n, get(`${maps}?includeObject=Object`, { accept: table }), { pipelined: 4 }),
     'lists of metadata': (n) => unread(n, get(maps, { accept: partials }), { pipelined: 50 }),
@@ -100,8 +111,8 @@ export const attacks = {
             { ':method': 'POST', 'content-type': 'application/json' },
             configMap('x'.repeat(900_000)),
         ),
-    'deletions of a collection': (n) =>
-        unread(n, request('DELETE', `${maps}?dryRun=All`, { body: '' }), { pipelined: 2 }),
+    'deletions of a collection': () =>
+        unread(20, request('DELETE', `${maps}?dryRun=All`, { body: '' })),
     'readers of a byte at a time': (n) => dribbling(n, get(maps)),
     'clients that vanish in the middle': (n) => {
         let batch = [];

@@ -10,7 +10,7 @@ import {
     bindCrew, clientOf, configMap, isSanitized, maps, must, residentMb, root, usageOf,
 } from '../api/fair_setting.mjs';
 import { tap, tapEnd, untilTrue } from '../api/tap.mjs';
-import { attacks } from './attacks.mjs';
+import { attacks, usesOf } from './attacks.mjs';
 import { closeAll } from './clients.mjs';
 import { readConfig, readLimits, sum, terms } from './worst_case.mjs';
 
@@ -28,11 +28,18 @@ const stored = OBJECTS * OBJECT_LEN;
 const setting = { stored, objects: OBJECTS, descriptors: DESCRIPTORS, loops: Number(config.threads) };
 const limits = readLimits(limitsFile);
 const whole = sum(terms(limits, config, setting));
-const one = terms(limits, config, { ...setting, users: 1 });
+const largest = OBJECT_LEN;
 // A sanitizer keeps what is freed, and a shadow of everything.
-const mb_max = (sum(one) / MIB) * (sanitized ? 3 : 1) + (sanitized ? 1000 : 0);
-for (const [what, bytes] of one) console.log(`# ${(bytes / MIB).toFixed(0).padStart(5)} MiB ${what}`);
-console.log(`# ${mb_max.toFixed(0)} MiB with one hostile user; ${(whole / MIB).toFixed(0)} with many`);
+const slack = (bytes) => (bytes / MIB) * (sanitized ? 3 : 1) + (sanitized ? 1000 : 0);
+// What one hostile user may make of it, who does this and nothing else.
+function boundOf(name) {
+    const used = usesOf(name);
+    const all = terms(limits, config, { ...setting, users: 1, largest, descriptors: 1000 });
+    return slack(sum(all.filter(([, , use]) => !use || used.includes(use))));
+}
+for (const [what, bytes] of terms(limits, config, setting))
+    console.log(`# ${(bytes / MIB).toFixed(0).padStart(5)} MiB ${what}`);
+console.log(`# ${(whole / MIB).toFixed(0).padStart(5)} MiB in all`);
 
 // ---- the setting ----
 
@@ -76,7 +83,7 @@ async function isServed() {
 }
 
 // Whether memory has not grown for a while.
-async function settle() {
+async function settle(mb_max) {
     let last = 0;
     let since = Date.now();
     await untilTrue(() => {
@@ -90,10 +97,12 @@ async function settle() {
 // ---- the attacks ----
 
 async function attack(name, act) {
+    const mb_max = boundOf(name);
+    const start = Date.now();
     forgetPeak();
     act(CONNECTIONS, { revision });
     const problems = await isServed();
-    await settle();
+    await settle(mb_max);
     problems.push(...(await isServed()));
     const peak = peakMb();
     closeAll();
@@ -104,7 +113,8 @@ async function attack(name, act) {
     };
     if (!(await untilTrue(isOver, sanitized ? 60 : 20)))
         problems.push(`is not over: ${JSON.stringify(await usageOf('ann'))}`);
-    console.log(`# ${peak.toFixed(0).padStart(5)} MiB at most: ${name}`);
+    const seconds = ((Date.now() - start) / 1000).toFixed(1);
+    console.log(`# ${peak.toFixed(0)} of ${mb_max.toFixed(0)} MiB, ${seconds} s: ${name}`);
     tap(`${name}: memory is bounded, and another user is served`, problems);
 }
 
