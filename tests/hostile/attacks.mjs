@@ -12,6 +12,8 @@ const discovery = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscov
 const get = (path, headers) => request('GET', path, { headers });
 const watch = (query) => `${maps}?watch=1&${query}`;
 const initial = 'sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true';
+const post = { ':method': 'POST', 'content-type': 'application/json' };
+const wrong = `Bearer vdt_${'A'.repeat(43)}`;
 const BODY = 2_900_000;
 
 function patch(type, body, query = '') {
@@ -108,7 +110,7 @@ export const attacks = {
         windowless(
             100,
             `${maps}?dryRun=All`,
-            { ':method': 'POST', 'content-type': 'application/json' },
+            post,
             configMap('x'.repeat(900_000)),
         ),
     'deletions of a collection': () =>
@@ -148,8 +150,12 @@ export const attacks = {
         const hello = Buffer.from('1603010200010001fc0303', 'hex');
         times(8 * n, () => halfShaken(hello));
     },
+    'bodies over HTTP/2 that are never whole': () =>
+        times(4, () => windowless(250, maps, post, ' '.repeat(1_000_000), false)),
+    'bodies of strangers over HTTP/2': () =>
+        times(4, () => windowless(250, maps, { ...post, authorization: wrong }, ' '.repeat(500_000))),
     'bodies of strangers': () => bodies(300, { token: null }),
-    'bodies of strangers with a wrong token': () => bodies(300, { token: `vdt_${'A'.repeat(43)}` }),
+    'bodies of strangers with a wrong token': () => bodies(300, { token: wrong.split(' ')[1] }),
     'requests of strangers who read nothing': (n) =>
         unread(8 * n, request('GET', '/api', { token: null }), { pipelined: 1000 }),
 };

@@ -55,7 +55,7 @@ export function dribbling(connections, text) {
 }
 
 // One connection of HTTP/2 whose window is closed, with so many requests of ann's.
-export function windowless(streams, path, headers = {}, body) {
+export function windowless(streams, path, headers = {}, body, ends = true) {
     const session = http2.connect(door.https, {
         ca: door.ca,
         settings: { initialWindowSize: 0 },
@@ -69,7 +69,7 @@ export function windowless(streams, path, headers = {}, body) {
             { endStream: body === undefined },
         );
         stream.on('error', () => {});
-        if (body !== undefined) stream.end(body);
+        if (body !== undefined) ends ? stream.end(body) : stream.write(body);
         return stream;
     });
 }

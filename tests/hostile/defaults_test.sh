@@ -14,5 +14,5 @@ start "$@" || exit 1
 "$vedette" config print --data data "$@" >config.yaml || exit 1
 crew
 timeout 500 node "$top/tests/hostile/memory.mjs" . "$http" "$https" "$server" \
-    "$top/src/base/limits.h" config.yaml "$pattern" || exit 1
+    "$top" config.yaml 200 "$pattern" || exit 1
 stop

@@ -1,9 +1,10 @@
 // Hostile clients beside an honest one: whatever they do, the server's memory stays below the sum
 // that docs/limits.md states, and the honest one is served.
 //
-//   node memory.mjs FOLDER HTTP HTTPS PID LIMITS_H CONFIG PATTERN
+//   node memory.mjs FOLDER HTTP HTTPS PID TOP CONFIG CONNECTIONS PATTERN
 //
-// CONFIG is what `vedette config print` says of the server; PATTERN picks attacks.
+// TOP is the source's folder; CONFIG is what `vedette config print` says of the server; an attack
+// is CONNECTIONS strong, or some times that; PATTERN picks attacks.
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import {
@@ -14,10 +15,9 @@ import { attacks, usesOf } from './attacks.mjs';
 import { closeAll } from './clients.mjs';
 import { readConfig, readLimits, sum, terms } from './worst_case.mjs';
 
-const [, , , , , pid, limitsFile, configFile, pattern] = process.argv;
+const [, , , , , pid, top, configFile, connections, pattern] = process.argv;
 const OBJECTS = 20;
 const OBJECT_LEN = 1_000_000;
-const CONNECTIONS = 50;
 const DESCRIPTORS = 3000;
 const ADDRESSES = 1 << 30; // what is reserved and not used: stacks, arenas, maps of files
 const MIB = 1 << 20;
@@ -26,7 +26,7 @@ const sanitized = isSanitized();
 const config = readConfig(fs.readFileSync(configFile, 'utf8'));
 const stored = OBJECTS * OBJECT_LEN;
 const setting = { stored, objects: OBJECTS, descriptors: DESCRIPTORS, loops: Number(config.threads) };
-const limits = readLimits(limitsFile);
+const limits = readLimits(`${top}/src/base/limits.h`);
 const whole = sum(terms(limits, config, setting));
 const largest = OBJECT_LEN;
 // A sanitizer keeps what is freed, and a shadow of everything.
@@ -94,13 +94,22 @@ async function settle(mb_max) {
     }, 5);
 }
 
+// ---- the document ----
+
+const document = fs.readFileSync(`${top}/docs/limits.md`, 'utf8');
+const unsaid = terms(limits, config, setting).filter(([what]) => !document.includes(`| ${what} |`));
+tap(
+    'docs/limits.md states every term of the worst case',
+    unsaid.map(([what]) => what),
+);
+
 // ---- the attacks ----
 
 async function attack(name, act) {
     const mb_max = boundOf(name);
     const start = Date.now();
     forgetPeak();
-    act(CONNECTIONS, { revision });
+    act(Number(connections), { revision });
     const problems = await isServed();
     await settle(mb_max);
     problems.push(...(await isServed()));
