@@ -81,15 +81,19 @@
     X(VD_HTTP2_NOTICE_MS,        1000,        "milliseconds between the two GOAWAYs of a connection that ends, when the client does not answer") \
     X(VD_HTTP_TURN_HANDSHAKES_MAX, 2,         "steps of TLS handshakes that one turn of a loop takes; a step costs as much as many requests") \
     X(VD_HTTP_STRANGERS_MAX,     16384,       "connections of which nobody has shown yet who he is; one more ends the oldest") \
+    X(VD_HTTP_STRANGERS_LEN_MAX, 67108864,    "bytes of requests that have not come so far that somebody was asked who sends them; one that goes beyond is 503") \
+    X(VD_HTTP_BODY_FREE_LEN,     16384,       "bytes of a request up to which nothing is reserved if it comes in one piece") \
     X(VD_TCP_UNSENT_LEN_MAX,     131072,      "bytes that the kernel keeps for a connection before it has sent them") \
     X(VD_ACCOUNTS_MAX,           10000,       "users whose use is counted one by one; more share one account") \
     X(VD_ACCOUNT_METRICS_MAX,    100,         "users with metrics of their own; more are counted as 'other'") \
     X(VD_USER_REQUESTS_DEFAULT,  400,         "requests of one user in flight; one more is 429") \
     X(VD_USER_WATCHES_DEFAULT,   10000,       "open watches of one user; one more is 429") \
     X(VD_USER_QUEUED_BYTES_DEFAULT, 67108864, "bytes waiting for one user; then his watches that do not read are parked, and a list is 429; at twice as much nothing is queued for him, and all his requests are 429") \
+    X(VD_USER_BODY_BYTES_DEFAULT, 67108864,   "bytes of requests with bodies that one user sends or waits for; one more is 429") \
     X(VD_REQUESTS_DEFAULT,       4000,        "requests in flight of all users; a quarter is reserved for the system and administrators") \
     X(VD_WATCHES_DEFAULT,        100000,      "open watches of all users; a quarter is reserved likewise") \
     X(VD_QUEUED_BYTES_DEFAULT,   536870912,   "bytes waiting for all users; then those with more than a sixteenth of it are treated as over their own; at a quarter more nothing is queued for ordinary users, at half more for anybody") \
+    X(VD_BODY_BYTES_DEFAULT,     268435456,   "bytes of requests with bodies of all users; a quarter is reserved likewise") \
     X(VD_GATHERED_LEN_MAX,       8388608,     "bytes of a page of a list, after which the next page begins, and of a list in an encoding that needs it whole; about, since it ends with an object") \
     X(VD_GZIP_BODY_LEN_MIN,      131072,      "bytes from which on an answer is compressed, where the client allows it (as in Kubernetes)") \
     X(VD_VERSION_WAIT_MS,        3000,        "milliseconds that a read waits for a resourceVersion that is to come; then 504 (as in Kubernetes)") \

@@ -18,6 +18,7 @@
 #include "kube/object_meta.h"
 #include "kube/proposal.h"
 #include "kube/write.h"
+#include "net/account.h"
 #include "store/snapshot.h"
 #include "json/parse.h"
 #include "json/revision_hole.h"
@@ -141,15 +142,15 @@ static int list_piece(struct clearing *c, struct vd_error *error)
 }
 
 /* Makes the wish one that marks the object. */
-static int mark(struct clearing *c, struct vd_wish *wish, struct vd_json *object,
-                struct vd_error *error)
+static int mark(struct clearing *c, struct vd_arena *scratch, struct vd_wish *wish,
+                struct vd_json *object, struct vd_error *error)
 {
     struct vd_buf body = {0};
     size_t hole = 0;
     const struct vd_kind *kind = vd_kind_set_stored(c->call->kinds, wish->key.kind);
     if (kind && vd_object_must_catch_up(kind, wish->revision))
-        vd_object_catch_up(kind, &c->arena, object); /* it is as new as its revision from now on */
-    vd_deletion_mark(&c->arena, object, wish->key.kind, vd_clock_wall_ms(c->call->kube->clock));
+        vd_object_catch_up(kind, scratch, object); /* it is as new as its revision from now on */
+    vd_deletion_mark(scratch, object, wish->key.kind, vd_clock_wall_ms(c->call->kube->clock));
     int code = vd_revision_hole_write(&body, object, &hole, error);
     wish->action = VD_PUT;
     wish->body = (struct vd_template){vd_arena_copy(&c->arena, vd_buf_slice(&body)),
@@ -158,18 +159,20 @@ static int mark(struct clearing *c, struct vd_wish *wish, struct vd_json *object
     return code;
 }
 
-/* The wish that the object of this event goes, if it is still there. */
+/* The wish that the object of this event goes, if it is still there. What is read of it is
+ * forgotten at once: a piece of large objects would hold many times their size until it is done. */
 static int want_gone(struct clearing *c, const struct vd_event *was, struct vd_error *error)
 {
     struct vd_key key = {vd_entry_kind(was->entry), vd_entry_space(was->entry),
                          vd_entry_name(was->entry)};
     struct vd_event *now = NULL;
     struct vd_json *object = NULL;
+    struct vd_arena scratch = {0};
     int code = vd_store_get(c->call->kube->store, &key, 0, &now, error);
     if (code == VD_ERR_NOT_FOUND)
         return VD_OK;
     if (!code)
-        code = vd_json_parse_copy(&c->arena, vd_body_slice(now->body), NULL, &object, error);
+        code = vd_json_parse_copy(&scratch, vd_body_slice(now->body), NULL, &object, error);
     if (!code && vd_uid_eq(now->uid, was->uid) && !vd_meta_is_deleting(object)) {
         struct vd_wish wish = {.action = VD_DELETE,
                                .when = VD_WHEN_REVISION,
@@ -177,13 +180,14 @@ static int want_gone(struct clearing *c, const struct vd_event *was, struct vd_e
                                .expect_uid = now->uid,
                                .uid = now->uid,
                                .key = key};
-        vd_deletion_propagate(&c->arena, object, c->policy);
+        vd_deletion_propagate(&scratch, object, c->policy);
         if (vd_deletion_waits(object, key.kind))
-            code = mark(c, &wish, object, error);
+            code = mark(c, &scratch, &wish, object, error);
         if (!code)
             *VD_VEC_PUSH(&c->wishes) = wish;
     }
     vd_event_unref(now);
+    vd_arena_release(&scratch);
     return code;
 }
 
@@ -336,6 +340,11 @@ void vd_call_delete_collection(struct vd_call *call)
     struct vd_json *options = NULL;
     struct vd_list_options o;
     struct vd_error error;
+    if (vd_exchange_is_over(call->x)) { /* the answer is a list, which would add to it */
+        vd_account_refuse(call->x->account, VD_LIMIT_USER_QUEUED);
+        vd_call_reply_too_many(call);
+        return;
+    }
     if (!vd_call_delete_options(call, &options))
         return;
     if (vd_json_count(vd_json_get(options, VD_SLICE("preconditions")))) {

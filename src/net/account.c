@@ -29,6 +29,8 @@ static const char *const limit_names[VD_LIMITS_N] = {
     [VD_LIMIT_USER_WATCHES] = "user-watches",
     [VD_LIMIT_WATCHES] = "watches",
     [VD_LIMIT_USER_QUEUED] = "user-queued-bytes",
+    [VD_LIMIT_USER_BODIES] = "user-body-bytes",
+    [VD_LIMIT_BODIES] = "body-bytes",
 };
 
 const char *vd_account_limit_name(enum vd_account_limit limit)

@@ -2,9 +2,9 @@
  * Accounts: what each user holds of the server, and how much that may be.
  *
  * There is one account for each user name, in one book for all loops. An account counts
- * requests in flight, open watches and bytes that wait to be sent; all are atomic, since
- * a user's connections are on all loops. It also has the user's lane (turnstile.h) and place
- * (workshop.h) on each loop, which that loop alone touches.
+ * requests in flight, open watches, bytes that wait to be sent and bytes of requests that
+ * are received; all are atomic, since a user's connections are on all loops. It also has the user's
+ * lane (turnstile.h) and place (workshop.h) on each loop, which that loop alone touches.
  *
  * Life. The book owns its accounts and finds them by name under a lock. A connection
  * keeps the account of its last request, so the lock is taken once for a connection, not
@@ -49,6 +49,8 @@ enum vd_account_limit {
     VD_LIMIT_USER_WATCHES,
     VD_LIMIT_WATCHES,
     VD_LIMIT_USER_QUEUED,
+    VD_LIMIT_USER_BODIES,
+    VD_LIMIT_BODIES,
     VD_LIMITS_N,
 };
 
@@ -58,6 +60,7 @@ const char *vd_account_limit_name(enum vd_account_limit limit);
 struct vd_account_limits {
     uint64_t user_requests, user_watches, user_queued_bytes; /* of one user */
     uint64_t requests, watches, queued_bytes;                /* of all together */
+    uint64_t user_body_bytes, body_bytes; /* of one user, and of all; see upload.h */
 };
 
 struct vd_accounts;
@@ -76,6 +79,7 @@ struct vd_account {
     _Atomic int64_t requests;
     _Atomic int64_t watches;
     _Atomic int64_t queued_bytes;
+    _Atomic int64_t body_bytes; /* reserved for bodies of requests */
     _Atomic uint64_t requests_total;
     _Atomic uint64_t refused_total;
     struct vd_slice name;
@@ -93,6 +97,7 @@ struct vd_accounts {
     _Atomic int64_t requests;
     _Atomic int64_t watches;
     _Atomic int64_t queued_bytes;
+    _Atomic int64_t body_bytes;
     pthread_mutex_t lock; /* guards what follows; held for a look-up, or a walk for the metrics */
     struct vd_hash_map by_name;
     size_t named_n; /* accounts that have had metrics of their own; likewise */

@@ -14,8 +14,6 @@
 #include "net/connection.h"
 
 #include <assert.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -33,9 +31,8 @@ enum {
     READS_PER_EVENT = 4,
     STREAMS_READ_LEN = 16384, /* once: hundreds of requests fit into it */
     FLUSH_ROUNDS = 2,
-    SPARE_CAP_MAX = 16384,
-    KEEPALIVE_INTERVAL_S = 15,
-    KEEPALIVE_PROBES = 4,
+    COUNTED_LEN_MIN = 4096,  /* a head that is smaller is part of what a connection costs */
+    STREAM_AHEAD_LEN = 4096, /* that is read of a client while a stream goes to it */
 };
 
 static void process(struct vd_connection *c);
@@ -49,34 +46,6 @@ static void free_connection(uv_handle_t *handle)
     vd_output_release(c);
     vd_account_unref(c->account);
     free(c);
-}
-
-struct vd_intake *vd_intake_take(struct vd_http_service *s)
-{
-    struct vd_intake *in = s->spare;
-    s->spare = NULL;
-    if (!in) {
-        in = vd_malloc(sizeof *in);
-        in->bytes = in->later = (struct vd_buf){0};
-    }
-    vd_http_head_init(&in->head);
-    in->body_end = in->next_at = 0;
-    return in;
-}
-
-/* One intake is kept for the next request: freed each time, its place would be cut up
- * by what outlives the request, and thousands of streams would leave as many holes. */
-void vd_intake_give(struct vd_http_service *s, struct vd_intake *in)
-{
-    if (in)
-        vd_buf_release(&in->later);
-    if (in && !s->spare && s->count && in->bytes.cap <= SPARE_CAP_MAX) {
-        vd_buf_reset(&in->bytes);
-        s->spare = in;
-    } else if (in) {
-        vd_buf_release(&in->bytes);
-        free(in);
-    }
 }
 
 static void intake_free(struct vd_connection *c)
@@ -117,6 +86,8 @@ void vd_connection_set_known(struct vd_connection *c)
     link_out(c);
     c->is_known = true;
     link_in(c);
+    if (c->http2)
+        vd_http2_widen(c);
 }
 
 static bool is_answering(const struct vd_connection *c)
@@ -152,11 +123,8 @@ static void unlink_connection(struct vd_connection *c)
     s->count--;
     shaking_remove(c);
     vd_output_unmark(c);
-    if (s->count == 0 && s->spare) {
-        vd_buf_release(&s->spare->bytes);
-        free(s->spare);
-        s->spare = NULL;
-    }
+    if (s->count == 0)
+        vd_intake_free_spare(s);
 }
 
 void vd_connection_close(struct vd_connection *c)
@@ -244,6 +212,11 @@ static size_t ahead_len(const struct vd_intake *in)
     return in->bytes.n - in->next_at + in->later.n;
 }
 
+static size_t ahead_max(const struct vd_connection *c)
+{
+    return c->streaming ? STREAM_AHEAD_LEN : VD_HTTP_AHEAD_LEN_MAX;
+}
+
 static bool may_read(const struct vd_connection *c)
 {
     if (c->peer_done || c->ticket || c->state == VD_CONNECTION_CLOSING ||
@@ -253,7 +226,7 @@ static bool may_read(const struct vd_connection *c)
         return vd_http2_may_read(c);
     if (c->state != VD_CONNECTION_ANSWER)
         return !c->paused;
-    return !c->intake || ahead_len(c->intake) < VD_HTTP_AHEAD_LEN_MAX;
+    return !c->admitting && (!c->intake || ahead_len(c->intake) < ahead_max(c));
 }
 
 /* TLS reads ahead. While it lingers, a connection is not read through TLS any more. */
@@ -301,7 +274,7 @@ static void linger(struct vd_connection *c)
 
 /* How much may wait to be sent when the next request is looked at. A stranger is charged to no
  * account, so he gets little. */
-static size_t ahead_output_max(const struct vd_connection *c)
+static size_t output_max(const struct vd_connection *c)
 {
     return c->is_known ? VD_HTTP_AHEAD_OUTPUT_MAX : VD_HTTP_STRANGER_OUTPUT_MAX;
 }
@@ -317,7 +290,7 @@ static void after_flush(struct vd_connection *c, bool late)
         linger(c);
     else if (c->state == VD_CONNECTION_IDLE && c->backlog == 0 && late)
         set_idle(c); /* the time for sending was not the client's to think */
-    else if (c->paused && c->backlog <= ahead_output_max(c))
+    else if (c->paused && c->backlog <= output_max(c))
         process(c);
     if (c->streaming && c->backlog && !vd_timer_is_set(&c->deadline))
         vd_connection_set_deadline(c, c->service->deadlines.send_ms);
@@ -391,6 +364,7 @@ void vd_connection_forget_request(struct vd_connection *c)
         intake_free(c);
         return;
     }
+    vd_upload_release(&in->upload);
     size_t left = in->bytes.n - in->next_at;
     if (left)
         memmove(in->bytes.p, in->bytes.p + in->next_at, left);
@@ -405,7 +379,7 @@ static void begin_answer(struct vd_connection *c)
 {
     vd_timer_stop(c->loop, &c->deadline);
     c->state = VD_CONNECTION_ANSWER;
-    c->streaming = c->await_drain = false;
+    c->streaming = c->await_drain = c->admitting = false;
     c->exchange = (struct vd_exchange){
         .connection = c,
         .loop = c->loop,
@@ -413,17 +387,6 @@ static void begin_answer(struct vd_connection *c)
         .protocol = c->intake && c->intake->head.done && c->intake->head.minor == 0 ? "HTTP/1.0"
                                                                                     : "HTTP/1.1",
     };
-}
-
-void vd_connection_refuse_plainly(struct vd_exchange *x, unsigned status, const char *why)
-{
-    struct vd_buf text = {0};
-    vd_buf_addf(&text, "%s\n", why);
-    vd_exchange_respond(x,
-                        &(struct vd_response){.status = status,
-                                              .content_type = VD_SLICE("text/plain; charset=utf-8"),
-                                              .body = vd_buf_slice(&text)});
-    vd_buf_release(&text);
 }
 
 static void refuse(struct vd_connection *c, enum vd_http_refusal refusal)
@@ -440,7 +403,8 @@ static void refuse(struct vd_connection *c, enum vd_http_refusal refusal)
     assert(c->state != VD_CONNECTION_ANSWER);
 }
 
-static void dispatch(struct vd_connection *c)
+/* What is asked for is known from here on. */
+static void begin_request(struct vd_connection *c)
 {
     struct vd_intake *in = c->intake;
     vd_http_head_rebase(&in->head, in->bytes.p);
@@ -449,6 +413,38 @@ static void dispatch(struct vd_connection *c)
     c->chunked = in->head.minor == 1;
     c->head_only = in->head.method == VD_HTTP_HEAD;
     c->exchange.head = &in->head;
+}
+
+/* Asks whether the body is wanted. Where the rest of it is not, the connection ends with the
+ * answer. */
+static void ask_to_admit(struct vd_connection *c, bool is_whole)
+{
+    begin_request(c);
+    c->keep_alive &= is_whole;
+    c->admitting = true;
+    c->exchange.upload = &c->intake->upload;
+    c->service->admit(c->service, &c->exchange);
+}
+
+void vd_connection_receive_body(struct vd_connection *c)
+{
+    struct vd_intake *in = c->intake;
+    assert(c->state == VD_CONNECTION_ANSWER && c->admitting);
+    (void)vd_intake_count(c->service, in, 0);
+    c->admitting = false;
+    c->state = VD_CONNECTION_BODY;
+    vd_connection_set_deadline(c, c->service->deadlines.body_ms);
+    if (in->head.expect_continue && in->framing.total == 0 && in->next_at == in->head.used)
+        vd_output_add(c, vd_bytes_copy(VD_HTTP_CONTINUE), 0, VD_HTTP_CONTINUE.n);
+    vd_output_mark(c);
+    process(c);
+}
+
+static void dispatch(struct vd_connection *c)
+{
+    struct vd_intake *in = c->intake;
+    begin_request(c);
+    c->exchange.upload = in->upload.is_admitted ? &in->upload : NULL;
     c->exchange.body = vd_slice(in->bytes.p + in->head.used, in->body_end - in->head.used);
     c->service->handle(c->service, &c->exchange);
 }
@@ -469,12 +465,17 @@ static bool read_body(struct vd_connection *c)
     memmove(in->bytes.p + in->body_end, at, got);
     in->body_end += got;
     in->next_at += used;
-    if (result == VD_HTTP_DONE) {
+    bool is_whole = result == VD_HTTP_DONE;
+    bool is_small = is_whole && in->body_end <= VD_HTTP_BODY_FREE_LEN;
+    if (!is_whole)
+        in->bytes.n = in->next_at = in->body_end;
+    if (c->service->admit && !in->upload.is_admitted && !is_small)
+        ask_to_admit(c, is_whole);
+    else if (is_whole)
         dispatch(c);
-        return true;
-    }
-    in->bytes.n = in->next_at = in->body_end;
-    return false;
+    else
+        return false;
+    return true;
 }
 
 static bool read_head(struct vd_connection *c)
@@ -493,7 +494,7 @@ static bool read_head(struct vd_connection *c)
     bool has_body = in->head.chunked || in->head.length > 0;
     bool waits = in->head.expect_continue && has_body && in->bytes.n == in->head.used &&
                  in->head.length <= c->service->body_len_max;
-    if (waits)
+    if (waits && !c->service->admit)
         vd_output_add(c, vd_bytes_copy(VD_HTTP_CONTINUE), 0, VD_HTTP_CONTINUE.n);
     if (has_body)
         vd_connection_set_deadline(c, c->service->deadlines.body_ms);
@@ -506,7 +507,7 @@ static bool read_head(struct vd_connection *c)
 static bool must_pause(const struct vd_connection *c, int taken)
 {
     return c->state == VD_CONNECTION_HEAD &&
-           (c->backlog > ahead_output_max(c) || taken >= VD_HTTP_TURN_REQUESTS_MAX);
+           (c->backlog > output_max(c) || taken >= VD_HTTP_TURN_REQUESTS_MAX);
 }
 
 /* Takes requests off the front while there are complete ones. An answer that is
@@ -546,7 +547,7 @@ void vd_connection_finish_answer(struct vd_connection *c)
     if (c->service->finished)
         c->service->finished(c->service, &c->exchange);
     c->exchange.ops = NULL;
-    c->await_drain = c->streaming = false;
+    c->await_drain = c->streaming = c->admitting = false;
     vd_output_mark(c); /* what to wait for has changed, even if nothing is queued */
     if (c->keep_alive)
         vd_connection_forget_request(c);
@@ -562,6 +563,23 @@ void vd_connection_finish_answer(struct vd_connection *c)
 }
 
 /* ---- reading ---- */
+
+/* Counts what it holds of requests about which nobody was asked; see upload.h. */
+static void count_stranger(struct vd_connection *c)
+{
+    struct vd_intake *in = c->intake;
+    if (!in || c->state == VD_CONNECTION_CLOSED)
+        return;
+    bool is_held = c->state == VD_CONNECTION_HEAD ||
+                   (c->state == VD_CONNECTION_ANSWER && (c->admitting || !c->is_known));
+    size_t n = in->bytes.n + in->later.n;
+    if (vd_intake_count(c->service, in, is_held && n > COUNTED_LEN_MIN ? n : 0))
+        return;
+    if (c->state == VD_CONNECTION_HEAD && !c->paused)
+        refuse(c, VD_HTTP_REFUSED_HEADS);
+    else
+        vd_connection_close(c);
+}
 
 static void receive(struct vd_connection *c, const char *p, size_t n)
 {
@@ -587,6 +605,7 @@ static void receive(struct vd_connection *c, const char *p, size_t n)
         vd_intake_give(c->service, first);
     } else if (preface == VD_HTTP_REFUSED) {
         process(c);
+        count_stranger(c);
     }
 }
 
@@ -601,11 +620,20 @@ static void end_of_input(struct vd_connection *c)
             c); /* nothing is asked for; earlier answers may still have to leave */
 }
 
+static size_t read_len(const struct vd_connection *c)
+{
+    if (c->http2)
+        return STREAMS_READ_LEN;
+    if (c->state != VD_CONNECTION_ANSWER)
+        return VD_LOOP_SCRATCH_LEN;
+    return ahead_max(c) - (c->intake ? ahead_len(c->intake) : 0);
+}
+
 /* Reads once. False: there is no more just now. */
 static bool read_once(struct vd_connection *c)
 {
     char *room = c->loop->scratch;
-    size_t len = c->http2 ? STREAMS_READ_LEN : VD_LOOP_SCRATCH_LEN;
+    size_t len = read_len(c);
     ssize_t n = vd_transport_read(&c->transport, room, len);
     if (n == VD_TRANSPORT_AGAIN)
         return false;
@@ -708,20 +736,6 @@ static void on_poll(uv_poll_t *poll, int status, int events)
 
 /* ---- accepting ---- */
 
-static void set_socket_options(int fd)
-{
-    int on = 1, idle = VD_TCP_KEEPALIVE_S, interval = KEEPALIVE_INTERVAL_S;
-    int probes = KEEPALIVE_PROBES, timeout = VD_TCP_USER_TIMEOUT_MS;
-    int unsent = VD_TCP_UNSENT_LEN_MAX; /* what a slow reader makes wait, waits with us */
-    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
-    setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof idle);
-    setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &interval, sizeof interval);
-    setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof probes);
-    setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &timeout, sizeof timeout);
-    setsockopt(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &unsent, sizeof unsent);
-}
-
 void vd_connection_accept(struct vd_http_service *service, int fd, SSL_CTX *tls)
 {
     struct vd_connection *c = VD_NEW(struct vd_connection);
@@ -729,7 +743,7 @@ void vd_connection_accept(struct vd_http_service *service, int fd, SSL_CTX *tls)
     c->service = service;
     c->deadline.fire = on_deadline;
     c->peer = vd_peer_of(fd);
-    set_socket_options(fd);
+    vd_transport_set_options(fd);
     if (!vd_transport_open(&c->transport, fd, tls) || uv_poll_init(&c->loop->uv, &c->poll, fd)) {
         vd_transport_close(&c->transport);
         free(c);
@@ -749,13 +763,6 @@ void vd_connection_accept(struct vd_http_service *service, int fd, SSL_CTX *tls)
         set_idle(c);
     }
     set_events(c);
-}
-
-X509 *vd_connection_certificate(const struct vd_connection *c)
-{
-    if (!c->transport.ssl || SSL_get_verify_result(c->transport.ssl) != X509_V_OK)
-        return NULL;
-    return SSL_get1_peer_certificate(c->transport.ssl);
 }
 
 /* ---- services ---- */

@@ -14,6 +14,7 @@
 #include "net/http_body.h"
 #include "net/peer.h"
 #include "net/transport.h"
+#include "net/upload.h"
 
 struct vd_http2;
 struct vd_http_service;
@@ -50,12 +51,8 @@ struct vd_intake {
     struct vd_buf bytes, later;
     size_t body_end; /* of the decoded body */
     size_t next_at;  /* where the next request starts */
-};
-
-/* What the handler found out about the client, kept for its next requests. */
-struct vd_memo {
-    void *what; /* NULL: nothing yet */
-    void (*free)(void *what);
+    size_t counted;  /* bytes that stand in the service's strangers_len */
+    struct vd_upload upload;
 };
 
 struct vd_connection {
@@ -73,6 +70,7 @@ struct vd_connection {
     bool await_drain;
     bool is_dirty;        /* stands in the service's list of connections to flush */
     bool processing;      /* the loop over received bytes is running further up the stack */
+    bool admitting;       /* `admit` has the request; its body is not read meanwhile */
     bool paused;          /* received requests wait: their turn comes when output has left */
     bool peer_done;       /* the client has sent its last byte, and it was read */
     bool deaf;            /* the same, with bytes before it that are still unread */
@@ -83,7 +81,7 @@ struct vd_connection {
     struct vd_peer peer;
     struct vd_intake *intake;
     struct vd_exchange exchange;
-    struct vd_memo memo;        /* the handler's */
+    struct vd_memo memo;        /* the handler's: who the client is, for its next requests */
     struct vd_http2 *http2;     /* while STREAMS; else NULL */
     struct vd_ticket *ticket;   /* what it has sent waits for its turn; else NULL */
     struct vd_account *account; /* whose bytes are queued: the last request's; NULL: nobody's */
@@ -107,14 +105,17 @@ struct vd_http_deadlines {
 };
 
 /*
- * What all HTTP connections of one loop share. `handle` is called with each
- * request. `refused` answers one that is malformed, too large or too slow, at once
- * and with vd_exchange_respond(); NULL: a plain text answer. `finished` is called
+ * What all HTTP connections of one loop share. `admit` is called with the head of a
+ * request whose body has not come with it, or that is large, before more is read: it
+ * answers, or calls vd_exchange_receive(), at once or later. NULL: every body is read.
+ * `handle` is called with each request. `refused` answers one that is malformed, too large or too
+ * slow, at once and with vd_exchange_respond(); NULL: a plain text answer. `finished` is called
  * when an answer is complete or broken off, before `gone`; head is NULL then if the
  * request was refused or forgotten.
  */
 struct vd_http_service {
     struct vd_loop *loop;
+    void (*admit)(struct vd_http_service *service, struct vd_exchange *x);
     void (*handle)(struct vd_http_service *service, struct vd_exchange *x);
     void (*refused)(struct vd_http_service *service, struct vd_exchange *x, unsigned status,
                     const char *why);
@@ -126,7 +127,9 @@ struct vd_http_service {
     bool draining;                  /* answers close their connections */
     struct vd_turnstile *turnstile; /* for those known; NULL: nobody waits */
     size_t strangers_max; /* of which nobody knows who they are, before the oldest ends; 0: any */
+    size_t strangers_len_max; /* bytes of requests that nobody was asked about yet; 0: any */
     /* Private: */
+    size_t strangers_len;
     struct vd_http_date date;
     struct vd_turn_hook flush_hook;
     struct vd_connection *dirty, *dirty_last;

@@ -21,9 +21,17 @@ void vd_connection_set_deadline(struct vd_connection *c, uint64_t ms);
 /* Memory for a request: empty, and back. NULL may be given. */
 struct vd_intake *vd_intake_take(struct vd_http_service *service) VD_MUST_USE;
 void vd_intake_give(struct vd_http_service *service, struct vd_intake *in);
+void vd_intake_free_spare(struct vd_http_service *service);
+
+/* So many bytes of it are of a request about which nobody was asked yet. False: those of all
+ * connections together are too many. */
+bool vd_intake_count(struct vd_http_service *service, struct vd_intake *in, size_t n);
 
 /* The plain answer to a request that is refused, where the service has no own. */
 void vd_connection_refuse_plainly(struct vd_exchange *x, unsigned status, const char *why);
+
+/* The body that is not there yet is to be read. */
+void vd_connection_receive_body(struct vd_connection *c);
 
 /* The answer is queued whole: on to the next request, or to the end. */
 void vd_connection_finish_answer(struct vd_connection *c);

@@ -12,6 +12,7 @@
 #include "net/connection_internal.h"
 #include "net/http2.h"
 #include "net/output.h"
+#include "net/upload.h"
 
 /* ---- answers ---- */
 
@@ -70,6 +71,27 @@ void vd_exchange_respond(struct vd_exchange *x, const struct vd_response *r)
     }
     vd_buf_release(&head);
     vd_connection_finish_answer(c);
+}
+
+void vd_connection_refuse_plainly(struct vd_exchange *x, unsigned status, const char *why)
+{
+    struct vd_buf text = {0};
+    vd_buf_addf(&text, "%s\n", why);
+    vd_exchange_respond(x,
+                        &(struct vd_response){.status = status,
+                                              .content_type = VD_SLICE("text/plain; charset=utf-8"),
+                                              .body = vd_buf_slice(&text)});
+    vd_buf_release(&text);
+}
+
+void vd_exchange_receive(struct vd_exchange *x)
+{
+    x->ops = NULL;
+    x->upload->is_admitted = true;
+    if (x->stream)
+        vd_http2_receive_body(x);
+    else
+        vd_connection_receive_body(x->connection);
 }
 
 void vd_exchange_stream(struct vd_exchange *x, const struct vd_response *r)

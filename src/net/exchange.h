@@ -25,6 +25,7 @@ struct vd_account;
 struct vd_connection;
 struct vd_exchange;
 struct vd_stream;
+struct vd_upload;
 
 struct vd_exchange_ops {
     /* A stream's backlog has been sent; asked for by vd_exchange_await_drain(). */
@@ -39,6 +40,7 @@ struct vd_exchange {
     struct vd_loop *loop;
     const struct vd_http_head *head; /* good until the answer is complete, or forgotten */
     struct vd_slice body;            /* likewise */
+    struct vd_upload *upload;        /* likewise; NULL: nobody was asked before the body came */
     const struct vd_exchange_ops *ops;
     void *arg;
     void *record; /* the handler's, until the service's `finished`, which lets go of it */
@@ -68,6 +70,10 @@ struct vd_response {
 };
 
 void vd_exchange_respond(struct vd_exchange *x, const struct vd_response *response);
+
+/* Instead of an answer, by whom the service's `admit` asks: the body is to be read. The exchange
+ * comes back to `handle` when it has arrived; until then it must not be touched. */
+void vd_exchange_receive(struct vd_exchange *x);
 
 /* The head of a streamed answer; `response` has no body. */
 void vd_exchange_stream(struct vd_exchange *x, const struct vd_response *response);

@@ -107,6 +107,9 @@ static void stream_free(struct vd_http2 *h, struct vd_stream *s)
         vd_http2_block_release(h);
     if (s->is_ready)
         vd_stream_list_remove(&h->ready, s);
+    if (s->is_asking)
+        vd_stream_list_remove(&h->asking, s);
+    vd_stream_release_withheld(s);
     if (s->is_drained)
         vd_stream_list_remove(&h->drained, s);
     *(h->streams == s ? &h->streams : &s->prev->next) = s->next;
@@ -275,6 +278,14 @@ static nghttp2_session *session_new(struct vd_http2 *h)
     return session;
 }
 
+void vd_http2_widen(struct vd_connection *c)
+{
+    int code = nghttp2_session_set_local_window_size(c->http2->session, NGHTTP2_FLAG_NONE, 0,
+                                                     CONNECTION_WINDOW);
+    assert(code == 0);
+    (void)code;
+}
+
 void vd_http2_start(struct vd_connection *c)
 {
     struct vd_http2 *h = VD_NEW(struct vd_http2);
@@ -291,10 +302,9 @@ void vd_http2_start(struct vd_connection *c)
     int code = nghttp2_submit_settings(h->session, NGHTTP2_FLAG_NONE, settings,
                                        sizeof settings / sizeof *settings);
     assert(code == 0);
-    code = nghttp2_session_set_local_window_size(h->session, NGHTTP2_FLAG_NONE, 0,
-                                                 CONNECTION_WINDOW);
-    assert(code == 0);
     (void)code;
+    if (c->is_known)
+        vd_http2_widen(c);
     vd_connection_set_deadline(c, c->service->deadlines.head_ms);
     if (c->service->draining)
         vd_http2_drain(c);
@@ -302,6 +312,18 @@ void vd_http2_start(struct vd_connection *c)
 }
 
 /* ---- bytes ---- */
+
+/* Counts what the client, who is not known, has sent of requests; see upload.h. */
+static void count_strangers(struct vd_http2 *h)
+{
+    struct vd_connection *c = h->connection;
+    size_t n = c->is_known ? 0 : h->heads_len + h->bodies_len;
+    c->service->strangers_len += n - h->counted;
+    h->counted = n;
+    if (n && c->service->strangers_len_max &&
+        c->service->strangers_len > c->service->strangers_len_max)
+        vd_http2_terminate(h, NGHTTP2_ENHANCE_YOUR_CALM);
+}
 
 /* In slices: what a slice can do to nghttp2 before it is looked at is bounded. */
 void vd_http2_receive(struct vd_connection *c, const char *p, size_t n)
@@ -319,6 +341,8 @@ void vd_http2_receive(struct vd_connection *c, const char *p, size_t n)
         if (h->block.received > BLOCK_RECEIVED_MAX)
             vd_http2_terminate(h, NGHTTP2_ENHANCE_YOUR_CALM);
     }
+    vd_http2_ask(h);
+    count_strangers(h);
     vd_http2_process(h);
     vd_output_mark(c);
 }
@@ -426,6 +450,7 @@ void vd_http2_close(struct vd_connection *c)
         stream_free(h, h->streams);
     vd_http2_block_release(h);
     nghttp2_session_del(h->session);
+    c->service->strangers_len -= h->counted;
     vd_bytes_unref(h->chunk);
     c->http2 = NULL;
     free(h);

@@ -54,6 +54,10 @@ void vd_http2_close(struct vd_connection *c);
 
 /* ---- for exchange.c: the same as vd_exchange_... of that name ---- */
 
+/* The client is known now: it may send more at a time. */
+void vd_http2_widen(struct vd_connection *c);
+
+void vd_http2_receive_body(struct vd_exchange *x);
 void vd_http2_respond(struct vd_exchange *x, const struct vd_response *response);
 void vd_http2_stream(struct vd_exchange *x, const struct vd_response *response);
 void vd_http2_send(struct vd_exchange *x, struct vd_bytes *bytes, size_t from, size_t end);

@@ -279,6 +279,8 @@ static void finish(struct vd_stream *s)
     struct vd_http_service *service = s->http2->connection->service;
     s->state = VD_STREAM_SENT;
     s->has_ended = true;
+    s->admitting = false;
+    vd_stream_release_withheld(s);
     s->http2->answers_len += s->backlog;
     if (service->finished)
         service->finished(service, &s->exchange);

@@ -27,11 +27,16 @@ struct vd_stream {
     bool await_drain; /* `drained` is to be called */
     bool is_drained;  /* stands in the list of those to be told now */
     bool is_ready;    /* stands in the list of requests to be handled */
+    bool is_asking;   /* stands in the list of those whose body nobody was asked about */
+    bool admitting;   /* `admit` has the request; its body is not granted meanwhile */
+    bool is_whole;    /* the body has ended meanwhile */
     bool progressed;  /* bytes have left since the deadline was set */
     bool lingers;     /* the answer has left; what comes of the request is not looked at */
     struct vd_intake *intake;
-    size_t body_len;  /* bytes of the request's body that are kept */
+    size_t head_len;  /* bytes of the request's head that are kept */
+    size_t body_len;  /* and of its body */
     size_t ungranted; /* bytes of it that the client was not yet given room for again */
+    size_t withheld;  /* and of those the connection has no room for either */
     VD_VEC(struct vd_output) output;
     size_t output_first;
     size_t backlog;
@@ -60,10 +65,13 @@ struct vd_http2 {
     struct vd_stream *streams, *streams_last; /* oldest first */
     size_t streams_n;
     struct vd_stream_list ready;   /* requests that wait for their turn */
+    struct vd_stream_list asking;  /* requests whose body nobody was asked about yet */
     struct vd_stream_list drained; /* streams whose backlog has left, and who asked */
     struct vd_http2_block block;
     struct vd_stream *uploader; /* who may send a body although there are many */
     size_t bodies_len;          /* of all streams */
+    size_t heads_len;           /* likewise */
+    size_t counted;             /* bytes that stand in the service's strangers_len */
     size_t answers_len;         /* of complete answers that are not sent yet */
     struct vd_bytes *chunk;     /* frames that are being written; while filling only */
     size_t chunk_from, chunk_at;
@@ -101,8 +109,13 @@ int vd_http2_on_invalid_header(nghttp2_session *session, const nghttp2_frame *fr
 int vd_http2_on_data(nghttp2_session *session, uint8_t flags, int32_t id, const uint8_t *data,
                      size_t len, void *arg);
 
+/* Asks about the bodies of new requests. */
+void vd_http2_ask(struct vd_http2 *h);
+
 /* The headers are complete. */
 void vd_http2_end_headers(struct vd_http2 *h, bool end_stream);
+/* Gives the connection room for what it has sent of this stream. */
+void vd_stream_release_withheld(struct vd_stream *s);
 /* The body is complete. */
 void vd_stream_end_body(struct vd_stream *s);
 /* The answer has left, and the request is not complete. */

@@ -12,6 +12,10 @@
  * pseudo-headers come first and once, that there are no headers of connections (RFC 9113,
  * 8.2.2), and that Content-Length is the body's length.
  *
+ * A body that has not come with the head waits until the service's `admit` has been asked: the
+ * stream is given no new window, nor is the connection for what comes of it; so a client that
+ * nobody knows can send no more than the connection's first window.
+ *
  * Bodies are gathered whole. A stream is given a new window for what has arrived of it as
  * long as all bodies of the connection together are small; above that only one stream
  * is, the first to ask, until its request is answered. So each of them gets through, and
@@ -240,8 +244,17 @@ static enum vd_http_refusal read_head(struct vd_stream *s)
                : VD_HTTP_REFUSED_NOTHING;
 }
 
+static void stop_asking(struct vd_stream *s)
+{
+    if (s->is_asking)
+        vd_stream_list_remove(&s->http2->asking, s);
+    s->is_asking = false;
+    vd_stream_release_withheld(s);
+}
+
 static void set_ready(struct vd_stream *s)
 {
+    stop_asking(s);
     s->state = VD_STREAM_READY;
     s->is_ready = true;
     vd_timer_stop(s->exchange.loop, &s->deadline);
@@ -272,6 +285,8 @@ void vd_http2_end_headers(struct vd_http2 *h, bool end_stream)
         if (!h->block.has_line)
             write_line(h, &s->intake->bytes);
         s->refusal = read_head(s);
+        s->head_len = s->intake->bytes.n;
+        h->heads_len += s->head_len;
     }
     vd_http2_block_release(h);
     if (!s) {
@@ -283,7 +298,10 @@ void vd_http2_end_headers(struct vd_http2 *h, bool end_stream)
     } else {
         s->state = VD_STREAM_BODY;
         vd_stream_set_deadline(s, h->connection->service->deadlines.body_ms);
-        if (s->intake->head.expect_continue)
+        s->is_asking = h->connection->service->admit != NULL;
+        if (s->is_asking)
+            vd_stream_list_add(&h->asking, s);
+        else if (s->intake->head.expect_continue)
             say_continue(s);
     }
 }
@@ -301,12 +319,31 @@ static void grant(struct vd_http2 *h)
 {
     bool few = h->bodies_len <= VD_HTTP2_UPLOAD_LEN_MAX;
     for (struct vd_stream *s = h->streams; s && (few || !h->uploader); s = s->next) {
-        if (s->state != VD_STREAM_BODY || !s->ungranted)
+        if (s->state != VD_STREAM_BODY || s->is_asking || !s->ungranted)
             continue;
         if (!few)
             h->uploader = s;
         grant_one(s);
     }
+}
+
+/* Gives it room again, unless others have it. */
+static void grant_if_few(struct vd_stream *s)
+{
+    struct vd_http2 *h = s->http2;
+    bool few = h->bodies_len <= VD_HTTP2_UPLOAD_LEN_MAX;
+    if (!few && h->uploader && h->uploader != s)
+        return;
+    if (!few)
+        h->uploader = s;
+    grant_one(s);
+}
+
+void vd_stream_release_withheld(struct vd_stream *s)
+{
+    if (s->withheld)
+        nghttp2_session_consume_connection(s->http2->session, s->withheld);
+    s->withheld = 0;
 }
 
 int vd_http2_on_data(nghttp2_session *session, uint8_t flags, int32_t id, const uint8_t *data,
@@ -315,35 +352,83 @@ int vd_http2_on_data(nghttp2_session *session, uint8_t flags, int32_t id, const 
     struct vd_http2 *h = arg;
     struct vd_stream *s = nghttp2_session_get_stream_user_data(session, id);
     (void)flags;
-    nghttp2_session_consume_connection(session, len);
+    bool waits = s && (s->is_asking || s->admitting);
+    if (waits)
+        s->withheld += len;
+    else
+        nghttp2_session_consume_connection(session, len);
     if (!s)
         return 0;
-    if (s->state != VD_STREAM_BODY) { /* the answer did not wait for it */
+    if (s->state != VD_STREAM_BODY && !s->admitting) { /* the answer did not wait for it */
         s->ungranted += len;
         if (s->lingers)
             grant_one(s);
         return 0;
     }
-    if (s->body_len + len > h->connection->service->body_len_max) {
+    if (!s->admitting && s->body_len + len > h->connection->service->body_len_max) {
         vd_stream_refuse(s, VD_HTTP_REFUSED_BODY_LARGE);
         return 0;
     }
-    vd_buf_add(&s->intake->bytes, data, len);
+    /* The head that `admit` looks at must stay where it is. */
+    vd_buf_add(s->admitting ? &s->intake->later : &s->intake->bytes, data, len);
     s->body_len += len;
     h->bodies_len += len;
     s->ungranted += len;
-    if (h->bodies_len <= VD_HTTP2_UPLOAD_LEN_MAX || !h->uploader || h->uploader == s) {
-        if (h->bodies_len > VD_HTTP2_UPLOAD_LEN_MAX)
-            h->uploader = s;
-        grant_one(s);
-    }
+    if (!waits)
+        grant_if_few(s);
     return 0;
 }
 
 void vd_stream_end_body(struct vd_stream *s)
 {
-    if (s->state == VD_STREAM_BODY)
+    s->is_whole = true;
+    if (s->state == VD_STREAM_BODY && !(s->is_asking && s->intake->bytes.n > VD_HTTP_BODY_FREE_LEN))
         set_ready(s);
+}
+
+/* ---- asking ---- */
+
+static void ask_to_admit(struct vd_stream *s)
+{
+    struct vd_intake *in = s->intake;
+    struct vd_http_service *service = s->http2->connection->service;
+    vd_stream_list_remove(&s->http2->asking, s);
+    s->is_asking = false;
+    s->admitting = true;
+    s->state = VD_STREAM_ANSWER;
+    vd_timer_stop(s->exchange.loop, &s->deadline);
+    vd_http_head_rebase(&in->head, in->bytes.p);
+    s->head_only = in->head.method == VD_HTTP_HEAD;
+    s->exchange.start_ns = vd_clock_mono_ns(vd_clock_system());
+    s->exchange.head = &in->head;
+    s->exchange.upload = &in->upload;
+    service->admit(service, &s->exchange);
+}
+
+void vd_http2_ask(struct vd_http2 *h)
+{
+    while (h->asking.first)
+        ask_to_admit(h->asking.first);
+}
+
+void vd_http2_receive_body(struct vd_exchange *x)
+{
+    struct vd_stream *s = x->stream;
+    assert(s->state == VD_STREAM_ANSWER && s->admitting);
+    s->admitting = false;
+    s->state = VD_STREAM_BODY;
+    vd_buf_add_slice(&s->intake->bytes, vd_buf_slice(&s->intake->later));
+    vd_buf_release(&s->intake->later);
+    vd_stream_release_withheld(s);
+    vd_output_mark(s->http2->connection); /* after which those that are ready are handled */
+    if (s->is_whole) {
+        set_ready(s);
+        return;
+    }
+    vd_stream_set_deadline(s, s->http2->connection->service->deadlines.body_ms);
+    grant_if_few(s);
+    if (s->intake->head.expect_continue && s->body_len == 0)
+        say_continue(s);
 }
 
 /* A client that is told to stop (RST_STREAM, NO_ERROR) while it sends may never look at the answer:
@@ -361,6 +446,8 @@ void vd_stream_forget_request(struct vd_stream *s)
     vd_intake_give(h->connection->service, s->intake);
     s->intake = NULL;
     h->bodies_len -= s->body_len;
+    h->heads_len -= s->head_len;
+    s->head_len = 0;
     bool waiting = s->body_len || h->uploader == s;
     s->body_len = 0;
     if (h->uploader == s)
@@ -395,13 +482,16 @@ static void dispatch(struct vd_stream *s)
     vd_http_head_rebase(&in->head, in->bytes.p);
     s->head_only = in->head.method == VD_HTTP_HEAD;
     s->exchange.head = &in->head;
+    s->exchange.upload = in->upload.is_admitted ? &in->upload : NULL;
     s->exchange.body = vd_slice(in->bytes.p + in->head.used, in->bytes.n - in->head.used);
     s->http2->connection->service->handle(s->http2->connection->service, &s->exchange);
 }
 
 void vd_http2_process(struct vd_http2 *h)
 {
-    for (int taken = 0; h->ready.first && h->answers_len <= VD_HTTP2_ANSWERS_LEN_MAX; taken++) {
+    size_t answers_max = h->connection->is_known ? VD_HTTP2_ANSWERS_LEN_MAX
+                                                 : VD_HTTP_STRANGER_OUTPUT_MAX;
+    for (int taken = 0; h->ready.first && h->answers_len <= answers_max; taken++) {
         if (taken == VD_HTTP_TURN_REQUESTS_MAX) {
             vd_output_mark(h->connection); /* the others are looked at in the next turn */
             return;

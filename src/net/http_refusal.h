@@ -72,6 +72,8 @@
       "the request has both Content-Length and Transfer-Encoding; send one of them") \
     X(VD_HTTP_REFUSED_EXPECT, 417, \
       "Expect is not 100-continue, the only expectation that is supported") \
+    X(VD_HTTP_REFUSED_HEADS, 503, \
+      "too many heads of requests are incomplete; send it in one piece, a little later") \
     X(VD_HTTP_REFUSED_SLOW, 408, \
       "the request did not arrive in time; send it faster") \
     X(VD_HTTP_REFUSED_BODY_LARGE, 413, \
@@ -102,7 +104,7 @@ enum vd_http_result {
     VD_HTTP_REFUSED, /* wrong, whatever follows */
 };
 
-/* The status of the answer: 400, 408, 413, 414, 417, 431, 501 or 505. */
+/* The status of the answer: 400, 408, 413, 414, 417, 431, 501, 503 or 505. */
 unsigned vd_http_refusal_status(enum vd_http_refusal refusal);
 
 /* The sentence for people; constant. */

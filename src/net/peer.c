@@ -5,6 +5,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "net/connection.h"
+
 struct vd_peer vd_peer_of(int fd)
 {
     struct sockaddr_storage address = {0};
@@ -33,4 +35,11 @@ struct vd_slice vd_peer_address(const struct vd_peer *peer, char out[INET6_ADDRS
                                              INET6_ADDRSTRLEN)
                                  : NULL;
     return text ? vd_slice_of(text) : VD_SLICE("");
+}
+
+X509 *vd_connection_certificate(const struct vd_connection *c)
+{
+    if (!c->transport.ssl || SSL_get_verify_result(c->transport.ssl) != X509_V_OK)
+        return NULL;
+    return SSL_get1_peer_certificate(c->transport.ssl);
 }

@@ -2,12 +2,30 @@
 #include "net/transport.h"
 
 #include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <openssl/err.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { RECORD_MAX = 16384 };
+#include "base/limits.h"
+
+enum { RECORD_MAX = 16384, KEEPALIVE_INTERVAL_S = 15, KEEPALIVE_PROBES = 4 };
+
+void vd_transport_set_options(int fd)
+{
+    int on = 1, idle = VD_TCP_KEEPALIVE_S, interval = KEEPALIVE_INTERVAL_S;
+    int probes = KEEPALIVE_PROBES, timeout = VD_TCP_USER_TIMEOUT_MS;
+    int unsent = VD_TCP_UNSENT_LEN_MAX; /* what a slow reader makes wait, waits with us */
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof idle);
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &interval, sizeof interval);
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof probes);
+    setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &timeout, sizeof timeout);
+    setsockopt(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &unsent, sizeof unsent);
+}
 
 bool vd_transport_open(struct vd_transport *t, int fd, SSL_CTX *tls)
 {

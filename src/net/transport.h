@@ -30,6 +30,9 @@ struct vd_transport {
     SSL *ssl;     /* NULL: plain */
 };
 
+/* What every accepted socket has: no delay, probes of silent peers, little unsent in the kernel. */
+void vd_transport_set_options(int fd);
+
 /* Takes over the descriptor. `tls` NULL: plain. False when TLS refuses to start. */
 bool vd_transport_open(struct vd_transport *t, int fd, SSL_CTX *tls);
 

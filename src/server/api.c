@@ -63,7 +63,9 @@ int vd_api_open(struct vd_api *api, struct vd_store *store, const struct vd_conf
                                     .user_queued_bytes = config->limits_user_queued_bytes,
                                     .requests = config->limits_requests,
                                     .watches = config->limits_watches,
-                                    .queued_bytes = config->limits_queued_bytes},
+                                    .queued_bytes = config->limits_queued_bytes,
+                                    .user_body_bytes = config->limits_user_body_bytes,
+                                    .body_bytes = config->limits_body_bytes},
         loops_n);
     vd_buf_addf(&api->git_version, "%s+vedette.%s", config->kubernetes_version, VD_RELEASE);
     api->kube.options.git_version = vd_buf_text(&api->git_version);
@@ -274,17 +276,25 @@ static void reply_too_many(struct vd_api *api, struct vd_exchange *x, struct vd_
     vd_arena_release(&arena);
 }
 
+/* The account of whoever sent the request, with a reference; its connection belongs to it now. */
+static struct vd_account *account_of(struct vd_api *api, struct vd_exchange *x,
+                                     const struct vd_user *user, enum vd_rank rank)
+{
+    struct vd_connection *c = x->connection;
+    struct vd_account *account = c->account && vd_slice_eq(c->account->name, user->is.name)
+                                     ? vd_account_ref(c->account)
+                                     : vd_accounts_get(&api->accounts, user->is.name);
+    vd_connection_belongs_to(c, account, rank);
+    return account;
+}
+
 /* The request is the account's of whoever sent it, in whose name it may be made. `over`: that
  * of which it was one too many already, or NULL. False: it is too many, and has been answered. */
 static bool charge(struct vd_api *api, struct vd_exchange *x, struct vd_user *user,
                    const struct vd_account *over)
 {
     enum vd_rank rank = rank_of_user(user);
-    struct vd_connection *c = x->connection;
-    struct vd_account *account = c->account && vd_slice_eq(c->account->name, user->is.name)
-                                     ? vd_account_ref(c->account)
-                                     : vd_accounts_get(&api->accounts, user->is.name);
-    vd_connection_belongs_to(c, account, rank);
+    struct vd_account *account = account_of(api, x, user, rank);
     bool good = account != over && !vd_exchange_charge(x, account, rank_of(rank, x));
     vd_account_unref(account);
     if (!good)
@@ -292,23 +302,63 @@ static bool charge(struct vd_api *api, struct vd_exchange *x, struct vd_user *us
     return good;
 }
 
-/* Why a credential is no good is for the log, not for whoever tries some. */
-static void admit(struct vd_api *api, size_t i, struct vd_exchange *x,
-                  const struct vd_account *over)
+/* Who sends the request; it may have been found out before its body came. NULL: nobody who is
+ * known, and it has been answered. Why a credential is no good is for the log, not for whoever
+ * tries some. */
+static struct vd_user *identify(struct vd_api *api, struct vd_exchange *x)
 {
     struct vd_user *user = NULL;
     struct vd_error error;
+    if (x->upload && x->upload->client.what) {
+        user = x->upload->client.what;
+        x->upload->client.what = NULL;
+        return user;
+    }
     int code = vd_gatekeeper_identify(api->gatekeeper, x, &user, &error);
     vd_counter_add(code ? api->metrics.failed_logins : api->metrics.logins, 1);
-    if (code) {
-        struct vd_arena arena = {0};
-        struct vd_status status = vd_status_unauthorized(&arena, VD_SLICE(""));
-        vd_exchange_discharge(x);
-        vd_connection_belongs_to(x->connection, NULL, VD_RANK_ORDINARY);
-        refuse_user(api, x, NULL, &status);
-        vd_arena_release(&arena);
+    if (!code)
+        return user;
+    struct vd_arena arena = {0};
+    struct vd_status status = vd_status_unauthorized(&arena, VD_SLICE(""));
+    vd_exchange_discharge(x);
+    vd_connection_belongs_to(x->connection, NULL, VD_RANK_ORDINARY);
+    refuse_user(api, x, NULL, &status);
+    vd_arena_release(&arena);
+    return NULL;
+}
+
+static void forget_user(void *user)
+{
+    vd_user_unref(user);
+}
+
+/* The body of the request is wanted if it is known who sends it and there is room for it. */
+static void judge_head(struct vd_api *api, struct vd_exchange *x)
+{
+    struct vd_upload *upload = x->upload;
+    struct vd_user *user = identify(api, x);
+    if (!user)
         return;
+    enum vd_rank rank = rank_of_user(user);
+    struct vd_account *account = account_of(api, x, user, rank);
+    size_t len = vd_upload_len(x->head, x->connection->service->body_len_max);
+    bool good = !vd_upload_reserve(upload, account, rank_of(rank, x), len);
+    vd_account_unref(account);
+    if (good) {
+        upload->client = (struct vd_memo){user, forget_user};
+        vd_exchange_receive(x);
+    } else {
+        reply_too_many(api, x, user);
+        vd_user_unref(user);
     }
+}
+
+static void admit(struct vd_api *api, size_t i, struct vd_exchange *x,
+                  const struct vd_account *over)
+{
+    struct vd_user *user = identify(api, x);
+    if (!user)
+        return;
     if (!charge(api, x, user, over)) {
         vd_user_unref(user);
         return;
@@ -326,7 +376,8 @@ struct waiting {
     struct vd_api *api;
     struct vd_exchange *x;
     struct vd_account *account; /* whose lane it is in; others of the connection may change that */
-    bool over; /* it is one too many of it, and will be told so when its turn comes */
+    bool over;    /* it is one too many of it, and will be told so when its turn comes */
+    bool is_head; /* only its head has come */
 };
 
 static void on_turn(struct vd_chore *chore)
@@ -334,7 +385,10 @@ static void on_turn(struct vd_chore *chore)
     struct waiting w = *(struct waiting *)chore;
     free(chore);
     w.x->ops = NULL;
-    admit(w.api, w.x->loop->index, w.x, w.over ? w.account : NULL);
+    if (w.is_head)
+        judge_head(w.api, w.x);
+    else
+        admit(w.api, w.x->loop->index, w.x, w.over ? w.account : NULL);
     vd_account_unref(w.account);
 }
 
@@ -348,27 +402,45 @@ static void left_waiting(struct vd_exchange *x)
 
 /* Whose turn it is goes by the user of the connection's last request; strangers share a
  * lane, so that trying out credentials costs others nothing. */
-void vd_api_handle(struct vd_api *api, size_t i, struct vd_exchange *x)
+static void take_turn(struct vd_api *api, size_t i, struct vd_exchange *x, bool is_head)
 {
     static const struct vd_exchange_ops waiting_ops = {.gone = left_waiting};
     struct vd_connection *c = x->connection;
     struct vd_turnstile *turnstile = &api->loops[i].turnstile;
     struct vd_account *account = c->account ? c->account : api->accounts.strangers;
     struct vd_lane *lane = vd_account_lane(account, i);
-    bool over = c->account && vd_exchange_charge(x, account, rank_of((enum vd_rank)c->rank, x));
+    bool over = c->account && !is_head &&
+                vd_exchange_charge(x, account, rank_of((enum vd_rank)c->rank, x));
     if (vd_turnstile_enter(turnstile, lane)) {
-        admit(api, i, x, over ? account : NULL);
+        if (is_head)
+            judge_head(api, x);
+        else
+            admit(api, i, x, over ? account : NULL);
         vd_turnstile_leave(turnstile, lane);
         if (c->account && c->account != account)
             vd_turnstile_meet(turnstile, lane, vd_account_lane(c->account, i));
         return;
     }
     struct waiting *w = VD_NEW(struct waiting);
-    *w = (struct waiting){
-        .chore.run = on_turn, .api = api, .x = x, .account = vd_account_ref(account), .over = over};
+    *w = (struct waiting){.chore.run = on_turn,
+                          .api = api,
+                          .x = x,
+                          .account = vd_account_ref(account),
+                          .over = over,
+                          .is_head = is_head};
     x->ops = &waiting_ops;
     x->arg = w;
     vd_turnstile_wait(turnstile, lane, &w->chore);
+}
+
+void vd_api_admit(struct vd_api *api, size_t i, struct vd_exchange *x)
+{
+    take_turn(api, i, x, true);
+}
+
+void vd_api_handle(struct vd_api *api, size_t i, struct vd_exchange *x)
+{
+    take_turn(api, i, x, false);
 }
 
 void vd_api_drain(struct vd_api *api, size_t i, uint64_t spread_ms)

@@ -49,6 +49,10 @@ void vd_api_finished(struct vd_api *api, size_t i, struct vd_exchange *x, bool l
 /* Whether the request comes with a credential that is good. */
 bool vd_api_knows(struct vd_api *api, struct vd_exchange *x);
 
+/* Judges the head of a request of loop i whose body has not come, or is large, when it is its
+ * user's turn: asks for the body, or answers. */
+void vd_api_admit(struct vd_api *api, size_t i, struct vd_exchange *x);
+
 /* Answers a request of loop i, when it is its user's turn. */
 void vd_api_handle(struct vd_api *api, size_t i, struct vd_exchange *x);
 

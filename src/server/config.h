@@ -55,9 +55,11 @@ struct vd_config {
     uint64_t limits_user_requests;
     uint64_t limits_user_watches;
     uint64_t limits_user_queued_bytes;
+    uint64_t limits_user_body_bytes;
     uint64_t limits_requests;
     uint64_t limits_watches;
     uint64_t limits_queued_bytes;
+    uint64_t limits_body_bytes;
     const char *kubernetes_version;
     int log_level;            /* enum vd_log_level */
     int log_format;           /* enum vd_log_format, or VD_CONFIG_LOG_AUTO */

@@ -85,6 +85,15 @@ static void handle(struct vd_http_service *service, struct vd_exchange *x)
     vd_api_handle(&server->api, service->loop->index, x);
 }
 
+/* The same for a request whose body has not come, or is large: health needs none. */
+static void admit(struct vd_http_service *service, struct vd_exchange *x)
+{
+    struct server *server = service->arg;
+    if (server->config->anonymous_health && vd_health_answer(&server->health, x))
+        return;
+    vd_api_admit(&server->api, service->loop->index, x);
+}
+
 static void refused(struct vd_http_service *service, struct vd_exchange *x, unsigned status,
                     const char *why)
 {
@@ -163,6 +172,7 @@ static int make_loops(struct server *s, struct vd_error *error)
         struct vd_http_service *service = &s->services[i];
         vd_http_service_init(service, &s->workers[i].loop); /* its hook sends */
         vd_api_follow(&s->api, i);
+        service->admit = admit;
         service->handle = handle;
         service->refused = refused;
         service->finished = finished;
@@ -171,6 +181,7 @@ static int make_loops(struct server *s, struct vd_error *error)
         service->streams_max = (uint32_t)s->config->http2_streams;
         service->turnstile = vd_api_turnstile(&s->api, i);
         service->strangers_max = (VD_HTTP_STRANGERS_MAX + s->n - 1) / s->n;
+        service->strangers_len_max = VD_HTTP_STRANGERS_LEN_MAX / s->n;
     }
     return code;
 }

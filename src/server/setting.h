@@ -56,7 +56,7 @@ struct vd_config_list {
     size_t n;
 };
 
-enum { VD_SETTINGS_N = 35, VD_SETTING_NAME_MAX = 48 };
+enum { VD_SETTINGS_N = 37, VD_SETTING_NAME_MAX = 48 };
 
 /* Those of one group, like watch.*, stand together. */
 extern const struct vd_setting vd_settings[VD_SETTINGS_N];

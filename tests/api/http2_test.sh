@@ -45,8 +45,17 @@ gets_nghttp() { nghttp "$@" "$http/readyz" >nghttp.out 2>&1 && grep -q -x ok ngh
 tap "nghttp" gets_nghttp
 tap "nghttp with small windows" gets_nghttp -w 4 -W 4
 tap "nghttp with padding and a body that goes on" gets_nghttp -b 100 --continuation
-tap "a body that the client waits with" sh -c "printf x >body; nghttp -v -d body --expect-continue \
-    '$http/readyz' | grep -q ':status: 100'"
+printf x >body
+token=$("$vedette" token create --data data --user somebody)
+# waits_with TEXT ARGUMENT...: what nghttp, whose body waits to be asked for, is told first.
+waits_with() {
+    waits_text=$1
+    shift
+    nghttp -v -d body --expect-continue "$@" "$http/readyz" >nghttp.out 2>&1
+    [ "$(grep -m 1 -o ':status: [0-9]*' nghttp.out)" = ":status: $waits_text" ]
+}
+tap "a body that the client waits with" waits_with 100 -H "authorization: Bearer $token"
+tap "of somebody who is not known is not asked for" waits_with 401
 head -c 5000000 /dev/zero >large
 # too_large ARGUMENT...: curl finds out why, although it is still sending.
 too_large() {
