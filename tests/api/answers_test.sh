@@ -135,6 +135,63 @@ tap "one that can" has '"items":[' "$maps?limit=1&continue=$(token default/a)"
 tap "of all namespaces, too" has '"items":[' "/api/v1/configmaps?limit=1&continue=$(token zz/a)"
 tap "and of those without one" has '"items":[' "/api/v1/namespaces?limit=1&continue=$(token /a)"
 
+# of_swagger PYTHON: true of the OpenAPI document `d`, version 2.
+of_swagger() { admin /openapi/v2 -o swagger.json && python3 -c "
+import json
+d = json.load(open('swagger.json'))
+schemas = d['definitions']
+widget, bag = schemas['com.example.v1.Widget'], schemas['com.example.v1.Bag']
+assert ($1)
+"; }
+# of_v3 PYTHON: true of `d`, that of version 3 for example.com/v1.
+of_v3() { admin /openapi/v3/apis/example.com/v1 -o v3.json && python3 -c "
+import json
+schemas = json.load(open('v3.json'))['components']['schemas']
+widget, bag = schemas['com.example.v1.Widget'], schemas['com.example.v1.Bag']
+assert ($1)
+"; }
+# watches_by_document: each watch that the document has for ConfigMaps and namespaces is served.
+watches_by_document() {
+    of_swagger "[print(p) for p in d['paths'] if '/api/v1/watch/' in p
+        and ('configmaps' in p or 'watch/namespaces' in p and 'space}' not in p)] and True" |
+        sed -e 's/{namespace}/default/' -e 's|maps/{name}|maps/kube-root-ca.crt|' \
+            -e 's/{name}/default/' >paths
+    [ "$(wc -l <paths)" -eq 5 ] || { cat paths; return 1; }
+    while read -r watches_path; do
+        has '"type":"ADDED"' "$watches_path?timeoutSeconds=1" || return 1
+    done <paths
+}
+tap "OpenAPI has the old watches, which are served" watches_by_document
+tap "a watch of a list, its operation" of_swagger \
+    "(lambda o: (o['operationId'], o['x-kubernetes-action'], o['responses']['200']['schema']))(
+    d['paths']['/api/v1/watch/namespaces/{namespace}/configmaps']['get']) ==
+    ('watchCoreV1NamespacedConfigMapList', 'watchlist',
+    {'\$ref': '#/definitions/io.k8s.apimachinery.pkg.apis.meta.v1.WatchEvent'})"
+tap "of an object" of_swagger "(lambda o: (o['operationId'], o['x-kubernetes-action']))(
+    d['paths']['/api/v1/watch/namespaces/{namespace}/configmaps/{name}']['get']) ==
+    ('watchCoreV1NamespacedConfigMap', 'watch')"
+tap "of all namespaces" of_swagger "d['paths']['/api/v1/watch/configmaps']['get']['operationId'] ==
+    'watchCoreV1ConfigMapListForAllNamespaces'"
+tap "every operation has an id of its own" of_swagger "(lambda ids: len(ids) == len(set(ids)))(
+    [o['operationId'] for p in d['paths'].values() for m, o in p.items() if m != 'parameters'])"
+tap "definitions have none, as in Kubernetes" of_swagger \
+    "not [p for p in d['paths'] if 'watch' in p and 'example.com' in p]"
+tap "what keeps unknown fields is a bare object" of_swagger \
+    "sorted(bag) == ['type', 'x-kubernetes-group-version-kind'] and bag['type'] == 'object'"
+tap "in version 3 it is whole" of_v3 \
+    "bag['description'] == 'A bag.' and 'spec' in bag['properties']"
+for of in of_swagger of_v3; do
+    tap "$of: selectable fields" $of \
+        "widget['x-kubernetes-selectable-fields'] == [{'fieldPath': 'spec.color'}]"
+    tap "$of: apiVersion" $of "widget['properties']['apiVersion']['description'].startswith(
+        'APIVersion defines the versioned schema of this representation of an object. ')"
+    tap "$of: kind" $of "widget['properties']['kind']['description'].endswith(
+        'api-conventions.md#types-kinds')"
+    tap "$of: metadata" $of "widget['properties']['metadata']['description'] ==
+        'Standard object\\'s metadata. More info: https://git.k8s.io/community/contributors/devel/'
+        'sig-architecture/api-conventions.md#metadata'"
+done
+
 for path in "$maps?watch=1" /api/v1/watch/configmaps "$maps" /healthz /zebra; do
     tap "a WebSocket at $path" upgrades "$path"
 done
