@@ -19,12 +19,9 @@ void vd_initial_end_write(struct vd_buf *out, const struct vd_kind *kind,
 {
     struct vd_buf list = {0};
     vd_buf_add_text(out, "{\"k8s.io/initial-events-end\":\"true\"");
-    if (output->form != VD_OUTPUT_TABLE) {
-        list_write(&list, kind, output);
-        vd_buf_add_text(out, ",\"kubernetes.io/initial-events-list-blueprint\":\"");
-        vd_base64_encode(out, vd_buf_slice(&list), VD_BASE64_STANDARD);
-        vd_buf_add_char(out, '"');
-    }
-    vd_buf_add_char(out, '}');
+    list_write(&list, kind, output);
+    vd_buf_add_text(out, ",\"kubernetes.io/initial-events-list-blueprint\":\"");
+    vd_base64_encode(out, vd_buf_slice(&list), VD_BASE64_STANDARD);
+    vd_buf_add_text(out, "\"}");
     vd_buf_release(&list);
 }

@@ -10,7 +10,7 @@
 #include "kinds/kind.h"
 #include "kube/output.h"
 
-/* Adds {"k8s.io/initial-events-end":"true",...}. Kubernetes has no list for a Table. */
+/* Adds {"k8s.io/initial-events-end":"true",...}. The output is not one of Tables. */
 void vd_initial_end_write(struct vd_buf *out, const struct vd_kind *kind,
                           const struct vd_kube_output *output);
 

@@ -44,6 +44,12 @@ struct vd_key vd_call_key(const struct vd_call *call)
                            call->target.name};
 }
 
+struct vd_continue_scope vd_call_continue_scope(const struct vd_call *call)
+{
+    return (struct vd_continue_scope){call->kind->namespaced,
+                                      call->kind->namespaced ? call->target.space : VD_SLICE("")};
+}
+
 /* What a watch leaves behind would otherwise lie between the holes of calls that were freed; and
  * what a call needs is too large for the heap to have it at hand. */
 struct vd_call *vd_call_new(struct vd_kube_loop *l)
@@ -230,9 +236,10 @@ void vd_call_reply_object(struct vd_call *call, unsigned status, struct vd_slice
     if (call->scales)
         object = vd_scale_of(call->kind, object, &call->arena);
     vd_audit_object(vd_record_audit(call), object);
-    struct vd_table *table = call->output.form == VD_OUTPUT_TABLE
-                                 ? vd_tables_get(call->kube->tables, call->kinds, call->kind)
-                                 : NULL;
+    struct vd_table *table = NULL;
+    if (call->output.form == VD_OUTPUT_TABLE)
+        table = call->scales ? vd_table_new_scale()
+                             : vd_tables_get(call->kube->tables, call->kinds, call->kind);
     struct vd_kube_output_source source = {
         .table = table,
         .now_ms = vd_clock_wall_ms(call->kube->clock),

@@ -8,6 +8,7 @@
 #ifndef VD_KUBE_CALL_H
 #define VD_KUBE_CALL_H
 
+#include "kube/continue_token.h"
 #include "kube/kube.h"
 #include "kube/list_options.h"
 #include "kube/output.h"
@@ -97,6 +98,9 @@ struct vd_status_target vd_call_about(const struct vd_call *call);
 
 /* The object that the target names. */
 struct vd_key vd_call_key(const struct vd_call *call);
+
+/* What a continue token of the target's list may say. */
+struct vd_continue_scope vd_call_continue_scope(const struct vd_call *call);
 
 /* 403 for what was asked for; in the arena. */
 struct vd_status vd_access_status(struct vd_arena *arena, const struct vd_access *access,

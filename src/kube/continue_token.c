@@ -2,6 +2,7 @@
 #include "kube/continue_token.h"
 
 #include "base/base64.h"
+#include "store/key.h"
 #include "json/parse.h"
 #include "json/write.h"
 
@@ -27,7 +28,24 @@ static int bad(struct vd_error *error)
                         "this server gave");
 }
 
-int vd_continue_token_read(struct vd_arena *arena, struct vd_slice token, uint64_t *revision,
+static bool is_dots(struct vd_slice part)
+{
+    return vd_slice_is(part, ".") || vd_slice_is(part, "..");
+}
+
+/* Whether it is the path of an object that the list could have shown. */
+static bool is_start(struct vd_slice path, struct vd_continue_scope scope)
+{
+    struct vd_slice name = path, space;
+    if (!vd_slice_cut(&name, '/', &space) || !name.p)
+        return false;
+    struct vd_key key = {VD_SLICE("any"), space, name};
+    return (space.n != 0) == scope.namespaced && !vd_key_check(&key, NULL) && !is_dots(space) &&
+           !is_dots(name) && (!scope.space.n || vd_slice_eq(space, scope.space));
+}
+
+int vd_continue_token_read(struct vd_arena *arena, struct vd_slice token,
+                           struct vd_continue_scope scope, uint64_t *revision,
                            struct vd_slice *after, struct vd_error *error)
 {
     struct vd_buf bytes = {0};
@@ -44,5 +62,5 @@ int vd_continue_token_read(struct vd_arena *arena, struct vd_slice token, uint64
         return code;
     *revision = rv > 0 ? (uint64_t)rv : 0;
     *after = vd_json_text(vd_json_get(doc, VD_SLICE("start")));
-    return after->n ? VD_OK : bad(error);
+    return is_start(*after, scope) ? VD_OK : bad(error);
 }

@@ -14,8 +14,16 @@
 
 void vd_continue_token_write(struct vd_buf *out, uint64_t revision, struct vd_slice after);
 
-/* *after is in the arena. VD_ERR_INVALID: not one of ours. */
-int vd_continue_token_read(struct vd_arena *arena, struct vd_slice token, uint64_t *revision,
+/* Of what a list is: where its tokens can start. */
+struct vd_continue_scope {
+    bool namespaced;
+    struct vd_slice space; /* empty: all namespaces */
+};
+
+/* *after is in the arena. VD_ERR_INVALID: not one of ours, or no object that the list could have
+ * shown is where it starts. */
+int vd_continue_token_read(struct vd_arena *arena, struct vd_slice token,
+                           struct vd_continue_scope scope, uint64_t *revision,
                            struct vd_slice *after, struct vd_error *error) VD_MUST_USE;
 
 #endif

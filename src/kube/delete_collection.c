@@ -305,7 +305,8 @@ static int open_snapshot(struct clearing *c, const struct vd_list_options *o,
     uint64_t revision = 0;
     int code = VD_OK;
     if (o->continue_token.n)
-        code = vd_continue_token_read(&call->arena, o->continue_token, &revision, &after, error);
+        code = vd_continue_token_read(&call->arena, o->continue_token, vd_call_continue_scope(call),
+                                      &revision, &after, error);
     if (call->kind->namespaced && call->target.space.n)
         vd_buf_addf(&prefix, "%.*s/", VD_FMT(call->target.space));
     if (!code)

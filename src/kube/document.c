@@ -49,6 +49,7 @@ static void reply_document(struct vd_call *call, const struct vd_document *d)
     struct vd_http_field fields[] = {
         {VD_SLICE("ETag"), d->etag},
         {VD_SLICE("Vary"), VD_SLICE("Accept")},
+        {VD_SLICE("Cache-Control"), VD_SLICE("no-cache, private")},
         {VD_SLICE("Location"), vd_buf_slice(&place)},
     };
     vd_exchange_respond(call->x,
@@ -58,7 +59,7 @@ static void reply_document(struct vd_call *call, const struct vd_document *d)
                                               : 200,
                             .content_type = moved || fresh ? VD_SLICE("") : d->content_type,
                             .fields = fields,
-                            .fields_n = moved ? 3 : 2,
+                            .fields_n = moved ? 4 : 3,
                             .shared = moved || fresh ? NULL : view_of(d->body),
                         });
     vd_buf_release(&place);
@@ -200,8 +201,12 @@ bool vd_call_document(struct vd_call *call)
         if (vd_accept_add(&accept, value, NULL))
             break;
     if (!vd_document_form_of(path, &accept, &call->arena, &form)) {
-        struct vd_status status = vd_status_not_acceptable(&call->arena,
-                                                           VD_SLICE("application/json"));
+        struct vd_status status = vd_status_not_acceptable(
+            &call->arena,
+            vd_slice_starts_with(path, VD_SLICE("/openapi/"))
+                ? VD_SLICE("application/json")
+                : VD_SLICE(
+                      "application/json, application/yaml, application/vnd.kubernetes.protobuf"));
         vd_call_reply_status(call, &status);
         return true;
     }

@@ -9,6 +9,7 @@
  */
 #include "kube/documents.h"
 
+#include <assert.h>
 #include <openssl/sha.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -19,7 +20,9 @@
 #include "kube/openapi_proto.h"
 #include "kube/openapi_v2.h"
 #include "kube/openapi_v3.h"
+#include "json/parse.h"
 #include "json/write.h"
+#include "json/yaml_write.h"
 
 struct vd_documents {
     struct vd_slice server_version;
@@ -121,18 +124,25 @@ static bool param_is(const struct vd_media_type *range, const char *name, struct
     return vd_media_type_param(range, vd_slice_of(name), a, &found) && vd_slice_is(found, value);
 }
 
-/* Whether the range asks for JSON as it is, or for one of the aggregated lists. */
-static bool discovery_form(const struct vd_media_type *range, struct vd_arena *a,
+static bool has_param(const struct vd_media_type *range, const char *name, struct vd_arena *a)
+{
+    struct vd_slice value;
+    return vd_media_type_param(range, vd_slice_of(name), a, &value);
+}
+
+/* Whether the range asks for JSON or YAML as it is, or for one of the aggregated lists, which /api
+ * and /apis alone have. */
+static bool discovery_form(const struct vd_media_type *range, bool aggregated, struct vd_arena *a,
                            enum vd_document_form *form)
 {
-    struct vd_slice as;
-    if (!vd_media_type_takes(range, VD_SLICE("application"), VD_SLICE("json")))
+    bool json = vd_media_type_takes(range, VD_SLICE("application"), VD_SLICE("json"));
+    if (!json && !vd_media_type_is(range, VD_SLICE("application"), VD_SLICE("yaml")))
         return false;
-    if (!vd_media_type_param(range, VD_SLICE("as"), a, &as)) {
-        *form = VD_DOCUMENT_JSON;
+    if (!has_param(range, "as", a) && !has_param(range, "g", a) && !has_param(range, "v", a)) {
+        *form = json ? VD_DOCUMENT_JSON : VD_DOCUMENT_YAML;
         return true;
     }
-    if (!vd_slice_is(as, "APIGroupDiscoveryList") ||
+    if (!json || !aggregated || !param_is(range, "as", a, "APIGroupDiscoveryList") ||
         !param_is(range, "g", a, "apidiscovery.k8s.io"))
         return false;
     *form = param_is(range, "v", a, "v2") ? VD_DOCUMENT_AGGREGATED : VD_DOCUMENT_AGGREGATED_V2BETA1;
@@ -145,6 +155,17 @@ static bool is_openapi_protobuf(const struct vd_media_type *range)
     return vd_slice_is(range->type, "application") &&
            (vd_slice_is(range->subtype, "com.github.proto-openapi.spec.v2@v1.0+protobuf") ||
             vd_slice_is(range->subtype, "com.github.proto-openapi.spec.v2.v1.0+protobuf"));
+}
+
+/* A client of Kubernetes' protobuf goes by the answer's Content-Type, and gets JSON. */
+static bool takes_only_protobuf(const struct vd_accept *accept, struct vd_arena *a)
+{
+    for (size_t i = 0; i < accept->n; i++)
+        if (accept->ranges[i].quality && !has_param(&accept->ranges[i], "as", a) &&
+            vd_media_type_is(&accept->ranges[i], VD_SLICE("application"),
+                             VD_SLICE("vnd.kubernetes.protobuf")))
+            return true;
+    return false;
 }
 
 static bool plain_form(const struct vd_media_type *range, enum vd_document_form *form)
@@ -163,12 +184,16 @@ bool vd_document_form_of(struct vd_slice path, const struct vd_accept *accept, s
         const struct vd_media_type *range = &accept->ranges[i];
         if (!range->quality)
             continue;
-        if (what == API || what == APIS)
-            ok = discovery_form(range, a, &found);
+        if (what <= RESOURCES)
+            ok = discovery_form(range, what == API || what == APIS, a, &found);
         else if (what == OPENAPI_V2 && is_openapi_protobuf(range))
             ok = (found = VD_DOCUMENT_PROTOBUF, true);
         else
             ok = plain_form(range, &found);
+    }
+    if (!ok && what <= RESOURCES && takes_only_protobuf(accept, a)) {
+        found = VD_DOCUMENT_JSON;
+        ok = true;
     }
     if (ok)
         *form = found;
@@ -212,7 +237,7 @@ static bool write_discovery(struct vd_buf *out, const struct vd_kind_set *set,
 {
     struct vd_discovery_aggregate aggregate = {.core = q->what == API,
                                                .v2beta1 = form == VD_DOCUMENT_AGGREGATED_V2BETA1};
-    if (form != VD_DOCUMENT_JSON)
+    if (form == VD_DOCUMENT_AGGREGATED || form == VD_DOCUMENT_AGGREGATED_V2BETA1)
         vd_discovery_write_aggregate(out, set, aggregate);
     else if (q->what == API)
         vd_discovery_write_versions(out);
@@ -248,11 +273,26 @@ static bool write_body(struct vd_buf *out, struct vd_documents *documents,
     return false;
 }
 
+/* Discovery was written to `out` as JSON, and becomes YAML. */
+static void turn_to_yaml(struct vd_buf *out)
+{
+    struct vd_arena arena = {0};
+    struct vd_json *document = NULL;
+    int code = vd_json_parse_copy(&arena, vd_buf_slice(out), NULL, &document, NULL);
+    assert(code == VD_OK); /* it was written here */
+    (void)code;
+    vd_buf_reset(out);
+    vd_yaml_write(out, document);
+    vd_arena_release(&arena);
+}
+
 static bool has_form(enum what what, enum vd_document_form form)
 {
     switch (form) {
     case VD_DOCUMENT_JSON:
         return true;
+    case VD_DOCUMENT_YAML:
+        return what <= RESOURCES;
     case VD_DOCUMENT_AGGREGATED:
     case VD_DOCUMENT_AGGREGATED_V2BETA1:
         return what == API || what == APIS;
@@ -267,6 +307,8 @@ static struct vd_slice content_type(enum vd_document_form form)
     switch (form) {
     case VD_DOCUMENT_JSON:
         break;
+    case VD_DOCUMENT_YAML:
+        return VD_SLICE("application/yaml");
     case VD_DOCUMENT_AGGREGATED:
         return VD_SLICE(VD_DISCOVERY_V2_TYPE);
     case VD_DOCUMENT_AGGREGATED_V2BETA1:
@@ -412,6 +454,8 @@ static struct vd_document *get(struct vd_documents *documents, const struct vd_k
     if (document) {
         vd_document_ref(document);
     } else if (write_body(&body, documents, set, q, form)) {
+        if (form == VD_DOCUMENT_YAML)
+            turn_to_yaml(&body);
         document = document_new(vd_buf_slice(&key), vd_buf_slice(&body), form);
         keep_kinds(document, set, q);
         if (newest)

@@ -35,6 +35,7 @@ struct vd_documents;
 
 enum vd_document_form {
     VD_DOCUMENT_JSON,
+    VD_DOCUMENT_YAML,               /* of discovery that is not aggregated */
     VD_DOCUMENT_AGGREGATED,         /* of /api and /apis */
     VD_DOCUMENT_AGGREGATED_V2BETA1, /* the same as 1.26 to 1.29 want it */
     VD_DOCUMENT_PROTOBUF,           /* of /openapi/v2 */

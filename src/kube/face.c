@@ -91,6 +91,7 @@ static bool negotiate(struct vd_call *call)
                  : verb == VD_VERB_LIST || verb == VD_VERB_DELETECOLLECTION ? VD_OUTPUT_OF_LIST
                                                                             : VD_OUTPUT_OF_OBJECT,
         .no_protobuf = call->kind && !call->kind->builtin,
+        .no_table = verb == VD_VERB_WATCH && vd_query_is_watch_list(&call->query),
     };
     int code = vd_kube_output_negotiate(&call->output, &request, &call->arena, &error);
     if (!code)
@@ -213,11 +214,47 @@ static void reply_not_found(struct vd_call *call)
     vd_call_reply_status(call, &status);
 }
 
-/* A Scale has no columns of its own. */
+/* Whether the path is one of a version that has built-in kinds. */
+static bool is_of_builtin_version(const struct vd_call *call)
+{
+    size_t n;
+    struct vd_kind *const *kinds = vd_kind_set_all(call->kinds, &n);
+    for (size_t i = 0; i < n; i++)
+        if (kinds[i]->builtin && vd_slice_eq(kinds[i]->group, call->target.group) &&
+            vd_slice_eq(kinds[i]->version, call->target.version))
+            return true;
+    return false;
+}
+
+/*
+ * 404 for what is not there. Kubernetes answers in three ways: its own groups know their paths and
+ * say so with a Status; an object of a definition without that subresource is not found; any other
+ * path is nobody's.
+ */
+static void reply_no_resource(struct vd_call *call)
+{
+    struct vd_status status;
+    if (call->kind && !call->kind->builtin && call->target.subresource.n) {
+        reply_not_found(call);
+    } else if (is_of_builtin_version(call)) {
+        status = vd_status_no_resource(&call->arena);
+        vd_call_reply_status(call, &status);
+    } else {
+        vd_call_reply_no_path(call);
+    }
+}
+
+/* Kubernetes' own kinds have the path of all namespaces, for reading; those of definitions have it
+ * for nothing else, which makes a write there a path that is nobody's. */
+static bool is_write_to_all_spaces(const struct vd_call *call)
+{
+    const struct vd_target *t = &call->target;
+    return !call->kind->builtin && call->kind->namespaced && !t->in_space && !t->name.n &&
+           !(t->verb & (VD_VERB_LIST | VD_VERB_WATCH));
+}
+
 static void serve_scale(struct vd_call *call)
 {
-    if (call->output.form == VD_OUTPUT_TABLE)
-        call->output.form = VD_OUTPUT_PLAIN;
     if (call->target.verb == VD_VERB_GET)
         vd_call_scale_get(call);
     else if (call->target.verb == VD_VERB_UPDATE)
@@ -232,6 +269,8 @@ static void serve(struct vd_call *call)
     struct vd_slice sub = call->target.subresource;
     uint32_t verbs = verbs_here(call);
     if (!is_in_place(call) || (sub.n && (!verbs || call->target.old_watch))) {
+        reply_no_resource(call);
+    } else if (is_write_to_all_spaces(call)) {
         vd_call_reply_no_path(call);
     } else if (!(verbs & verb)) {
         reply_no_such_method(call);
@@ -244,7 +283,7 @@ static void serve(struct vd_call *call)
     } else if (vd_slice_is(sub, "scale")) {
         serve_scale(call);
     } else if (sub.n && !vd_slice_is(sub, "status") && !vd_slice_is(sub, "finalize")) {
-        vd_call_reply_no_path(call);
+        reply_no_resource(call);
     } else if (verb == VD_VERB_CREATE && call->kind->terminating) {
         vd_call_reply_terminating(call);
     } else if (verb == VD_VERB_GET) {
@@ -291,5 +330,5 @@ void vd_kube_handle(struct vd_kube_loop *l, struct vd_exchange *x, struct vd_use
     if (call->kind)
         serve(call);
     else if (!vd_call_document(call))
-        vd_call_reply_no_path(call);
+        reply_no_resource(call);
 }

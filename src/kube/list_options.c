@@ -43,6 +43,20 @@ int vd_version_parse(const struct vd_url_query *query, bool *given, uint64_t *ou
     return VD_OK;
 }
 
+bool vd_query_is_watch_list(const struct vd_url_query *query)
+{
+    struct vd_slice match = VD_SLICE(""), version = VD_SLICE("");
+    bool bookmarks, initial;
+    vd_query_flag(query, VD_SLICE("allowWatchBookmarks"), &bookmarks);
+    if (!bookmarks || vd_query_flag(query, VD_SLICE("sendInitialEvents"), &initial))
+        return bookmarks && initial;
+    if (!vd_url_query_find(query, VD_SLICE("resourceVersionMatch"), &match))
+        match = VD_SLICE("");
+    if (!vd_url_query_find(query, VD_SLICE("resourceVersion"), &version))
+        version = VD_SLICE("");
+    return !match.n && (!version.n || vd_slice_is(version, "0"));
+}
+
 static int parse_selectors(const struct vd_url_query *query, struct vd_list_options *o,
                            struct vd_error *error)
 {

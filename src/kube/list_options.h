@@ -38,6 +38,11 @@ struct vd_list_options {
 int vd_list_options_parse(struct vd_list_options *out, const struct vd_url_query *query, bool watch,
                           struct vd_error *error) VD_MUST_USE;
 
+/* Whether a watch is told where its initial events end: it takes bookmarks, and begins with all
+ * there is, because it says so or because it does not say where to begin. Kubernetes 1.32 has no
+ * Tables for such a watch: a client would look for the end in the Table and not in its rows. */
+bool vd_query_is_watch_list(const struct vd_url_query *query);
+
 /* The resourceVersion that is asked for; 0 when none is given. VD_ERR_INVALID. */
 int vd_version_parse(const struct vd_url_query *query, bool *given, uint64_t *out,
                      struct vd_error *error) VD_MUST_USE;

@@ -6,6 +6,9 @@
  *     /api/v1/namespaces/{namespace}/configmaps         list, create, delete all
  *     /api/v1/namespaces/{namespace}/configmaps/{name}  read, replace, patch, delete
  *     /api/v1/namespaces/{name}/status                  read, replace, patch
+ *     /api/v1/watch/namespaces/{namespace}/configmaps   the old form of a watch
+ *
+ * Kubernetes names the old watches of its own kinds, and not those of definitions.
  *
  * kubectl takes any PATCH of a kind for the answer to "does it know dryRun",
  * so those of subresources have the same parameters. Parameters stand in full
@@ -51,7 +54,7 @@ static const struct parameter {
 };
 
 enum body { BODY_NONE, BODY_SELF, BODY_PATCH, BODY_DELETE };
-enum answer { ANSWER_SELF, ANSWER_LIST, ANSWER_STATUS };
+enum answer { ANSWER_SELF, ANSWER_LIST, ANSWER_STATUS, ANSWER_EVENT };
 
 static const struct operation {
     enum vd_verb verb;
@@ -73,6 +76,12 @@ static const struct operation {
      ANSWER_STATUS},
     {VD_VERB_PATCH, true, "patch", "patch", "patch", "partially update the specified ",
      P_WRITE | P_PATCH, BODY_PATCH, ANSWER_SELF},
+    {VD_VERB_WATCH, false, "get", "watchlist", "watch",
+     "deprecated, use the parameter watch of a list: watch all objects of kind ", P_SELECT | P_LIST,
+     BODY_NONE, ANSWER_EVENT},
+    {VD_VERB_WATCH, true, "get", "watch", "watch",
+     "deprecated, use the parameters watch and fieldSelector of a list: watch the specified ",
+     P_SELECT | P_LIST, BODY_NONE, ANSWER_EVENT},
 };
 
 /* kubectl apply sends a strategic merge patch to any kind that says it takes one. */
@@ -92,6 +101,7 @@ struct place {
     const struct vd_kind *kind;
     bool in_namespace;
     bool named;
+    bool watch; /* below /watch/ */
     uint32_t verbs;
     /* What is sent and answered. */
     struct vd_slice subresource, group, version, kind_name, schema;
@@ -198,6 +208,8 @@ static struct vd_json *responses_of(const struct place *at, const struct operati
     struct vd_slice schema = at->schema;
     if (op->answer == ANSWER_STATUS)
         schema = VD_SLICE(VD_OPENAPI_STATUS);
+    if (op->answer == ANSWER_EVENT)
+        schema = VD_SLICE(VD_OPENAPI_WATCH_EVENT);
     if (op->answer == ANSWER_LIST)
         schema = vd_openapi_schema_name(a, at->kind, at->kind->list_kind);
     add_response(a, responses, "200", "OK", schema);
@@ -239,6 +251,8 @@ static struct vd_slice operation_id(const struct place *at, const struct operati
     if (at->in_namespace)
         vd_buf_add_text(&id, "Namespaced");
     vd_buf_add_slice(&id, at->kind->kind);
+    if (at->watch && !at->named)
+        vd_buf_add_text(&id, "List");
     add_camel(&id, at->subresource);
     if (at->kind->namespaced && !at->in_namespace)
         vd_buf_add_text(&id, "ForAllNamespaces");
@@ -274,6 +288,8 @@ static struct vd_slice path_of(const struct place *at)
     struct vd_buf path = {0};
     vd_buf_addf(&path, "%s/%.*s", at->kind->group.n ? "/apis" : "/api",
                 VD_FMT(at->kind->api_version));
+    if (at->watch)
+        vd_buf_add_text(&path, "/watch");
     if (at->in_namespace)
         vd_buf_add_text(&path, "/namespaces/{namespace}");
     vd_buf_addf(&path, "/%.*s%s", VD_FMT(at->kind->plural), at->named ? "/{name}" : "");
@@ -285,7 +301,8 @@ static struct vd_slice path_of(const struct place *at)
 /* A subresource is created under the name of its object. */
 static bool is_here(const struct place *at, const struct operation *op)
 {
-    return (at->verbs & op->verb) && (at->subresource.n || at->named == op->named);
+    return (at->verbs & op->verb) && at->watch == (op->verb == VD_VERB_WATCH) &&
+           (at->subresource.n || at->named == op->named);
 }
 
 static void add_path(struct vd_json *paths, const struct place *at)
@@ -319,6 +336,21 @@ static void add_subresource(struct vd_json *paths, const struct place *object,
     add_path(paths, &at);
 }
 
+/* `all` is the place of all objects of the kind, in whatever namespace. */
+static void add_watches(struct vd_json *paths, const struct place *all)
+{
+    struct place at = *all;
+    at.verbs = VD_VERB_WATCH & at.kind->verbs;
+    at.watch = true;
+    add_path(paths, &at);
+    if (at.kind->namespaced) {
+        at.in_namespace = true;
+        add_path(paths, &at);
+    }
+    at.named = true;
+    add_path(paths, &at);
+}
+
 void vd_openapi_add_paths(struct vd_arena *a, struct vd_json *paths, const struct vd_kind_set *set,
                           const struct vd_kind *kind)
 {
@@ -330,6 +362,8 @@ void vd_openapi_add_paths(struct vd_arena *a, struct vd_json *paths, const struc
                        .version = kind->version,
                        .kind_name = kind->kind,
                        .schema = vd_openapi_schema_name(a, kind, kind->kind)};
+    if (kind->builtin)
+        add_watches(paths, &at);
     if (kind->namespaced) {
         at.verbs &= kind->verbs;
         add_path(paths, &at);

@@ -78,9 +78,43 @@ static const char SCALE[] =
       "\"selector\":{\"description\":\"The label selector of the replicas.\",\"type\":"
       "\"string\"}}}}}";
 
+static const char WATCH_EVENT[] =
+    "{\"description\":\"One event of a watch.\",\"type\":\"object\","
+    "\"required\":[\"type\",\"object\"],\"properties\":{"
+    "\"type\":{\"description\":\"ADDED, MODIFIED, DELETED, BOOKMARK or ERROR.\",\"type\":"
+    "\"string\"},"
+    "\"object\":{\"description\":\"What it is about: the object as it is now, or last was; of an "
+    "ERROR, a Status.\",\"type\":\"object\"}}}";
+
 static const char PATCH[] =
     "{\"description\":\"A patch, in the form that the Content-Type names.\",\"type\":\"object\"}";
 /* clang-format on */
+
+/* Of the fields that everything has. */
+struct field_texts {
+    const char *api_version, *kind, *metadata;
+};
+
+/* What kubectl explain shows of objects, in the words of Kubernetes. */
+#define CONVENTIONS                                                                                \
+    "More info: https://git.k8s.io/community/contributors/devel/sig-architecture/"                 \
+    "api-conventions.md#"
+static const struct field_texts OBJECT_TEXTS = {
+    "APIVersion defines the versioned schema of this representation of an object. Servers should "
+    "convert recognized schemas to the latest internal value, and may reject unrecognized "
+    "values. " CONVENTIONS "resources",
+    "Kind is a string value representing the REST resource this object represents. Servers may "
+    "infer this from the endpoint the client submits requests to. Cannot be updated. In "
+    "CamelCase. " CONVENTIONS "types-kinds",
+    "Standard object's metadata. " CONVENTIONS "metadata",
+};
+
+/* Of lists, which nobody has explained: with a thousand kinds there are a thousand of them. */
+static const struct field_texts LIST_TEXTS = {
+    "The version of this object's schema: group/version.",
+    "The kind of this object. It never changes.",
+    "What every list has.",
+};
 
 /* The text is part of the program, so it is right. */
 static struct vd_json *literal(struct vd_arena *a, const char *text)
@@ -196,12 +230,11 @@ static struct vd_json *resource_properties(struct vd_arena *a, const struct vd_j
                                            const char *meta)
 {
     struct vd_json *properties = vd_json_object(a);
-    add_string_property(a, properties, "apiVersion",
-                        "The version of this object's schema: group/version.");
-    add_string_property(a, properties, "kind", "The kind of this object. It never changes.");
-    vd_json_add_ref(
-        properties, VD_SLICE("metadata"),
-        described_ref(a, "What every object has: its name, labels and versions.", meta));
+    bool list = vd_slice_is(vd_slice_of(meta), VD_OPENAPI_LIST_META);
+    const struct field_texts *texts = list ? &LIST_TEXTS : &OBJECT_TEXTS;
+    add_string_property(a, properties, "apiVersion", texts->api_version);
+    add_string_property(a, properties, "kind", texts->kind);
+    vd_json_add_ref(properties, VD_SLICE("metadata"), described_ref(a, texts->metadata, meta));
     VD_JSON_EACH (property, rest) {
         if (!vd_json_get(properties, vd_json_key(property)))
             vd_json_add_ref(properties, vd_json_key(property), vd_json_clone(a, property));
@@ -234,6 +267,20 @@ static void add_list(struct vd_arena *a, struct vd_json *schemas, const struct v
     vd_json_add_ref(schemas, name, schema);
 }
 
+/* Of definitions, as Kubernetes has it: [{"fieldPath":"spec.color"}]. */
+static void add_selectable(struct vd_arena *a, struct vd_json *schema, const struct vd_kind *kind)
+{
+    struct vd_json *list = vd_json_array(a);
+    if (kind->builtin || !kind->selectable_count)
+        return;
+    for (size_t i = 0; i < kind->selectable_count; i++) {
+        struct vd_json *field = vd_json_object(a);
+        add_text(a, field, "fieldPath", kind->selectable[i].name);
+        vd_json_append(list, field);
+    }
+    vd_json_set(a, schema, VD_SLICE("x-kubernetes-selectable-fields"), list);
+}
+
 void vd_openapi_add_kind(struct vd_arena *a, struct vd_json *schemas, const struct vd_kind *kind)
 {
     struct vd_slice name = vd_openapi_schema_name(a, kind, kind->kind);
@@ -247,6 +294,7 @@ void vd_openapi_add_kind(struct vd_arena *a, struct vd_json *schemas, const stru
         vd_json_set(a, schema, VD_SLICE("x-kubernetes-preserve-unknown-fields"),
                     vd_json_bool(a, true));
     add_gvk_list(a, schema, kind->group, kind->version, kind->kind);
+    add_selectable(a, schema, kind);
     vd_json_add_ref(schemas, name, schema);
     if (kind->verbs & VD_VERB_LIST)
         add_list(a, schemas, kind);
@@ -273,6 +321,11 @@ void vd_openapi_add_shared(struct vd_arena *a, struct vd_json *schemas,
     add_literal(a, schemas, VD_OPENAPI_STATUS, status);
     add_literal(a, schemas, VD_OPENAPI_DELETE_OPTIONS, options);
     add_literal(a, schemas, VD_OPENAPI_PATCH, literal(a, PATCH));
+}
+
+void vd_openapi_add_watch_event(struct vd_arena *a, struct vd_json *schemas)
+{
+    add_literal(a, schemas, VD_OPENAPI_WATCH_EVENT, literal(a, WATCH_EVENT));
 }
 
 void vd_openapi_add_scale(struct vd_arena *a, struct vd_json *schemas)

@@ -22,6 +22,7 @@
 #define VD_OPENAPI_STATUS         VD_OPENAPI_META "Status"
 #define VD_OPENAPI_DELETE_OPTIONS VD_OPENAPI_META "DeleteOptions"
 #define VD_OPENAPI_PATCH          VD_OPENAPI_META "Patch"
+#define VD_OPENAPI_WATCH_EVENT    VD_OPENAPI_META "WatchEvent"
 #define VD_OPENAPI_SCALE          "io.k8s.api.autoscaling.v1.Scale"
 
 /* The name of the schema of `word`: the kind, or its list kind. */
@@ -43,6 +44,9 @@ void vd_openapi_add_kind(struct vd_arena *a, struct vd_json *schemas, const stru
  * schema; NULL stands for any object. */
 void vd_openapi_add_shared(struct vd_arena *a, struct vd_json *schemas,
                            const struct vd_json *metadata);
+
+/* Adds that of the events of a watch. */
+void vd_openapi_add_watch_event(struct vd_arena *a, struct vd_json *schemas);
 
 /* Adds that of Scale. */
 void vd_openapi_add_scale(struct vd_arena *a, struct vd_json *schemas);

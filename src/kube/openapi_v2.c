@@ -6,7 +6,7 @@
  *   anyOf, oneOf, not, other allOf        gone: clients of version 2 refuse them
  *   nullable                              gone, and type, properties and items with it
  *   x-kubernetes-int-or-string            the type goes
- *   x-kubernetes-preserve-unknown-fields  type, properties and items go; the root's type stays
+ *   x-kubernetes-preserve-unknown-fields  type, properties and items go; a root is a bare object
  *   parameters' schema                    its members, beside the others
  *   requestBody                           a parameter "body"
  *   content of a response                 schema
@@ -20,7 +20,7 @@
 
 #define V3_PREFIX "#/components/schemas/"
 
-static struct vd_json *schema_v2(struct vd_arena *a, const struct vd_json *v3, bool root);
+static struct vd_json *schema_v2(struct vd_arena *a, const struct vd_json *v3);
 
 static void add_text(struct vd_arena *a, struct vd_json *object, const char *key,
                      struct vd_slice text)
@@ -61,11 +61,9 @@ enum loss {
     LOSE_FIELDS = 2,
 };
 
-static unsigned loss_of(const struct vd_json *v3, bool root)
+static unsigned loss_of(const struct vd_json *v3)
 {
-    if (is_true(v3, "x-kubernetes-preserve-unknown-fields"))
-        return root ? LOSE_FIELDS : LOSE_FIELDS | LOSE_TYPE;
-    if (is_true(v3, "nullable"))
+    if (is_true(v3, "x-kubernetes-preserve-unknown-fields") || is_true(v3, "nullable"))
         return LOSE_FIELDS | LOSE_TYPE;
     return is_true(v3, "x-kubernetes-int-or-string") ? LOSE_TYPE : LOSE_NOTHING;
 }
@@ -94,7 +92,7 @@ static struct vd_json *properties_v2(struct vd_arena *a, const struct vd_json *v
 {
     struct vd_json *v2 = vd_json_object(a);
     VD_JSON_EACH (property, v3)
-        vd_json_add_ref(v2, vd_json_key(property), schema_v2(a, property, false));
+        vd_json_add_ref(v2, vd_json_key(property), schema_v2(a, property));
     return v2;
 }
 
@@ -105,22 +103,38 @@ static struct vd_json *member_v2(struct vd_arena *a, const struct vd_json *membe
         return properties_v2(a, member);
     bool schema = vd_slice_is(key, "items") || vd_slice_is(key, "additionalProperties");
     if (schema && vd_json_is(member, VD_JSON_OBJECT))
-        return schema_v2(a, member, false);
+        return schema_v2(a, member);
     return vd_json_clone(a, member);
 }
 
 /* Recursion: no deeper than the definition nests. */
-static struct vd_json *schema_v2(struct vd_arena *a, const struct vd_json *v3, bool root)
+static struct vd_json *schema_v2(struct vd_arena *a, const struct vd_json *v3)
 {
     struct vd_json *v2 = vd_json_object(a);
     struct vd_slice ref = reference_of(v3);
-    unsigned loss = loss_of(v3, root);
+    unsigned loss = loss_of(v3);
     VD_JSON_EACH (member, v3) {
         if (!is_lost(vd_json_key(member), loss))
             vd_json_add_ref(v2, vd_json_key(member), member_v2(a, member));
     }
     if (ref.n)
         vd_json_add_ref(v2, VD_SLICE("$ref"), reference(a, ref));
+    return v2;
+}
+
+/* What keeps unknown fields is a bare object: to kubectl, any property would be one of all. */
+static struct vd_json *definition_v2(struct vd_arena *a, const struct vd_json *v3)
+{
+    static const char *const kept[] = {"x-kubernetes-group-version-kind",
+                                       "x-kubernetes-selectable-fields"};
+    if (!is_true(v3, "x-kubernetes-preserve-unknown-fields"))
+        return schema_v2(a, v3);
+    struct vd_json *v2 = vd_json_object(a);
+    add_text(a, v2, "type", VD_SLICE("object"));
+    VD_JSON_EACH (member, v3) {
+        if (is_one_of(vd_json_key(member), kept, sizeof kept / sizeof *kept))
+            vd_json_add_ref(v2, vd_json_key(member), vd_json_clone(a, member));
+    }
     return v2;
 }
 
@@ -147,7 +161,7 @@ static struct vd_json *content_schema(struct vd_arena *a, const struct vd_json *
 {
     const struct vd_json *content = vd_json_get(owner, VD_SLICE("content"));
     const struct vd_json *schema = vd_json_get(vd_json_first(content), VD_SLICE("schema"));
-    return schema ? schema_v2(a, schema, false) : NULL;
+    return schema ? schema_v2(a, schema) : NULL;
 }
 
 static struct vd_json *body_v2(struct vd_arena *a, const struct vd_json *request)
@@ -243,7 +257,7 @@ struct vd_json *vd_openapi_v2(struct vd_arena *a, const struct vd_kind_set *set,
     VD_JSON_EACH (path, b.paths)
         vd_json_add_ref(paths, vd_json_key(path), path_v2(a, path));
     VD_JSON_EACH (schema, b.schemas)
-        vd_json_add_ref(definitions, vd_json_key(schema), schema_v2(a, schema, true));
+        vd_json_add_ref(definitions, vd_json_key(schema), definition_v2(a, schema));
     add_text(a, info, "title", VD_SLICE("Kubernetes"));
     vd_json_add_ref(info, VD_SLICE("version"), vd_json_string(a, server_version));
     add_text(a, document, "swagger", VD_SLICE("2.0"));

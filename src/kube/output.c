@@ -82,12 +82,14 @@ static bool choose(struct vd_kube_output *out, const struct vd_kube_output_reque
     if (accept->n == 0)
         return true;
     for (size_t i = 0; i < accept->n; i++)
-        if (accept->ranges[i].quality && read_range(out, &accept->ranges[i], scope, a))
+        if (accept->ranges[i].quality && read_range(out, &accept->ranges[i], scope, a) &&
+            !(request->no_table && out->form == VD_OUTPUT_TABLE))
             return true;
     for (size_t i = 0; !request->no_protobuf && i < accept->n; i++) {
         *out = (struct vd_kube_output){0};
         if (accept->ranges[i].quality && is_protobuf(&accept->ranges[i]) &&
-            read_params(out, &accept->ranges[i], scope, a))
+            read_params(out, &accept->ranges[i], scope, a) &&
+            !(request->no_table && out->form == VD_OUTPUT_TABLE))
             return true;
     }
     return false;

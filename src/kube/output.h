@@ -62,6 +62,7 @@ struct vd_kube_output_request {
     struct vd_slice user_agent;       /* people's programs get indented JSON */
     enum vd_output_scope scope;
     bool no_protobuf; /* of a custom kind: a client that takes nothing else is refused */
+    bool no_table;    /* of a watch list: see vd_query_is_watch_list() */
 };
 
 /*

@@ -9,6 +9,9 @@
  *
  * Items that a webhook has to convert are gathered, about as many as make a piece; the list waits
  * for their conversion, and then goes on with it.
+ *
+ * Whether a list is compressed goes by its length and what the client takes, never by how
+ * busy the server is: see is_undecided().
  */
 #include <stdlib.h>
 
@@ -17,6 +20,7 @@
 #include "kube/call_conversion.h"
 #include "kube/continue_token.h"
 #include "kube/list_writer.h"
+#include "kube/query_option.h"
 #include "kube/zip.h"
 #include "net/account.h"
 #include "store/snapshot.h"
@@ -35,9 +39,13 @@ void vd_call_get(struct vd_call *call)
     struct vd_event *event = NULL;
     struct vd_error error;
     struct vd_key key = vd_call_key(call);
-    bool given;
+    bool given, export;
     uint64_t version = 0;
-    int code = vd_version_parse(&call->query, &given, &version, &error);
+    vd_query_flag(&call->query, VD_SLICE("export"), &export);
+    int code = export ? vd_error_set(&error, VD_ERR_INVALID,
+                                     "the export parameter, deprecated since v1.14, is no longer "
+                                     "supported")
+                      : vd_version_parse(&call->query, &given, &version, &error);
     if (code) {
         vd_call_reply_options(call, code, &error);
         return;
@@ -73,10 +81,10 @@ struct listing {
     bool begun;
     bool takes_gzip, zipped;
     struct vd_gzip_stream zip;
-    /* Of one that is gathered: */
+    /* Of one that is gathered, or of a stream until it is known whether it is compressed: */
+    struct vd_buf items;
     bool whole;
     bool count; /* tell how many remain */
-    struct vd_buf items;
 };
 
 static void listing_free(struct listing *l)
@@ -213,14 +221,13 @@ static void add_head(struct listing *l, struct vd_buf *out, struct vd_slice toke
 
 /* ---- a stream ---- */
 
-/* It is compressed if its first piece is worth it. */
 static void begin_stream(struct listing *l, size_t piece_len)
 {
     struct vd_http_field fields[2 + VD_ZIP_FIELDS] = {
         {VD_SLICE("Cache-Control"), VD_SLICE("no-cache, private")}};
     size_t n = 1 + vd_deprecation_field(l->call->kind, &l->call->arena, &fields[1]);
     l->begun = true;
-    l->zipped = l->takes_gzip && piece_len >= VD_GZIP_BODY_LEN_MIN;
+    l->zipped = l->takes_gzip && piece_len > VD_GZIP_BODY_LEN_MIN;
     for (size_t i = 0; l->zipped && i < VD_ZIP_FIELDS; i++)
         fields[n++] = vd_zip_fields[i];
     vd_exchange_stream(l->call->x,
@@ -285,39 +292,54 @@ static void converted(struct vd_conversion *c)
     }
 }
 
+/*
+ * A list for a client that takes gzip is compressed if all of it is more than
+ * VD_GZIP_BODY_LEN_MIN. So the first piece is all there is, or more than that; where turns are
+ * short it is gathered in several of them.
+ */
+static bool is_undecided(const struct listing *l, size_t piece_len)
+{
+    return l->takes_gzip && !l->begun && !l->snapshot.done && piece_len <= VD_GZIP_BODY_LEN_MIN;
+}
+
 static void send_piece(struct listing *l)
 {
     struct vd_exchange *x = l->call->x;
     struct vd_kube_loop *loop = l->call->l;
-    struct vd_buf *out = l->takes_gzip ? &loop->piece : &loop->frame;
+    struct vd_buf *out = !l->takes_gzip ? &loop->frame : l->begun ? &loop->piece : &l->items;
     struct vd_error error;
-    vd_buf_reset(out);
+    if (out != &l->items)
+        vd_buf_reset(out);
     if (!l->takes_gzip)
         vd_frame_begin(out);
-    size_t from = out->n;
-    if (!l->begun)
+    size_t from = l->takes_gzip ? 0 : out->n;
+    if (!l->begun && out->n == from)
         add_head(l, out, VD_SLICE(""), 0, false);
     size_t len = vd_turnstile_is_shared(&loop->turnstile) ? SHARED_LEN : PIECE_LEN;
-    int code = add_items(l, out, from + len, &error);
+    int code = add_items(l, out, out->n + len, &error);
     if (code) {
         vd_buf_reset(out);
         break_off(l, code, &error);
         return;
     }
     if (await_converted(l)) {
-        vd_buf_reset(out);
+        if (out != &l->items)
+            vd_buf_reset(out);
         return;
     }
     bool done = l->snapshot.done;
     if (done)
         vd_list_writer_tail(&l->writer, out);
-    if (out->n == from) { /* an empty frame would be the end */
+    if (out->n == from || is_undecided(l, out->n)) { /* an empty frame would be the end */
+        vd_exchange_hold(x, (int64_t)l->items.n - x->held);
         let_others(l);
         return;
     }
     if (!l->begun)
         begin_stream(l, out->n - from);
     send_frame(l, vd_slice(out->p + from, out->n - from), done);
+    vd_exchange_hold(x, -x->held);
+    vd_buf_release(&l->items);
     if (!done) {
         vd_exchange_await_drain(x);
         return;
@@ -434,8 +456,8 @@ static int find_place(struct vd_call *call, const struct vd_list_options *o, str
         if (o->has_version && o->version)
             return vd_error_set(error, VD_ERR_INVALID,
                                 "specifying resource version is not allowed when using continue");
-        return vd_continue_token_read(&call->arena, o->continue_token, &out->revision, &out->after,
-                                      error);
+        return vd_continue_token_read(&call->arena, o->continue_token, vd_call_continue_scope(call),
+                                      &out->revision, &out->after, error);
     }
     bool exact = o->match == VD_MATCH_EXACT ||
                  (o->match == VD_MATCH_UNSET && o->has_version && o->version && o->limit);

@@ -183,6 +183,14 @@ struct vd_status vd_status_not_found(struct vd_arena *a, const struct vd_status_
     return about(a, failure(a, 404, "NotFound", &message), target);
 }
 
+struct vd_status vd_status_no_resource(struct vd_arena *a)
+{
+    struct vd_status status = plain(a, 404, "NotFound", "",
+                                    VD_SLICE("the server could not find the requested resource"));
+    status.has_details = true;
+    return status;
+}
+
 struct vd_status vd_status_already_exists(struct vd_arena *a, const struct vd_status_target *target,
                                           bool deleting)
 {

@@ -63,6 +63,9 @@ struct vd_status vd_status_deleted(struct vd_arena *a, const struct vd_status_ta
 /* 404 `configmaps "a" not found` */
 struct vd_status vd_status_not_found(struct vd_arena *a, const struct vd_status_target *target);
 
+/* A path that a group of Kubernetes' own does not have. */
+struct vd_status vd_status_no_resource(struct vd_arena *a);
+
 /* 409 `configmaps "a" already exists`; `deleting`: with "object is being deleted: " in front */
 struct vd_status vd_status_already_exists(struct vd_arena *a, const struct vd_status_target *target,
                                           bool deleting);

@@ -47,10 +47,10 @@ size_t vd_subresources(const struct vd_kind_set *set, const struct vd_kind *kind
                        struct vd_subresource out[VD_SUBRESOURCES_MAX])
 {
     size_t n = 0, count;
+    if (kind->has_status) /* first, as Kubernetes lists those of definitions */
+        out[n++] = of_kind("status", kind, OBJECT_VERBS);
     if (kind->has_scale)
         out[n++] = scale();
-    if (kind->has_status)
-        out[n++] = of_kind("status", kind, OBJECT_VERBS);
     if (!kind->builtin || kind->group.n)
         return n;
     if (vd_slice_is(kind->plural, "namespaces"))

@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/refcount.h"
@@ -12,9 +13,11 @@
 
 struct vd_table {
     struct vd_refcount refs;
-    struct vd_kind *kind; /* a reference */
+    struct vd_kind *kind; /* a reference; NULL: of Scales */
     struct vd_arena arena;
+    bool name_column; /* before the others */
     struct vd_table_column *columns;
+    size_t columns_n;
     struct vd_slice definitions;
 };
 
@@ -37,9 +40,9 @@ static const struct vd_column name_column = {
  * too. The exception is the creation time as such ("Created At"), of kinds that
  * have no printer: that is a date, though it is not shown as an age.
  */
-static struct vd_slice shown_type(const struct vd_kind *kind, const struct vd_column *column)
+static struct vd_slice shown_type(bool builtin, const struct vd_column *column)
 {
-    if (!kind->builtin)
+    if (!builtin)
         return column->type;
     bool time = column->cell == VD_CELL_PATH && vd_slice_is(column->type, "string") &&
                 column->path_count && vd_slice_is(column->paths[0], ".metadata.creationTimestamp");
@@ -71,20 +74,21 @@ static void write_column(struct vd_buf *out, const struct vd_column *column, str
     vd_buf_addf(out, ",\"priority\":%d}", (int)column->priority);
 }
 
-static void table_init(struct vd_table *table)
+static void table_init(struct vd_table *table, const struct vd_column *columns, size_t n,
+                       bool builtin)
 {
-    const struct vd_kind *kind = table->kind;
     struct vd_arena *a = &table->arena;
     struct vd_buf out = {0};
-    table->columns = vd_arena_alloc(a, kind->column_count * sizeof *table->columns);
+    table->columns = vd_arena_alloc(a, n * sizeof *table->columns);
+    table->columns_n = n;
     vd_buf_add_char(&out, '[');
-    if (kind->name_column)
+    if (table->name_column)
         write_column(&out, &name_column, name_column.type);
-    for (size_t i = 0; i < kind->column_count; i++) {
-        vd_table_column_init(&table->columns[i], a, &kind->columns[i], kind->builtin);
+    for (size_t i = 0; i < n; i++) {
+        vd_table_column_init(&table->columns[i], a, &columns[i], builtin);
         if (out.n > 1)
             vd_buf_add_char(&out, ',');
-        write_column(&out, &kind->columns[i], shown_type(kind, &kind->columns[i]));
+        write_column(&out, &columns[i], shown_type(builtin, &columns[i]));
     }
     vd_buf_add_char(&out, ']');
     table->definitions = vd_arena_copy(a, vd_buf_slice(&out));
@@ -101,7 +105,36 @@ struct vd_table *vd_table_new(struct vd_kind *kind)
     struct vd_table *table = VD_NEW(struct vd_table);
     vd_refcount_init(&table->refs);
     table->kind = vd_kind_ref(kind);
-    table_init(table);
+    table->name_column = kind->name_column;
+    table_init(table, kind->columns, kind->column_count, kind->builtin);
+    return table;
+}
+
+/* In the arena, where the table's columns refer to it. */
+static void add_count(struct vd_arena *a, struct vd_column *column, const char *name,
+                      const char *path, const char *description)
+{
+    column->name = vd_slice_of(name);
+    column->type = VD_SLICE("integer");
+    column->format = VD_SLICE("");
+    column->description = vd_slice_of(description);
+    column->paths = vd_arena_alloc(a, sizeof *column->paths);
+    column->paths[0] = vd_slice_of(path);
+    column->path_count = 1;
+}
+
+struct vd_table *vd_table_new_scale(void)
+{
+    struct vd_table *table = VD_NEW(struct vd_table);
+    struct vd_column *columns = vd_arena_alloc(&table->arena, 2 * sizeof *columns);
+    vd_refcount_init(&table->refs);
+    memset(columns, 0, 2 * sizeof *columns);
+    add_count(&table->arena, &columns[0], "Desired", ".spec.replicas",
+              "How many replicas are wanted.");
+    add_count(&table->arena, &columns[1], "Available", ".status.replicas",
+              "How many replicas there are.");
+    table->name_column = true;
+    table_init(table, columns, 2, false);
     return table;
 }
 
@@ -115,7 +148,8 @@ void vd_table_unref(struct vd_table *table)
 {
     if (!table || !vd_unref(&table->refs))
         return;
-    vd_kind_unref(table->kind);
+    if (table->kind)
+        vd_kind_unref(table->kind);
     vd_arena_release(&table->arena);
     free(table);
 }
@@ -153,15 +187,15 @@ static void write_name(struct vd_buf *out, struct vd_slice body)
 static void write_cells(struct vd_table_writer *w, struct vd_buf *out, struct vd_arena *scratch,
                         struct vd_slice body)
 {
-    const struct vd_kind *kind = w->table->kind;
+    const struct vd_table *table = w->table;
     struct vd_table_source source = {.body = body, .now_ms = w->now_ms, .scratch = scratch};
     vd_arena_reset(scratch);
-    if (kind->name_column)
+    if (table->name_column)
         write_name(out, body);
-    for (size_t i = 0; i < kind->column_count; i++) {
-        if (i > 0 || kind->name_column)
+    for (size_t i = 0; i < table->columns_n; i++) {
+        if (i > 0 || table->name_column)
             vd_buf_add_char(out, ',');
-        vd_table_cell_write(out, &w->table->columns[i], &source);
+        vd_table_cell_write(out, &table->columns[i], &source);
     }
 }
 
@@ -205,7 +239,7 @@ void vd_table_write_one(struct vd_table_writer *w, struct vd_buf *out, struct vd
 }
 
 void vd_table_write_bookmark(struct vd_table_writer *w, struct vd_buf *out,
-                             struct vd_arena *scratch, uint64_t revision, bool initial_end)
+                             struct vd_arena *scratch, uint64_t revision)
 {
     const struct vd_kind *kind = w->table->kind;
     struct vd_buf body = {0};
@@ -214,8 +248,6 @@ void vd_table_write_bookmark(struct vd_table_writer *w, struct vd_buf *out,
     vd_buf_addf(&body, "\"resourceVersion\":\"%llu\"", (unsigned long long)revision);
     if (kind->builtin)
         vd_buf_add_text(&body, ",\"creationTimestamp\":null");
-    if (initial_end)
-        vd_buf_add_text(&body, ",\"annotations\":{\"k8s.io/initial-events-end\":\"true\"}");
     vd_buf_add_text(&body, "}}");
     vd_table_write_one(w, out, scratch, vd_buf_slice(&body));
     vd_buf_release(&body);

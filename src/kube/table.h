@@ -39,6 +39,9 @@ struct vd_table;
 /* One reference; takes one of the kind. A column whose path is malformed stays
  * empty: whoever accepts a definition checks its paths. */
 struct vd_table *vd_table_new(struct vd_kind *kind) VD_MUST_USE;
+/* Of the Scale of whatever kind: its name, and the replicas that are wanted and there. It has no
+ * kind. */
+struct vd_table *vd_table_new_scale(void) VD_MUST_USE;
 struct vd_table *vd_table_ref(struct vd_table *table);
 void vd_table_unref(struct vd_table *table); /* NULL allowed */
 
@@ -74,9 +77,9 @@ void vd_table_end(struct vd_table_writer *w, struct vd_buf *out);
 void vd_table_write_one(struct vd_table_writer *w, struct vd_buf *out, struct vd_arena *scratch,
                         struct vd_slice body);
 
-/* The table of a bookmark, whose row has an object with a resourceVersion and
- * nothing else; `initial_end` marks the end of the initial events on it. */
+/* The table of a bookmark, whose row has an object with a resourceVersion and nothing
+ * else. A watch that is told where its initial events end is never one of Tables. */
 void vd_table_write_bookmark(struct vd_table_writer *w, struct vd_buf *out,
-                             struct vd_arena *scratch, uint64_t revision, bool initial_end);
+                             struct vd_arena *scratch, uint64_t revision);
 
 #endif

@@ -202,7 +202,7 @@ static void send_bookmark(struct vd_watch *w, uint64_t revision, bool initial_en
     vd_frame_begin(out);
     vd_buf_add_text(out, "{\"type\":\"BOOKMARK\",\"object\":");
     if (w->output.form == VD_OUTPUT_TABLE) {
-        vd_table_write_bookmark(&w->tables->writer, out, &scratch, revision, initial_end);
+        vd_table_write_bookmark(&w->tables->writer, out, &scratch, revision);
     } else {
         vd_buf_addf(&object,
                     "{\"kind\":\"%.*s\",\"apiVersion\":\"%.*s\",\"metadata\":{"
@@ -630,11 +630,11 @@ static void start(struct vd_watch *w, const struct vd_list_options *o, int code,
 {
     struct vd_exchange *x = w->x;
     struct vd_arena arena = {0};
-    struct vd_http_field field;
-    size_t n = vd_deprecation_field(w->kind, &arena, &field);
+    struct vd_http_field fields[2] = {{VD_SLICE("Cache-Control"), VD_SLICE("no-cache, private")}};
+    size_t n = 1 + vd_deprecation_field(w->kind, &arena, &fields[1]);
     vd_exchange_stream(x, &(struct vd_response){.status = 200,
                                                 .content_type = VD_SLICE("application/json"),
-                                                .fields = &field,
+                                                .fields = fields,
                                                 .fields_n = n});
     vd_arena_release(&arena);
     vd_audit_started(vd_record_of(x)->audit, x);

@@ -454,3 +454,16 @@ bool vd_http_head_find(const struct vd_http_head *h, struct vd_slice name, struc
     size_t at = 0;
     return vd_http_head_next(h, name, &at, value);
 }
+
+bool vd_http_head_upgrades_to(const struct vd_http_head *h, struct vd_slice protocol)
+{
+    struct vd_slice value, rest, offer, name;
+    size_t at = 0;
+    while (h->upgrade && vd_http_head_next(h, VD_SLICE("upgrade"), &at, &value)) {
+        rest = value;
+        while (vd_http_list_next(&rest, &offer))
+            if (vd_slice_cut(&offer, '/', &name) && vd_http_token_eq(name, protocol))
+                return true;
+    }
+    return false;
+}

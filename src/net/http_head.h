@@ -132,6 +132,10 @@ static inline struct vd_slice vd_http_head_value(const struct vd_http_head *h, s
 bool vd_http_head_find(const struct vd_http_head *h, struct vd_slice name,
                        struct vd_slice *value) VD_MUST_USE;
 
+/* Whether the client asks to go on with this protocol, say "websocket", on the connection:
+ * the Upgrade header is meant, and names it, in any case of letters and with any version. */
+bool vd_http_head_upgrades_to(const struct vd_http_head *h, struct vd_slice protocol);
+
 /* The next header of this name from index *at on; start with 0. For headers that
  * may be repeated: while (vd_http_head_next(h, name, &at, &value)). */
 bool vd_http_head_next(const struct vd_http_head *h, struct vd_slice name, size_t *at,

@@ -79,6 +79,13 @@ struct server {
 static void handle(struct vd_http_service *service, struct vd_exchange *x)
 {
     struct server *server = service->arg;
+    /* To such a client 200 would be a failure without a reason. */
+    if (vd_http_head_upgrades_to(x->head, VD_SLICE("websocket"))) {
+        vd_api_refuse(x, 400,
+                      "the server does not speak WebSocket: send the request without the header "
+                      "Upgrade; watches are streams over HTTP, with ?watch=1");
+        return;
+    }
     bool may_ask = server->config->anonymous_health || vd_api_knows(&server->api, x);
     if (may_ask && vd_health_answer(&server->health, x))
         return;

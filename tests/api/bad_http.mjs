@@ -225,6 +225,8 @@ export const oddHttp = [
         [200, 400],
         { closes: true },
     ],
-    ['an upgrade that nobody offers', header('Connection: Upgrade\r\nUpgrade: websocket'), [200]],
+    ['an upgrade that nobody offers', header('Connection: Upgrade\r\nUpgrade: nothing/1'), [200]],
+    ['a WebSocket', header('Connection: Upgrade\r\nUpgrade: websocket'), [400]],
+    ['an upgrade that is not meant', header('Upgrade: websocket'), [200]],
     ['Expect: 100-continue', header('Expect: 100-continue\r\nContent-Length: 5') + 'hello', [200]],
 ];

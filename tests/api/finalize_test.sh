@@ -34,7 +34,7 @@ tap "and changes nothing else" send PUT $namespace/finalize json \
     '"labels":{"kubernetes.io/metadata.name":"team"}'
 tap "it cannot be patched" send PATCH $namespace/finalize merge-patch+json '{}' 405 MethodNotAllowed
 tap "other kinds have none" send PUT /api/v1/namespaces/default/services/kubernetes/finalize json \
-    '{}' 404 'page not found'
+    '{}' 404 'could not find the requested resource'
 tap "something in it" post $namespace/configmaps ConfigMap '"metadata":{"name":"a"}'
 tap "it is deleted" send DELETE $namespace json '{}' 200 Terminating
 # emptied: the server has done its part, and the other finalizer is left.

@@ -164,6 +164,17 @@ waits() {
     return 1
 }
 
+# watch_lists: what kubectl does where its informers begin with a watch instead of a list.
+watch_lists() {
+    KUBE_FEATURE_WatchListClient=true
+    export KUBE_FEATURE_WatchListClient
+    shows 'sendInitialEvents=true.*200 OK' k wait --for='jsonpath={.metadata.name}=a' configmap/a \
+        --timeout=30s -v=6 && shows '^a +[0-9]+ ' k get configmaps && watches
+    watch_lists_status=$?
+    unset KUBE_FEATURE_WatchListClient
+    return "$watch_lists_status"
+}
+
 # finalized: a deletion waits for the finalizer.
 finalized() {
     k create configmap f && k patch configmap f --type merge \
@@ -184,6 +195,9 @@ streams() {
     if [ "$number" -ge 23 ]; then
         tap "$v: wait --for=jsonpath" waits 'jsonpath={.data.go}=yes' configmap/b \
             k patch configmap b -p '{"data":{"go":"yes"}}'
+    fi
+    if [ "$number" -ge 32 ]; then
+        tap "$v: an informer that lists by watching" watch_lists
     fi
     tap "$v: delete with finalizers, and wait --for=delete" finalized
 }

@@ -66,10 +66,10 @@ static void resources_come_with_their_subresources(void **state)
         "{\"name\":\"widgets\",\"singularName\":\"widget\",\"namespaced\":true,\"kind\":"
         "\"Widget\"," ALL_VERBS ",\"shortNames\":[\"wd\"],\"categories\":[\"all\"],"
         "\"storageVersionHash\":\"gIwvi5rymmg=\"},"
-        "{\"name\":\"widgets/scale\",\"singularName\":\"\",\"namespaced\":true,"
-        "\"group\":\"autoscaling\",\"version\":\"v1\",\"kind\":\"Scale\"," SUB_VERBS "},"
         "{\"name\":\"widgets/status\",\"singularName\":\"\",\"namespaced\":true,"
-        "\"kind\":\"Widget\"," SUB_VERBS "}]}");
+        "\"kind\":\"Widget\"," SUB_VERBS "},"
+        "{\"name\":\"widgets/scale\",\"singularName\":\"\",\"namespaced\":true,"
+        "\"group\":\"autoscaling\",\"version\":\"v1\",\"kind\":\"Scale\"," SUB_VERBS "}]}");
     vd_buf_reset(&t.out);
     assert_true(vd_discovery_write_resources(&t.out, t.set, VD_SLICE(""), VD_SLICE("v1")));
     assert_slice(vd_buf_slice(&t.out),
@@ -146,12 +146,11 @@ static void aggregated_lists_hold_everything(void **state)
             "v2") "}],\"freshness\":\"Current\"},"
                   "{\"version\":\"v1\",\"resources\":[" WIDGET_RESOURCE(
                       "v1") ",\"subresources\":["
-                            "{\"subresource\":\"scale\",\"responseKind\":{\"group\":"
-                            "\"autoscaling\","
-                            "\"version\":\"v1\",\"kind\":\"Scale\"}," SUB_VERBS "},"
                             "{\"subresource\":\"status\",\"responseKind\":" WIDGET_KIND(
-                                "v1") "," SUB_VERBS "}]}],"
-                                      "\"freshness\":\"Current\"}]}]}");
+                                "v1") "," SUB_VERBS "},"
+                                      "{\"subresource\":\"scale\",\"responseKind\":{\"group\":"
+                                      "\"autoscaling\",\"version\":\"v1\",\"kind\":\"Scale\"}"
+                                      "," SUB_VERBS "}]}],\"freshness\":\"Current\"}]}]}");
     vd_buf_reset(&t.out);
     vd_discovery_write_aggregate(&t.out, t.set,
                                  (struct vd_discovery_aggregate){.core = true, .v2beta1 = true});

@@ -97,6 +97,79 @@ static void large_lists_are_compressed_where_that_is_allowed(void **state)
     }
 }
 
+/* ---- whether ---- */
+
+/* Two other users who come in every turn: pieces are small then. */
+static struct {
+    struct vd_turn_hook hook;
+    struct vd_lane lanes[2];
+} crowd;
+
+static bool come_in(struct vd_turn_hook *hook)
+{
+    (void)hook;
+    for (size_t i = 0; i < 2; i++)
+        if (vd_turnstile_enter(&face.loop.turnstile, &crowd.lanes[i]))
+            vd_turnstile_leave(&face.loop.turnstile, &crowd.lanes[i]);
+    return false;
+}
+
+static void add_crowd(struct server *s, void *arg)
+{
+    (void)arg;
+    crowd.hook = (struct vd_turn_hook){.run = come_in};
+    vd_loop_hook(&s->loops[0], &crowd.hook);
+}
+
+/* One object whose data is so long. */
+static void put_padded(size_t pad)
+{
+    struct vd_buf text = {0};
+    struct vd_wish wish = {.key = test_key("configmaps", "b", "c")};
+    struct vd_outcome outcome;
+    vd_buf_add_text(&text, "{\"kind\":\"ConfigMap\",\"apiVersion\":\"v1\",\"data\":{\"k\":\"");
+    for (size_t i = 0; i < pad; i++)
+        vd_buf_add_char(&text, 'x');
+    vd_buf_add_text(&text, "\"},\"metadata\":{\"name\":\"c\",\"namespace\":\"b\","
+                           "\"resourceVersion\":\"\"}}");
+    wish.body = (struct vd_template){vd_buf_slice(&text), (uint32_t)(text.n - 3)};
+    assert_ok(vd_store_commit(face.store, &wish, 1, &outcome), &outcome.error);
+    vd_buf_release(&text);
+}
+
+/* The length of the answer; whether it is compressed must go by that alone. */
+static size_t compressed_by_length(const char *target)
+{
+    struct answer plain = face_ask("GET", target, "", "", 200);
+    struct answer a = face_ask("GET", target, "Accept-Encoding: gzip\r\n", "", 200);
+    size_t len = plain.body.n;
+    assert_int_equal(strstr(vd_buf_text(&a.head), "Content-Encoding: gzip") != NULL,
+                     len > VD_GZIP_BODY_LEN_MIN);
+    answer_release(&plain);
+    answer_release(&a);
+    return len;
+}
+
+static void compression_does_not_go_by_how_busy_the_server_is(void **state)
+{
+    static const char padded[] = "/api/v1/namespaces/b/configmaps";
+    char few[128], page[128];
+    (void)state;
+    fill(3000); /* each a hundred bytes or so */
+    on_loop(&face.server, add_crowd, NULL);
+    snprintf(few, sizeof few, "%s?labelSelector=app%%3Ddb", list);
+    snprintf(page, sizeof page, "%s?limit=2999", list);
+    assert_true(compressed_by_length(few) < VD_GZIP_BODY_LEN_MIN);
+    assert_true(compressed_by_length(list) > VD_GZIP_BODY_LEN_MIN);
+    assert_true(compressed_by_length(page) > VD_GZIP_BODY_LEN_MIN);
+    put_padded(0);
+    size_t pad = VD_GZIP_BODY_LEN_MIN - compressed_by_length(padded);
+    for (size_t more = 0; more < 2; more++) {
+        put_padded(pad + more);
+        assert_int_equal(compressed_by_length(padded), VD_GZIP_BODY_LEN_MIN + more);
+    }
+}
+
 static void large_objects_are_compressed_too(void **state)
 {
     struct vd_buf text = {0}, body = {0};
@@ -216,6 +289,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(large_lists_are_compressed_where_that_is_allowed),
+        TEST(compression_does_not_go_by_how_busy_the_server_is),
         TEST(large_objects_are_compressed_too),
         TEST(a_watch_is_never_compressed),
         TEST(a_selective_list_lets_others_have_their_turn),

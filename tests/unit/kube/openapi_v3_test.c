@@ -117,6 +117,10 @@ static void an_operation_is_written_in_full(void **state)
     vd_kinds_free(kinds);
 }
 
+#define CONVENTIONS                                                                                \
+    "More info: https://git.k8s.io/community/contributors/devel/sig-architecture/"                 \
+    "api-conventions.md#"
+
 static void a_schema_is_the_definitions_with_what_objects_have(void **state)
 {
     struct vd_kinds *kinds = widget_kinds();
@@ -125,10 +129,14 @@ static void a_schema_is_the_definitions_with_what_objects_have(void **state)
     assert_json(
         vd_json_dig(document, "components", "schemas", "com.example.v2.Widget", NULL),
         "{\"x-kubernetes-preserve-unknown-fields\":true,\"type\":\"object\",\"properties\":{"
-        "\"apiVersion\":{\"description\":\"The version of "
-        "this object's schema: group/version.\",\"type\":\"string\"},\"kind\":{\"description\":"
-        "\"The kind of this object. It never changes.\",\"type\":\"string\"},\"metadata\":{"
-        "\"description\":\"What every object has: its name, labels and versions.\","
+        "\"apiVersion\":{\"description\":\"APIVersion defines the versioned schema of this "
+        "representation of an object. Servers should convert recognized schemas to the latest "
+        "internal value, and may reject unrecognized values. " CONVENTIONS
+        "resources\",\"type\":\"string\"},\"kind\":{\"description\":\"Kind is a string value "
+        "representing the REST resource this object represents. Servers may infer this from the "
+        "endpoint the client submits requests to. Cannot be updated. In CamelCase. " CONVENTIONS
+        "types-kinds\",\"type\":\"string\"},\"metadata\":{\"description\":\"Standard object's "
+        "metadata. " CONVENTIONS "metadata\","
         "\"allOf\":[{\"$ref\":\"#/components/schemas/"
         "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta\"}]}},"
         "\"x-kubernetes-group-version-kind\":[{\"group\":\"example.com\",\"version\":\"v2\","

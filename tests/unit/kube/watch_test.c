@@ -42,7 +42,8 @@ static void the_end_of_initial_events_has_a_blueprint(void **state)
         {AS("PartialObjectMetadata"),
          "{\"kind\":\"PartialObjectMetadataList\",\"apiVersion\":\"meta.k8s.io/v1\","
          "\"metadata\":{},\"items\":[]}\n"},
-        {AS("Table"), NULL},
+        {"Accept: application/json;as=Table;v=v1;g=meta.k8s.io,application/json\r\n",
+         "{\"kind\":\"ConfigMapList\",\"apiVersion\":\"v1\",\"metadata\":{},\"items\":[]}\n"},
     };
     static const char key[] = "\"kubernetes.io/initial-events-list-blueprint\":\"";
     (void)state;
@@ -54,14 +55,59 @@ static void the_end_of_initial_events_has_a_blueprint(void **state)
         face_send(&c, "GET", "/api/v1/configmaps?watch=1&" INITIAL, cases[i].accept, "");
         char *line = line_with(&c, "\"k8s.io/initial-events-end\":\"true\"");
         char *from = strstr(line, key);
-        assert_int_equal(from != NULL, cases[i].list != NULL);
-        if (from) {
-            from += sizeof key - 1;
-            struct vd_slice text = vd_slice(from, strcspn(from, "\""));
-            assert_int_equal(vd_base64_decode(&list, text, VD_BASE64_STANDARD), 0);
-            assert_slice(vd_buf_slice(&list), cases[i].list);
-        }
+        assert_non_null(from);
+        from += sizeof key - 1;
+        struct vd_slice text = vd_slice(from, strcspn(from, "\""));
+        assert_int_equal(vd_base64_decode(&list, text, VD_BASE64_STANDARD), 0);
+        assert_slice(vd_buf_slice(&list), cases[i].list);
         vd_buf_release(&list);
+        free(line);
+        leave(&c);
+    }
+}
+
+/* A client that lists by watching looks for the end in the object, which a Table has in its rows.
+ */
+static void a_watch_list_is_never_one_of_tables(void **state)
+{
+    static const char table[] = AS("Table");
+    static const char both[] = "Accept: application/json;as=Table;v=v1;g=meta.k8s.io,"
+                               "application/json;as=Table;v=v1beta1;g=meta.k8s.io,"
+                               "application/json\r\n";
+    static const struct {
+        const char *query;
+        bool table;
+    } cases[] = {
+        {INITIAL, false},
+        {"allowWatchBookmarks=true", false},
+        {"allowWatchBookmarks=true&resourceVersion=0", false},
+        {"allowWatchBookmarks=true&resourceVersion=1", true},
+        {"allowWatchBookmarks=true&sendInitialEvents=false&resourceVersionMatch=NotOlderThan",
+         true},
+        {"resourceVersion=0", true},
+        {"sendInitialEvents=true&resourceVersionMatch=NotOlderThan", true},
+    };
+    (void)state;
+    put_config("a", "b", "web", "");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char path[256];
+        struct client c;
+        snprintf(path, sizeof path, "/api/v1/configmaps?watch=1&timeoutSeconds=60&%s",
+                 cases[i].query);
+        if (!cases[i].table) {
+            struct answer a = face_ask("GET", path, table, "", 406);
+            assert_non_null(strstr(vd_buf_text(&a.body), "\"reason\":\"NotAcceptable\""));
+            answer_release(&a);
+        }
+        client_open(&c, &face.server);
+        face_send(&c, "GET", path, both, "");
+        client_expect(&c, "\r\n\r\n");
+        char name[16];
+        snprintf(name, sizeof name, "c-%zu", i);
+        put_config("a", name, "web", "");
+        char *line = line_with(&c, "\"type\"");
+        if (!strstr(line, cases[i].table ? "\"Table\"" : "\"kind\":\"ConfigMap\""))
+            fail_msg("%s: %s", path, line);
         free(line);
         leave(&c);
     }
@@ -105,6 +151,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(the_end_of_initial_events_has_a_blueprint),
+        TEST(a_watch_list_is_never_one_of_tables),
         TEST(the_old_paths_have_every_form),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
