@@ -17,6 +17,7 @@
 #include "base/alloc.h"
 #include "base/limits.h"
 #include "base/log.h"
+#include "kube/uid.h"
 #include "net/connection.h"
 #include "store/snapshot.h"
 #include "json/parse.h"
@@ -180,18 +181,17 @@ static void heard(struct vd_listener *listener, struct vd_commit *commit)
 
 /* ---- life cycle ---- */
 
-/* Whether the account, or what its token is bound to, is still that very object. */
+/* Whether the account, or what its token is bound to, is still that very object: by the uid that
+ * the store keeps beside the body, which nothing that a client writes into an object can change. */
 static bool exists(void *arg, const struct vd_bound_object *object)
 {
     struct vd_gatekeeper *g = arg;
     struct vd_key key = {object->resource, object->space, object->name};
     struct vd_event *event = NULL;
-    if (vd_store_get(g->options.store, &key, 0, &event, NULL))
+    struct vd_uid uid;
+    if (!vd_uid_parse(object->uid, &uid) || vd_store_get(g->options.store, &key, 0, &event, NULL))
         return false;
-    struct vd_buf uid = {0};
-    vd_buf_addf(&uid, "\"uid\":\"%.*s\"", VD_FMT(object->uid));
-    bool same = memmem(event->body->bytes, event->body->len, uid.p, uid.n) != NULL;
-    vd_buf_release(&uid);
+    bool same = vd_uid_eq(event->uid, uid);
     vd_event_unref(event);
     return same;
 }
