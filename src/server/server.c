@@ -211,6 +211,7 @@ static int open_store(struct server *s, struct vd_error *error)
         return code;
     code = vd_store_open(&s->store,
                          &(struct vd_store_options){.folder = in_memory ? NULL : c->data,
+                                                    .trace = "pki/admin.key",
                                                     .window_events_max = (size_t)c->window_events,
                                                     .window_age_ms_max = (int64_t)c->window_age_ms,
                                                     .tail_events_max = (size_t)c->tail_events,

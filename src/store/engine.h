@@ -113,6 +113,7 @@ struct vd_sqlite_options {
     size_t checkpoint_pages; /* pages of the write-ahead log after which it is folded into the
                                 main file; 0: VD_CHECKPOINT_PAGES_DEFAULT */
     int busy_ms;             /* how long another process may have the log; 0: VD_LOG_BUSY_MS */
+    bool must_exist;         /* the log is not made: there was one */
 };
 
 /* Keeps the log in an SQLite file. */

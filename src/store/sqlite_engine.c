@@ -433,10 +433,11 @@ static int sync_folder(const char *folder, struct vd_error *error)
     return rc == 0 ? VD_OK : vd_error_set(error, VD_ERR_IO, "could not sync the folder %s", folder);
 }
 
-static int open_writer(struct sqlite_engine *e, struct vd_error *error)
+static int open_writer(struct sqlite_engine *e, bool must_exist, struct vd_error *error)
 {
     int64_t newest = 0;
-    int code = vd_log_open(&e->db, vd_buf_text(&e->path), e->vfs, VD_LOG_CREATE, error);
+    enum vd_log_open how = must_exist ? VD_LOG_CHANGE : VD_LOG_CREATE;
+    int code = vd_log_open(&e->db, vd_buf_text(&e->path), e->vfs, how, error);
     if (!code)
         code = vd_log_meta_read(e->db, &e->meta, error);
     if (!code)
@@ -480,9 +481,10 @@ int vd_sqlite_engine_open(struct vd_engine **out, const struct vd_sqlite_options
     e->busy_ms = options->busy_ms ? options->busy_ms : VD_LOG_BUSY_MS;
     vd_log_path(&e->path, options->folder);
     pthread_mutex_init(&e->lock, NULL);
-    int code = options->vfs ? VD_OK : create_private(vd_buf_text(&e->path), error);
+    bool makes = !options->vfs && !options->must_exist;
+    int code = makes ? create_private(vd_buf_text(&e->path), error) : VD_OK;
     if (!code)
-        code = open_writer(e, error);
+        code = open_writer(e, options->must_exist, error);
     if (!code && !options->vfs)
         code = sync_folder(options->folder, error);
     if (code) {

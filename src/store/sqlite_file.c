@@ -23,6 +23,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/crc32c.h"
@@ -31,6 +32,42 @@ void vd_log_path(struct vd_buf *path, const char *folder)
 {
     vd_buf_reset(path);
     vd_buf_addf(path, "%s/log.db", folder);
+}
+
+/* The size of a file of the folder; -1: there is none. */
+static int64_t size_in(const char *folder, const char *name)
+{
+    struct vd_buf path = {0};
+    struct stat s;
+    vd_buf_addf(&path, "%s/%s", folder, name);
+    int64_t size = stat(vd_buf_text(&path), &s) == 0 ? (int64_t)s.st_size : -1;
+    vd_buf_release(&path);
+    return size;
+}
+
+int vd_log_check_former(const char *folder, const char *trace, bool *former, struct vd_error *error)
+{
+    int64_t log = size_in(folder, "log.db"), wal = size_in(folder, "log.db-wal");
+    bool traced = trace && size_in(folder, trace) >= 0;
+    const char *what = log < 0 ? "missing" : "empty";
+    *former = traced;
+    if (log > 0)
+        return VD_OK;
+    if (wal > 0)
+        return vd_error_set(error, VD_ERR_NOT_FOUND,
+                            "the data folder %s has a log.db-wal of %lld bytes, but its log.db is "
+                            "%s: put that log.db back, or move log.db-wal away and restore a "
+                            "backup ('vedette store restore --data DIR --from FILE') or begin anew "
+                            "without any objects ('vedette store init --data DIR')",
+                            folder, (long long)wal, what);
+    if (traced)
+        return vd_error_set(error, VD_ERR_NOT_FOUND,
+                            "the data folder %s is a former server's, as its %s shows, but its "
+                            "log.db is %s: put it back, restore a backup ('vedette store restore "
+                            "--data DIR --from FILE'), or begin anew without any objects "
+                            "('vedette store init --data DIR')",
+                            folder, trace, what);
+    return VD_OK;
 }
 
 /* No room is a state that passes, unless it was a sync that met it: then nobody
@@ -189,8 +226,11 @@ static int check_format(sqlite3 *db, enum vd_log_open how, bool *empty, struct v
     if (*empty)
         return VD_OK;
     if (id == 0 && format == 0 && all == 0)
-        return vd_error_set(error, VD_ERR_FORMAT,
-                            "%s is empty: no server has finished starting with it", file);
+        return vd_error_set(error, VD_ERR_FORMAT, "%s is empty: %s", file,
+                            how == VD_LOG_READ_ONLY
+                                ? "no server has finished starting with it"
+                                : "move it away, and restore a backup with 'vedette store restore' "
+                                  "or begin anew with 'vedette store init'");
     if (id != VD_LOG_APPLICATION_ID)
         return vd_error_set(error, VD_ERR_FORMAT,
                             "%s is an SQLite database of another program: use another data folder",

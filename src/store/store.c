@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "store/sqlite_file.h"
 #include "store/store_internal.h"
 
 static struct vd_store_options with_defaults(const struct vd_store_options *given)
@@ -53,8 +54,13 @@ static int engine_open(struct vd_store *store, struct vd_engine_state *state,
     if (!o->folder)
         return vd_memory_engine_open(&store->engine, state, error);
     /* A simulated disk has no folder to lock. */
+    struct vd_sqlite_options sqlite = {.folder = o->folder,
+                                       .vfs = o->vfs,
+                                       .checkpoint_pages = o->checkpoint_pages,
+                                       .busy_ms = o->busy_ms};
     int code = o->vfs ? VD_OK : vd_lock_file_open(&store->lock_file, o->folder, error);
-    struct vd_sqlite_options sqlite = {o->folder, o->vfs, o->checkpoint_pages, o->busy_ms};
+    if (!code && !o->vfs)
+        code = vd_log_check_former(o->folder, o->trace, &sqlite.must_exist, error);
     return code ? code : vd_sqlite_engine_open(&store->engine, &sqlite, state, error);
 }
 

@@ -22,6 +22,8 @@ struct vd_store;
 struct vd_store_options {
     const char *folder;           /* where the log is; NULL: the memory engine */
     const char *vfs;              /* SQLite VFS; NULL: the system's (tests use another) */
+    const char *trace;            /* a file of the folder that is made only after a log: where it is
+                                     there, no new log is made. NULL: none */
     const struct vd_clock *clock; /* NULL: the system's */
     /* Zero means the default of limits.h. */
     size_t window_events_max;
@@ -36,7 +38,8 @@ struct vd_store_options {
 /*
  * Opens the store in a folder, which is made when it is missing, and locks the
  * folder against other processes. VD_ERR_LOCKED names the process that has it.
- * A damaged body does not keep the store from opening: see vd_store_health.
+ * A damaged body does not keep the store from opening: see vd_store_health. A log that is missing
+ * or empty is made, unless there was one: VD_ERR_NOT_FOUND.
  */
 int vd_store_open(struct vd_store **out, const struct vd_store_options *options,
                   struct vd_error *error) VD_MUST_USE;

@@ -253,6 +253,28 @@ no_access() { ! grep -q request err && grep -q '"msg":"ready"' err; }
 tap "the log is as wished" no_access
 stop TERM >/dev/null
 
+# ---- a log that is lost ----
+
+# refuses STATE: the server does not start beside its keys, and makes no log.
+refuses() {
+    says 1 "data folder lost is a former server's, as its pki/admin.key shows, but its log.db is $1" \
+        "$vedette" serve --data lost --listen 127.0.0.1:0 --tls-listen off
+}
+tap "a folder with a user's own files is a new one" start --data lost --tls-cert given.crt \
+    --tls-key given.key
+stop TERM >/dev/null
+: >lost/log.db
+tap "a log of length zero is not made anew" refuses empty
+tap "nor filled" [ ! -s lost/log.db ]
+rm lost/log.db
+tap "nor one that is missing" refuses missing
+tap "nor made" [ ! -e lost/log.db ]
+tap "it is begun anew on purpose" "$vedette" store init --data lost
+tap "then the server starts" start --data lost
+tap "with the same keys" fetches 200 ok --cert lost/pki/admin.crt --key lost/pki/admin.key \
+    --cacert lost/pki/ca.crt "$https/livez"
+stop TERM >/dev/null
+
 # ---- what it says to people ----
 
 # The line is pasted into a shell that stands elsewhere.
