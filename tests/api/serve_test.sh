@@ -257,7 +257,7 @@ stop TERM >/dev/null
 
 # refuses STATE: the server does not start beside its keys, and makes no log.
 refuses() {
-    says 1 "data folder lost is a former server's, as its pki/admin.key shows, but its log.db is $1" \
+    says 1 "is a former server's, as its pki/admin.key shows, but its log.db is $1" \
         "$vedette" serve --data lost --listen 127.0.0.1:0 --tls-listen off
 }
 tap "a folder with a user's own files is a new one" start --data lost --tls-cert given.crt \
