@@ -9,11 +9,21 @@ static bool check_ping(struct vd_health_desk *desk)
     return true;
 }
 
+/* A restart helps. */
 static bool check_store(struct vd_health_desk *desk)
 {
     struct vd_health health;
     vd_store_health(desk->store, &health);
     return !health.read_only;
+}
+
+/* Whether it takes writes just now. What passes by itself, as a full disk does, is no reason for
+ * a restart. */
+static bool check_store_writes(struct vd_health_desk *desk)
+{
+    struct vd_health health;
+    vd_store_health(desk->store, &health);
+    return !health.read_only && !health.full && !health.locked && !health.short_of_memory;
 }
 
 static bool check_shutdown(struct vd_health_desk *desk)
@@ -29,7 +39,8 @@ static const struct check {
     bool (*passes)(struct vd_health_desk *desk);
 } checks[] = {
     {"ping", LIVE | READY | HEALTHY, check_ping},
-    {"store", LIVE | READY | HEALTHY, check_store},
+    {"store", LIVE | HEALTHY, check_store},
+    {"store", READY, check_store_writes},
     {"shutdown", READY, check_shutdown},
 };
 

@@ -80,7 +80,11 @@ static enum vd_code code_of(sqlite3 *db, int rc)
     switch (rc & 0xff) {
     case SQLITE_FULL:
         return VD_ERR_FULL;
+    case SQLITE_NOMEM:
+        return VD_ERR_MEMORY;
     case SQLITE_IOERR:
+        if (extended == SQLITE_IOERR_NOMEM)
+            return VD_ERR_MEMORY;
         return !sync && (os == ENOSPC || os == EDQUOT) ? VD_ERR_FULL : VD_ERR_IO;
     case SQLITE_CORRUPT:
         return VD_ERR_CORRUPT;
@@ -101,6 +105,27 @@ int vd_log_error(sqlite3 *db, int rc, const char *doing, struct vd_error *error)
     return vd_error_set(error, code_of(db, rc), "%s%s%s: %s%s%s", doing, file && *file ? " " : "",
                         file ? file : "", db ? sqlite3_errmsg(db) : sqlite3_errstr(rc),
                         os ? ": " : "", os ? strerror(os) : "");
+}
+
+/* Puts "log.db" in the place of `path`, once. */
+static void replace_path(struct vd_error *error, const char *path)
+{
+    char *at = path && *path ? strstr(error->text, path) : NULL;
+    if (!at)
+        return;
+    struct vd_buf text = {0};
+    vd_buf_addf(&text, "%.*slog.db%s", (int)(at - error->text), error->text, at + strlen(path));
+    snprintf(error->text, sizeof error->text, "%s", vd_buf_text(&text));
+    vd_buf_release(&text);
+}
+
+int vd_log_hide_path(sqlite3 *db, const char *path, int code, struct vd_error *error)
+{
+    if (code && error) {
+        replace_path(error, db ? sqlite3_db_filename(db, "main") : NULL);
+        replace_path(error, path);
+    }
+    return code;
 }
 
 int vd_log_exec(sqlite3 *db, const char *sql, struct vd_error *error)

@@ -53,6 +53,10 @@ struct vd_log_meta {
 int vd_log_meta_read(sqlite3 *db, struct vd_log_meta *meta, struct vd_error *error) VD_MUST_USE;
 int vd_log_meta_write(sqlite3 *db, struct vd_log_meta meta, struct vd_error *error) VD_MUST_USE;
 
+/* Makes an error fit for clients, who need not know where the file is: `path`, and the name that
+ * the database has it by, become "log.db". Returns `code`; VD_OK leaves all as it is. */
+int vd_log_hide_path(sqlite3 *db, const char *path, int code, struct vd_error *error);
+
 /* Runs one statement without results. */
 int vd_log_exec(sqlite3 *db, const char *sql, struct vd_error *error) VD_MUST_USE;
 int vd_log_run(sqlite3 *db, sqlite3_stmt *statement, struct vd_error *error) VD_MUST_USE;

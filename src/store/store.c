@@ -129,15 +129,6 @@ void vd_store_close(struct vd_store *store)
     free(store);
 }
 
-void vd_store_fail(struct vd_store *store, const struct vd_error *error)
-{
-    pthread_mutex_lock(&store->health_lock);
-    store->health.read_only = true;
-    store->health.error = *error;
-    pthread_mutex_unlock(&store->health_lock);
-    atomic_store(&store->read_only, true);
-}
-
 /* ---- sentences ---- */
 
 int vd_expired(uint64_t revision, uint64_t floor, struct vd_error *error)
@@ -293,11 +284,4 @@ void vd_store_stats(struct vd_store *store, struct vd_store_stats *out)
         out->kinds += c->live > 0;
     }
     vd_index_unlock(index);
-}
-
-void vd_store_health(struct vd_store *store, struct vd_health *out)
-{
-    pthread_mutex_lock(&store->health_lock);
-    *out = store->health;
-    pthread_mutex_unlock(&store->health_lock);
 }
