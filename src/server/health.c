@@ -26,6 +26,12 @@ static bool check_store_writes(struct vd_health_desk *desk)
     return !health.read_only && !health.full && !health.locked && !health.short_of_memory;
 }
 
+/* Rights that were taken away are still in force. */
+static bool check_rbac(struct vd_health_desk *desk)
+{
+    return !desk->gatekeeper || vd_gatekeeper_is_current(desk->gatekeeper);
+}
+
 static bool check_shutdown(struct vd_health_desk *desk)
 {
     return !atomic_load(&desk->stopping);
@@ -38,9 +44,8 @@ static const struct check {
     unsigned paths;
     bool (*passes)(struct vd_health_desk *desk);
 } checks[] = {
-    {"ping", LIVE | READY | HEALTHY, check_ping},
-    {"store", LIVE | HEALTHY, check_store},
-    {"store", READY, check_store_writes},
+    {"ping", LIVE | READY | HEALTHY, check_ping}, {"store", LIVE | HEALTHY, check_store},
+    {"store", READY, check_store_writes},         {"rbac", READY, check_rbac},
     {"shutdown", READY, check_shutdown},
 };
 

@@ -16,12 +16,14 @@
 #include <stdbool.h>
 
 #include "net/exchange.h"
+#include "server/gatekeeper.h"
 #include "store/store.h"
 
 /* Shared by all loops. */
 struct vd_health_desk {
     struct vd_store *store;
-    atomic_bool stopping; /* no more clients are wanted */
+    const struct vd_gatekeeper *gatekeeper; /* NULL: none yet */
+    atomic_bool stopping;                   /* no more clients are wanted */
 };
 
 /* Answers if the path is one of these, on the exchange's loop; else false. */

@@ -156,6 +156,7 @@ static int make_loops(struct server *s, struct vd_error *error)
     }
     if (!code)
         code = vd_api_open(&s->api, s->store, s->config, s->n, &s->workers[0].loop, error);
+    s->health.gatekeeper = code ? NULL : s->api.gatekeeper;
     for (size_t i = 0; !code && i < s->n; i++) {
         vd_api_join(&s->api, i, &s->workers[i].loop);
         struct vd_http_service *service = &s->services[i];

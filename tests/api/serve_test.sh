@@ -79,6 +79,7 @@ tap "plain HTTP answers" fetches 200 ok "$http/livez"
 tap "/healthz" fetches 200 ok "$https/healthz"
 tap "/readyz, check by check" fetches 200 "[+]ping ok
 [+]store ok
+[+]rbac ok
 [+]shutdown ok
 readyz check passed" "$http/readyz?verbose"
 tap "one check alone" fetches 200 ok "$http/readyz/store"
@@ -153,6 +154,7 @@ tap "SIGINT stops it too" stop INT
 
 not_ready() { fetches 503 "[+]ping ok
 [+]store ok
+[+]rbac ok
 [-]shutdown failed: reason withheld
 readyz check failed" "$http/readyz"; }
 drains() {
@@ -273,6 +275,32 @@ tap "it is begun anew on purpose" "$vedette" store init --data lost
 tap "then the server starts" start --data lost
 tap "with the same keys" fetches 200 ok --cert lost/pki/admin.crt --key lost/pki/admin.key \
     --cacert lost/pki/ca.crt "$https/livez"
+stop TERM >/dev/null
+
+# ---- a role that is damaged ----
+
+role() {
+    curl -sS -m 60 -o role.out -w '%{http_code}' --cacert broken/pki/ca.crt \
+        --cert broken/pki/admin.crt --key broken/pki/admin.key -H 'Content-Type: application/json' \
+        -d '{"apiVersion":"rbac.authorization.k8s.io/v1","kind":"Role","metadata":{"name":"victim"},
+        "rules":[{"apiGroups":[""],"resources":["secrets"],"verbs":["damageme"]}]}' \
+        "$https/apis/rbac.authorization.k8s.io/v1/namespaces/default/roles" | grep -q 201
+}
+tap "a server with a role" start --data broken
+tap "of somebody" role
+stop TERM >/dev/null
+store_tool=$(dirname "$vedette")/tests/store_tool
+tap "whose bytes are damaged" "$store_tool" patch broken/log.db damageme damageXX
+tap "starts all the same" start --data broken
+tap "is ready" fetches 200 '[+]rbac ok
+readyz check passed' "$http/readyz/rbac?verbose"
+tap "names the role and its revision in the log" grep -q \
+    'grants nothing" error="revision [0-9]*, roles.*default/victim' err
+counted() {
+    curl -sS -m 60 --cacert broken/pki/ca.crt --cert broken/pki/admin.crt \
+        --key broken/pki/admin.key "$https/metrics" | grep -q '^rbac_left_out_objects 1$'
+}
+tap "and counts it" counted
 stop TERM >/dev/null
 
 # ---- what it says to people ----
