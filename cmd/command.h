@@ -88,6 +88,7 @@ extern const struct vd_command vd_command_serve;
 extern const struct vd_command vd_command_store;
 extern const struct vd_command vd_command_store_backup;
 extern const struct vd_command vd_command_store_compact;
+extern const struct vd_command vd_command_store_init;
 extern const struct vd_command vd_command_store_restore;
 extern const struct vd_command vd_command_store_stats;
 extern const struct vd_command vd_command_store_verify;

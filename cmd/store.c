@@ -2,8 +2,8 @@
 #include "command.h"
 
 static const struct vd_command *const commands[] = {
-    &vd_command_store_backup, &vd_command_store_compact, &vd_command_store_restore,
-    &vd_command_store_stats,  &vd_command_store_verify,
+    &vd_command_store_backup,  &vd_command_store_compact, &vd_command_store_init,
+    &vd_command_store_restore, &vd_command_store_stats,   &vd_command_store_verify,
 };
 
 const struct vd_command vd_command_store = {

@@ -30,6 +30,7 @@
     X(VD_ERR_CORRUPT,   "corrupt")       /* bytes on disk are not what was written */       \
     X(VD_ERR_FORMAT,    "format")        /* a foreign file, or a newer format */            \
     X(VD_ERR_LOCKED,    "locked")        /* another process has it */                       \
+    X(VD_ERR_MEMORY,    "memory")        /* a library had no memory; goes away by itself */ \
     X(VD_ERR_IO,        "io")            /* the operating system refused */                 \
     X(VD_ERR_CLOSED,    "closed")        /* the thing is being shut down */
 /* clang-format on */
@@ -48,10 +49,10 @@ struct vd_error {
     char text[VD_ERROR_TEXT_MAX];
 };
 
-/* What goes away by itself: nothing happened, and the same may be tried again. */
+/* What goes away by itself: the same may be tried again. */
 static inline bool vd_code_passes(int code)
 {
-    return code == VD_ERR_FULL || code == VD_ERR_LOCKED;
+    return code == VD_ERR_FULL || code == VD_ERR_LOCKED || code == VD_ERR_MEMORY;
 }
 
 /* The short name of a code, for logs and metrics: "not-found". */

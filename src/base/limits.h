@@ -97,6 +97,7 @@
     X(VD_GATHERED_LEN_MAX,       8388608,     "bytes of a page of a list, after which the next page begins, and of a list in an encoding that needs it whole; about, since it ends with an object") \
     X(VD_GZIP_BODY_LEN_MIN,      131072,      "bytes from which on an answer is compressed, where the client allows it (as in Kubernetes)") \
     X(VD_VERSION_WAIT_MS,        3000,        "milliseconds that a read waits for a resourceVersion that is to come; then 504 (as in Kubernetes)") \
+    X(VD_CLEARED_BYTES_MAX,      4194304,     "bytes of objects that the answer to a deletecollection lists; of more it tells the number") \
     X(VD_TCP_KEEPALIVE_S,        60,          "seconds of silence before a connection is probed, 4 times in 15 s steps") \
     X(VD_TCP_USER_TIMEOUT_MS,    120000,      "milliseconds in which the peer's kernel must take what was sent") \
     X(VD_DOOR_PAUSE_MS,          100,         "milliseconds without accepting when descriptors have run out") \

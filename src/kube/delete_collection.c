@@ -2,10 +2,15 @@
  * deletecollection: every object that a list would show is deleted, or marked if it
  * has finalizers, and the answer is that list.
  *
- * The list is taken as of one revision and worked through in pieces, each an atomic
- * change; the whole is not atomic. An object that has been changed since is deleted
- * as it is now; one that is gone, or has been replaced by another of its name, is
- * passed over. When the client leaves, the pieces that were done stay done.
+ * It is done in pieces, each an atomic change; the whole is not atomic. A piece lists on from the
+ * last name of the one before, at the newest revision: a snapshot for all of them would be expired
+ * by the deletions themselves once there are more of them than the window holds. So whatever was
+ * there at the beginning goes, as it is when its piece comes; what was created meanwhile stays, but
+ * for what has been changed since; one that is gone, or has been replaced by another of its name,
+ * is passed over. When the client leaves, the pieces that were done stay done.
+ *
+ * A piece is bounded by number and bytes, and so is what is kept for the answer: when the objects
+ * are more than VD_CLEARED_BYTES_MAX, the answer is a Status that says how many they were.
  */
 #include <stdlib.h>
 
@@ -25,18 +30,24 @@
 
 enum {
     PIECE_OBJECTS = 64,
-    ATTEMPTS_MAX = 8, /* at one piece */
+    PIECE_BYTES = 1 << 20, /* of bodies, and one more object */
+    ATTEMPTS_MAX = 8,      /* at one piece */
 };
 
 struct clearing {
     struct vd_call *call;
     struct vd_filter *filter;
     struct vd_attributes attributes;
-    struct vd_snapshot snapshot;
-    uint64_t left; /* of the limit; UINT64_MAX: no limit */
+    struct vd_buf prefix;
+    struct vd_buf after; /* the path that the next piece begins behind */
+    uint64_t revision;   /* the newest at the beginning, or that of the continue token */
+    bool done;           /* nothing is behind `after` */
+    uint64_t left;       /* of the limit; UINT64_MAX: no limit */
     struct vd_slice policy;
-    VD_VEC(struct vd_event *) listed; /* references */
-    size_t piece_from;                /* the piece is `listed` from here on */
+    VD_VEC(struct vd_event *) listed; /* references: for the answer, while they are not too many */
+    size_t listed_bytes;              /* of their bodies, also when they are no longer kept */
+    uint64_t count;                   /* of all that match */
+    VD_VEC(struct vd_event *) piece;  /* references */
     struct vd_arena arena;            /* of the piece */
     VD_VEC(struct vd_wish) wishes;
     struct vd_proposal proposal;
@@ -46,14 +57,29 @@ struct clearing {
     unsigned attempts;
 };
 
-static void clearing_free(struct clearing *c)
+static void drop_piece(struct clearing *c)
+{
+    for (size_t i = 0; i < c->piece.n; i++)
+        vd_event_unref(c->piece.p[i]);
+    c->piece.n = 0;
+}
+
+static void drop_listed(struct clearing *c)
 {
     for (size_t i = 0; i < c->listed.n; i++)
         vd_event_unref(c->listed.p[i]);
     VD_VEC_RELEASE(&c->listed);
+}
+
+static void clearing_free(struct clearing *c)
+{
+    drop_piece(c);
+    drop_listed(c);
+    VD_VEC_RELEASE(&c->piece);
     VD_VEC_RELEASE(&c->wishes);
     vd_arena_release(&c->arena);
-    vd_snapshot_release(&c->snapshot);
+    vd_buf_release(&c->prefix);
+    vd_buf_release(&c->after);
     vd_attributes_release(&c->attributes);
     vd_filter_unref(c->filter);
     free(c);
@@ -90,21 +116,27 @@ static void reply_gone(struct clearing *c, struct vd_slice token)
     vd_call_reply_status(call, &status);
 }
 
+/* Where a request with a limit goes on; nothing when all is done. */
+static void write_continue(const struct clearing *c, struct vd_buf *token)
+{
+    if (c->left == 0 && !c->done)
+        vd_continue_token_write(token, c->revision, vd_buf_slice(&c->after));
+}
+
 static void reply_list(struct clearing *c)
 {
     struct vd_call *call = c->call;
     struct vd_buf out = {0}, token = {0};
     struct vd_list_writer writer;
     char digits[20];
-    if (c->left == 0 && !c->snapshot.done)
-        vd_continue_token_write(&token, c->snapshot.revision, vd_buf_slice(&c->snapshot.after));
+    write_continue(c, &token);
     if (needs_webhook(c)) {
         reply_gone(c, vd_buf_slice(&token));
         vd_buf_release(&token);
         return;
     }
     struct vd_list_meta meta = {
-        .resource_version = vd_slice(digits, vd_u64_digits(c->snapshot.revision, digits)),
+        .resource_version = vd_slice(digits, vd_u64_digits(c->revision, digits)),
         .continue_token = vd_buf_slice(&token),
     };
     vd_list_writer_init(&writer, call);
@@ -120,24 +152,115 @@ static void reply_list(struct clearing *c)
     vd_buf_release(&token);
 }
 
+/* The objects were too many to be kept for an answer. */
+static void reply_count(struct clearing *c)
+{
+    struct vd_call *call = c->call;
+    struct vd_buf message = {0}, token = {0};
+    vd_buf_addf(&message,
+                "%llu %.*s were deleted, or marked for deletion where they have finalizers; the "
+                "list of them is left out because it has more than %d bytes",
+                (unsigned long long)c->count, VD_FMT(call->kind->plural), VD_CLEARED_BYTES_MAX);
+    write_continue(c, &token);
+    struct vd_status status = {
+        .code = 200,
+        .success = true,
+        .message = vd_arena_copy(&call->arena, vd_buf_slice(&message)),
+        .continue_token = vd_arena_copy(&call->arena, vd_buf_slice(&token)),
+        .has_details = true,
+        .group = call->kind->group,
+        .kind = call->kind->plural,
+    };
+    vd_buf_release(&message);
+    vd_buf_release(&token);
+    clearing_free(c);
+    call->x->ops = NULL;
+    vd_call_reply_status(call, &status);
+}
+
+static void reply(struct clearing *c)
+{
+    if (c->listed_bytes > VD_CLEARED_BYTES_MAX)
+        reply_count(c);
+    else
+        reply_list(c);
+}
+
 /* ---- a piece ---- */
+
+/* Takes the reference. */
+static void take_match(struct clearing *c, struct vd_event *event)
+{
+    *VD_VEC_PUSH(&c->piece) = event;
+    c->left -= c->left != UINT64_MAX;
+    c->count++;
+    c->listed_bytes += event->body->len;
+    if (c->listed_bytes > VD_CLEARED_BYTES_MAX)
+        drop_listed(c);
+    else
+        *VD_VEC_PUSH(&c->listed) = vd_event_ref(event);
+}
+
+/* What is certainly not of the beginning stays; else whoever creates objects in the order of their
+ * names could keep this busy for ever. */
+static bool is_wanted(struct clearing *c, struct vd_event *event)
+{
+    if (event->type == VD_EVENT_CREATED && event->revision > c->revision)
+        return false;
+    vd_attributes_set(&c->attributes, event);
+    return vd_filter_matches(c->filter, &c->attributes);
+}
+
+/* Sorts the objects that were listed; all references are taken. False: some were left for the
+ * next piece, which begins behind the last one that was not. */
+static bool take_piece(struct clearing *c, struct vd_event **events, size_t n)
+{
+    size_t bytes = 0, i = 0;
+    for (; i < n && bytes < PIECE_BYTES; i++) {
+        bytes += events[i]->body->len;
+        vd_buf_reset(&c->after);
+        vd_buf_add_slice(&c->after, vd_entry_path(events[i]->entry));
+        if (is_wanted(c, events[i]))
+            take_match(c, events[i]);
+        else
+            vd_event_unref(events[i]);
+    }
+    bool all = i == n;
+    for (; i < n; i++)
+        vd_event_unref(events[i]);
+    return all;
+}
+
+/* At the newest revision, which can expire only because there is a newer one by now. */
+static int list_on(struct clearing *c, struct vd_snapshot *s, struct vd_event **events, size_t *n,
+                   struct vd_error *error)
+{
+    struct vd_call *call = c->call;
+    size_t want = c->left < PIECE_OBJECTS ? (size_t)c->left : PIECE_OBJECTS;
+    int code = VD_ERR_EXPIRED;
+    for (unsigned i = 0; code == VD_ERR_EXPIRED && i < ATTEMPTS_MAX; i++) {
+        vd_snapshot_release(s);
+        code = vd_snapshot_open(s, call->kube->store, call->kind->storage_key,
+                                vd_buf_slice(&c->prefix), 0, vd_buf_slice(&c->after), error);
+        if (!code)
+            code = vd_snapshot_next(s, events, want, n, error);
+    }
+    return code;
+}
 
 static int list_piece(struct clearing *c, struct vd_error *error)
 {
+    struct vd_snapshot s = {0};
     struct vd_event *events[PIECE_OBJECTS];
     size_t n = 0;
-    size_t want = c->left < PIECE_OBJECTS ? (size_t)c->left : PIECE_OBJECTS;
-    c->piece_from = c->listed.n;
-    int code = vd_snapshot_next(&c->snapshot, events, want, &n, error);
-    for (size_t i = 0; !code && i < n; i++) {
-        vd_attributes_set(&c->attributes, events[i]);
-        if (vd_filter_matches(c->filter, &c->attributes)) {
-            *VD_VEC_PUSH(&c->listed) = events[i];
-            c->left -= c->left != UINT64_MAX;
-        } else {
-            vd_event_unref(events[i]);
-        }
+    drop_piece(c);
+    int code = list_on(c, &s, events, &n, error);
+    if (!code && take_piece(c, events, n)) {
+        vd_buf_reset(&c->after);
+        vd_buf_add_slice(&c->after, vd_buf_slice(&s.after));
+        c->done = s.done;
     }
+    vd_snapshot_release(&s);
     return code;
 }
 
@@ -196,8 +319,8 @@ static int make_wishes(struct clearing *c, struct vd_error *error)
     int code = VD_OK;
     vd_arena_reset(&c->arena);
     c->wishes.n = 0;
-    for (size_t i = c->piece_from; !code && i < c->listed.n; i++)
-        code = want_gone(c, c->listed.p[i], error);
+    for (size_t i = 0; !code && i < c->piece.n; i++)
+        code = want_gone(c, c->piece.p[i], error);
     return code;
 }
 
@@ -255,8 +378,8 @@ static void next_piece(struct vd_task *task)
     struct vd_error error;
     if (is_abandoned(c))
         return;
-    if (c->snapshot.done || c->left == 0) {
-        reply_list(c);
+    if (c->done || c->left == 0) {
+        reply(c);
         return;
     }
     int code = list_piece(c, &error);
@@ -296,23 +419,22 @@ static void on_gone(struct vd_exchange *x)
 
 static const struct vd_exchange_ops waiting = {on_drained, on_gone};
 
-static int open_snapshot(struct clearing *c, const struct vd_list_options *o,
-                         struct vd_error *error)
+/* Where it begins. A continue token's path counts, and its revision tells what is new; that the
+ * window has passed it does not matter here. */
+static int find_beginning(struct clearing *c, const struct vd_list_options *o,
+                          struct vd_error *error)
 {
     struct vd_call *call = c->call;
-    struct vd_buf prefix = {0};
     struct vd_slice after = VD_SLICE("");
-    uint64_t revision = 0;
     int code = VD_OK;
     if (o->continue_token.n)
         code = vd_continue_token_read(&call->arena, o->continue_token, vd_call_continue_scope(call),
-                                      &revision, &after, error);
+                                      &c->revision, &after, error);
+    if (!c->revision) /* there is no token, or one that means the newest */
+        c->revision = vd_store_revision(call->kube->store);
     if (call->kind->namespaced && call->target.space.n)
-        vd_buf_addf(&prefix, "%.*s/", VD_FMT(call->target.space));
-    if (!code)
-        code = vd_snapshot_open(&c->snapshot, call->kube->store, call->kind->storage_key,
-                                vd_buf_slice(&prefix), revision, after, error);
-    vd_buf_release(&prefix);
+        vd_buf_addf(&c->prefix, "%.*s/", VD_FMT(call->target.space));
+    vd_buf_add_slice(&c->after, after);
     return code;
 }
 
@@ -326,7 +448,7 @@ static void clear(struct vd_call *call, const struct vd_list_options *o,
     c->policy = vd_arena_copy(&call->arena, vd_call_propagation(call, options));
     int code = vd_call_filter(call, o, &c->filter, &error);
     if (!code)
-        code = open_snapshot(c, o, &error);
+        code = find_beginning(c, o, &error);
     if (code) {
         reply_error(c, code, &error);
         return;

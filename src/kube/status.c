@@ -720,6 +720,7 @@ struct vd_status vd_status_of_error(struct vd_arena *a, const struct vd_status_t
         return vd_status_insufficient_storage(a, text);
     case VD_ERR_READ_ONLY:
     case VD_ERR_LOCKED:
+    case VD_ERR_MEMORY:
     case VD_ERR_CLOSED:
         return vd_status_unavailable(a, text);
     default:

@@ -1,7 +1,7 @@
 /*
- * See gatekeeper.h. Roles and bindings come in as events: a listener notes on the
- * writer's thread that there is something, and the loop's task reads on in the log
- * from where it stood, so nothing is missed and bursts share one snapshot.
+ * See gatekeeper.h. A listener hears on the writer's thread of every commit: the rules of access
+ * (access_rules.h) are told when a role or binding is in it, and what was remembered of tokens is
+ * forgotten when an object goes that some may be bound to.
  */
 #include "server/gatekeeper.h"
 
@@ -17,23 +17,11 @@
 #include "base/alloc.h"
 #include "base/limits.h"
 #include "base/log.h"
+#include "kube/uid.h"
 #include "net/connection.h"
-#include "store/snapshot.h"
-#include "json/parse.h"
+#include "server/access_rules.h"
 
-enum { READ_EVENTS = 256, TOKEN_CHECK_MS = 1000 };
-
-/* The kinds that rules are made of, as they are stored. */
-static const struct {
-    struct vd_slice kind;
-    struct vd_slice storage_key;
-} sources[] = {
-    {{"ClusterRole", 11}, {"clusterroles.rbac.authorization.k8s.io", 38}},
-    {{"Role", 4}, {"roles.rbac.authorization.k8s.io", 31}},
-    {{"ClusterRoleBinding", 18}, {"clusterrolebindings.rbac.authorization.k8s.io", 45}},
-    {{"RoleBinding", 11}, {"rolebindings.rbac.authorization.k8s.io", 38}},
-};
-enum { SOURCES = sizeof sources / sizeof *sources };
+enum { TOKEN_CHECK_MS = 1000 };
 
 /* What a loop remembers. */
 struct memory {
@@ -44,15 +32,11 @@ struct memory {
 struct vd_gatekeeper {
     struct vd_gatekeeper_options options;
     char *folder;
-    struct vd_policy *policy; /* the loop's */
-    uint64_t revision;        /* the loop's: the policy has all up to here */
+    struct vd_access_rules *rules;
     struct vd_service_accounts *accounts;
     struct vd_issuers *issuers; /* NULL: none */
     struct vd_listener listener;
-    struct vd_task catch_up;
-    _Atomic bool catch_up_posted;
-    pthread_mutex_t lock; /* guards the next three; held for a reference only */
-    struct vd_rbac *rbac;
+    pthread_mutex_t lock; /* guards the next two; held for a reference only */
     struct vd_token_set *tokens;
     int64_t tokens_checked_ms;
     _Atomic uint64_t version;       /* grows after rules, tokens or accounts have changed */
@@ -60,98 +44,12 @@ struct vd_gatekeeper {
     struct memory *memories;        /* one for each loop */
 };
 
-/* ---- rules ---- */
+/* ---- changes ---- */
 
-static const struct vd_slice *source_kind(struct vd_slice storage_key)
+static void rules_changed(void *arg)
 {
-    for (size_t i = 0; i < SOURCES; i++)
-        if (vd_slice_eq(sources[i].storage_key, storage_key))
-            return &sources[i].kind;
-    return NULL;
-}
-
-static void take_object(struct vd_gatekeeper *g, const struct vd_event *event)
-{
-    const struct vd_slice *kind = source_kind(vd_entry_kind(event->entry));
-    struct vd_slice space = vd_entry_space(event->entry), name = vd_entry_name(event->entry);
-    struct vd_arena arena = {0};
-    struct vd_json *object = NULL;
-    struct vd_error error;
-    if (!kind)
-        return;
-    if (!vd_event_is_live(event)) {
-        vd_policy_remove(g->policy, *kind, space, name);
-        return;
-    }
-    int code = vd_json_parse(&arena, vd_body_slice(event->body), NULL, &object, &error);
-    if (!code)
-        code = vd_policy_put(g->policy, object, &error);
-    if (code)
-        vd_log_warn("a role grants nothing because it cannot be read", VD_F_SLICE("kind", *kind),
-                    VD_F_SLICE("name", name), VD_F_STR("error", error.text));
-    vd_arena_release(&arena);
-}
-
-static void swap_rules(struct vd_gatekeeper *g)
-{
-    struct vd_rbac *fresh = vd_policy_snapshot(g->policy);
-    pthread_mutex_lock(&g->lock);
-    struct vd_rbac *old = g->rbac;
-    g->rbac = fresh;
-    pthread_mutex_unlock(&g->lock);
+    struct vd_gatekeeper *g = arg;
     atomic_fetch_add(&g->version, 1);
-    vd_rbac_unref(old);
-}
-
-/* Every object of the four kinds as of one revision. */
-static int load_rules(struct vd_gatekeeper *g, struct vd_error *error)
-{
-    g->revision = vd_store_revision(g->options.store);
-    for (size_t i = 0; i < SOURCES; i++) {
-        struct vd_snapshot s;
-        struct vd_event *events[READ_EVENTS];
-        size_t n;
-        int code = vd_snapshot_open(&s, g->options.store, sources[i].storage_key, VD_SLICE(""),
-                                    g->revision, VD_SLICE(""), error);
-        while (!code && !s.done) {
-            code = vd_snapshot_next(&s, events, READ_EVENTS, &n, error);
-            for (size_t k = 0; !code && k < n; k++) {
-                take_object(g, events[k]);
-                vd_event_unref(events[k]);
-            }
-        }
-        vd_snapshot_release(&s);
-        if (code)
-            return code;
-    }
-    swap_rules(g);
-    return VD_OK;
-}
-
-static void read_on(struct vd_task *task)
-{
-    struct vd_gatekeeper *g = (struct vd_gatekeeper *)((char *)task -
-                                                       offsetof(struct vd_gatekeeper, catch_up));
-    struct vd_stretch stretch = {0};
-    struct vd_error error;
-    atomic_store(&g->catch_up_posted, false);
-    while (g->revision < vd_store_revision(g->options.store)) {
-        int code = vd_store_read(g->options.store, VD_SLICE(""), g->revision, READ_EVENTS, &stretch,
-                                 &error);
-        if (code) { /* too far behind, or damage: start from the objects again */
-            vd_policy_free(g->policy);
-            g->policy = vd_policy_new();
-            if (load_rules(g, &error))
-                vd_log_error("the rules of access could not be read again",
-                             VD_F_STR("error", error.text));
-            break;
-        }
-        for (size_t i = 0; i < stretch.changes.n; i++)
-            take_object(g, stretch.changes.p[i].now);
-        g->revision = stretch.upto;
-    }
-    vd_stretch_release(&stretch);
-    swap_rules(g);
 }
 
 /* Objects with which tokens end; see struct vd_bound_object. */
@@ -173,25 +71,23 @@ static void heard(struct vd_listener *listener, struct vd_commit *commit)
             atomic_fetch_add(&g->bound_version, 1);
             atomic_fetch_add(&g->version, 1);
         }
-        if (source_kind(kind) && !atomic_exchange(&g->catch_up_posted, true))
-            vd_loop_post(g->options.loop, &g->catch_up);
+        vd_access_rules_hear(g->rules, kind, commit->after);
     }
 }
 
 /* ---- life cycle ---- */
 
-/* Whether the account, or what its token is bound to, is still that very object. */
+/* Whether the account, or what its token is bound to, is still that very object: by the uid that
+ * the store keeps beside the body, which nothing that a client writes into an object can change. */
 static bool exists(void *arg, const struct vd_bound_object *object)
 {
     struct vd_gatekeeper *g = arg;
     struct vd_key key = {object->resource, object->space, object->name};
     struct vd_event *event = NULL;
-    if (vd_store_get(g->options.store, &key, 0, &event, NULL))
+    struct vd_uid uid;
+    if (!vd_uid_parse(object->uid, &uid) || vd_store_get(g->options.store, &key, 0, &event, NULL))
         return false;
-    struct vd_buf uid = {0};
-    vd_buf_addf(&uid, "\"uid\":\"%.*s\"", VD_FMT(object->uid));
-    bool same = memmem(event->body->bytes, event->body->len, uid.p, uid.n) != NULL;
-    vd_buf_release(&uid);
+    bool same = vd_uid_eq(event->uid, uid);
     vd_event_unref(event);
     return same;
 }
@@ -240,10 +136,9 @@ int vd_gatekeeper_new(struct vd_gatekeeper **out, const struct vd_gatekeeper_opt
     struct vd_gatekeeper *g = VD_NEW(struct vd_gatekeeper);
     g->options = *options;
     g->folder = options->folder ? vd_strdup(options->folder) : NULL;
-    g->policy = vd_policy_new();
-    g->rbac = vd_policy_snapshot(g->policy);
+    g->rules = vd_access_rules_new(&(struct vd_access_rules_options){
+        .store = options->store, .loop = options->loop, .changed = rules_changed, .arg = g});
     g->listener.committed = heard;
-    g->catch_up.run = read_on;
     atomic_init(&g->version, 1);
     g->memories = vd_calloc(options->loops_n, sizeof *g->memories);
     for (size_t i = 0; i < options->loops_n; i++)
@@ -263,7 +158,7 @@ int vd_gatekeeper_new(struct vd_gatekeeper **out, const struct vd_gatekeeper_opt
 int vd_gatekeeper_start(struct vd_gatekeeper *g, struct vd_error *error)
 {
     vd_store_listen(g->options.store, &g->listener);
-    return load_rules(g, error);
+    return vd_access_rules_load(g->rules, error);
 }
 
 void vd_gatekeeper_free(struct vd_gatekeeper *g)
@@ -271,8 +166,7 @@ void vd_gatekeeper_free(struct vd_gatekeeper *g)
     if (!g)
         return;
     vd_store_unlisten(g->options.store, &g->listener);
-    vd_policy_free(g->policy);
-    vd_rbac_unref(g->rbac);
+    vd_access_rules_free(g->rules);
     vd_token_set_unref(g->tokens);
     vd_service_accounts_free(g->accounts);
     vd_issuers_free(g->issuers);
@@ -444,10 +338,12 @@ int vd_gatekeeper_identify(struct vd_gatekeeper *g, struct vd_exchange *x, struc
 struct vd_rbac *vd_gatekeeper_rbac(void *arg)
 {
     struct vd_gatekeeper *g = arg;
-    pthread_mutex_lock(&g->lock);
-    struct vd_rbac *rbac = vd_rbac_ref(g->rbac);
-    pthread_mutex_unlock(&g->lock);
-    return rbac;
+    return vd_access_rules_now(g->rules);
+}
+
+bool vd_gatekeeper_is_current(const struct vd_gatekeeper *g)
+{
+    return vd_access_rules_are_current(g->rules);
 }
 
 bool vd_gatekeeper_allows(void *arg, const struct vd_access *access, struct vd_buf *reason)

@@ -49,6 +49,10 @@ bool vd_gatekeeper_allows(void *arg, const struct vd_access *access, struct vd_b
 uint64_t vd_gatekeeper_version(void *arg);
 bool vd_gatekeeper_stands(void *arg, const struct vd_user *user);
 struct vd_rbac *vd_gatekeeper_rbac(void *arg) VD_MUST_USE;
+
+/* Whether the rules follow the log; see vd_access_rules_are_current(). Any thread. */
+bool vd_gatekeeper_is_current(const struct vd_gatekeeper *gatekeeper);
+
 int vd_gatekeeper_identify_token(void *arg, struct vd_slice token, struct vd_user **out,
                                  struct vd_error *error) VD_MUST_USE;
 

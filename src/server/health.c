@@ -9,11 +9,27 @@ static bool check_ping(struct vd_health_desk *desk)
     return true;
 }
 
+/* A restart helps. */
 static bool check_store(struct vd_health_desk *desk)
 {
     struct vd_health health;
     vd_store_health(desk->store, &health);
     return !health.read_only;
+}
+
+/* Whether it takes writes just now. What passes by itself, as a full disk does, is no reason for
+ * a restart. */
+static bool check_store_writes(struct vd_health_desk *desk)
+{
+    struct vd_health health;
+    vd_store_health(desk->store, &health);
+    return !health.read_only && !health.full && !health.locked && !health.short_of_memory;
+}
+
+/* Rights that were taken away are still in force. */
+static bool check_rbac(struct vd_health_desk *desk)
+{
+    return !desk->gatekeeper || vd_gatekeeper_is_current(desk->gatekeeper);
 }
 
 static bool check_shutdown(struct vd_health_desk *desk)
@@ -28,8 +44,8 @@ static const struct check {
     unsigned paths;
     bool (*passes)(struct vd_health_desk *desk);
 } checks[] = {
-    {"ping", LIVE | READY | HEALTHY, check_ping},
-    {"store", LIVE | READY | HEALTHY, check_store},
+    {"ping", LIVE | READY | HEALTHY, check_ping}, {"store", LIVE | HEALTHY, check_store},
+    {"store", READY, check_store_writes},         {"rbac", READY, check_rbac},
     {"shutdown", READY, check_shutdown},
 };
 

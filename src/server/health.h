@@ -5,8 +5,9 @@
  *     GET /readyz?verbose    a line for each check, then "readyz check passed"
  *     GET /readyz/store      one check alone
  *
- * 200, or 503 with the lines when a check fails. Alive is who can answer and can
- * write; ready is who also wants more clients. The reasons are for the log.
+ * 200, or 503 with the lines when a check fails. Alive is who can answer, and whom a restart
+ * would not help; ready is who can also write just now and wants more clients. A full disk is not
+ * ready, and is again, without any request, when there is room. The reasons are for the log.
  */
 #ifndef VD_SERVER_HEALTH_H
 #define VD_SERVER_HEALTH_H
@@ -15,12 +16,14 @@
 #include <stdbool.h>
 
 #include "net/exchange.h"
+#include "server/gatekeeper.h"
 #include "store/store.h"
 
 /* Shared by all loops. */
 struct vd_health_desk {
     struct vd_store *store;
-    atomic_bool stopping; /* no more clients are wanted */
+    const struct vd_gatekeeper *gatekeeper; /* NULL: none yet */
+    atomic_bool stopping;                   /* no more clients are wanted */
 };
 
 /* Answers if the path is one of these, on the exchange's loop; else false. */

@@ -174,6 +174,7 @@ static int make_loops(struct server *s, struct vd_error *error)
     }
     if (!code)
         code = vd_api_open(&s->api, s->store, s->config, s->n, &s->workers[0].loop, error);
+    s->health.gatekeeper = code ? NULL : s->api.gatekeeper;
     for (size_t i = 0; !code && i < s->n; i++) {
         vd_api_join(&s->api, i, &s->workers[i].loop);
         struct vd_http_service *service = &s->services[i];
@@ -231,6 +232,7 @@ static int open_store(struct server *s, struct vd_error *error)
         return code;
     code = vd_store_open(&s->store,
                          &(struct vd_store_options){.folder = in_memory ? NULL : c->data,
+                                                    .trace = "pki/admin.key",
                                                     .window_events_max = (size_t)c->window_events,
                                                     .window_age_ms_max = (int64_t)c->window_age_ms,
                                                     .tail_events_max = (size_t)c->tail_events,

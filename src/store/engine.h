@@ -8,12 +8,15 @@
  * - commit() makes all rows durable, or none. When it returns VD_OK they survive
  *   kill -9 and power loss. When it returns VD_ERR_FULL or VD_ERR_LOCKED (another
  *   process has had the log for too long) nothing was written and the engine can be
- *   asked again. After any other error the outcome is unknown
+ *   asked again. So it can after VD_ERR_MEMORY: nobody sees the rows, and the next commit
+ *   replaces them, but if the process dies before it, the next open may find them, whole.
+ *   After any other error the outcome is unknown
  *   until the next open; the store above stops writing.
  * - commit() assigns the revisions. They grow from row to row and from commit to
  *   commit and are never used twice, but they need not be dense, and nobody may
  *   guess one before it is assigned.
- * - commit(), compact() and tidy() come from one thread. read() and get() come
+ * - An error names no path: clients are told of it.
+ * - commit(), compact(), tidy() and probe() come from one thread. read() and get() come
  *   from any thread, at any time, and see whole commits only.
  * - A row whose bytes are not what was written is never handed out as if it
  *   were: a wrong body is marked `damaged`, a wrong head ends the call with
@@ -99,6 +102,10 @@ struct vd_engine_ops {
     /* Housekeeping that can wait until writers were answered; does a bounded piece. */
     int (*tidy)(struct vd_engine *engine, struct vd_error *error);
 
+    /* Writes as a commit does, durably, and changes nothing: whether the next commit would find
+     * room. The errors are those of commit(). */
+    int (*probe)(struct vd_engine *engine, struct vd_error *error);
+
     int (*stats)(struct vd_engine *engine, struct vd_engine_stats *out, struct vd_error *error);
 };
 
@@ -113,6 +120,7 @@ struct vd_sqlite_options {
     size_t checkpoint_pages; /* pages of the write-ahead log after which it is folded into the
                                 main file; 0: VD_CHECKPOINT_PAGES_DEFAULT */
     int busy_ms;             /* how long another process may have the log; 0: VD_LOG_BUSY_MS */
+    bool must_exist;         /* the log is not made: there was one */
 };
 
 /* Keeps the log in an SQLite file. */

@@ -266,22 +266,11 @@ static void set_times(struct vd_group *g)
         g->rows.p[i].time_ms = g->store->time_ms;
 }
 
-/* What keeps the store from writing until it passes; NULL: nothing does. */
-static void note_passing(struct vd_store *store, const struct vd_error *error)
-{
-    pthread_mutex_lock(&store->health_lock);
-    store->health.full = error && error->code == VD_ERR_FULL;
-    store->health.locked = error && error->code == VD_ERR_LOCKED;
-    if (!store->health.read_only)
-        store->health.error = error ? *error : store->damage;
-    pthread_mutex_unlock(&store->health_lock);
-}
-
 /* The commit failed: nothing happened, and everyone it concerns hears why. */
 static void fail(struct vd_group *g, const struct vd_error *error)
 {
     if (vd_code_passes((int)error->code))
-        note_passing(g->store, error);
+        vd_store_hinder(g->store, error);
     else
         vd_store_fail(g->store, error);
     for (size_t i = 0; i < g->members.n; i++) {
@@ -310,8 +299,8 @@ static void commit(struct vd_group *g)
         fail(g, &error);
         return;
     }
-    if (store->health.full || store->health.locked)
-        note_passing(store, NULL);
+    if (vd_store_is_hindered(store))
+        vd_store_hinder(store, NULL);
     VD_FAILPOINT("store.before_apply");
     publish(g);
     atomic_fetch_add_explicit(&store->commits, g->rows.n, memory_order_relaxed);

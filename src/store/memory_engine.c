@@ -177,6 +177,13 @@ static int memory_tidy(struct vd_engine *engine, struct vd_error *error)
     return VD_OK;
 }
 
+static int memory_probe(struct vd_engine *engine, struct vd_error *error)
+{
+    (void)engine;
+    (void)error;
+    return VD_OK;
+}
+
 static int memory_stats(struct vd_engine *engine, struct vd_engine_stats *out,
                         struct vd_error *error)
 {
@@ -214,6 +221,7 @@ static const struct vd_engine_ops memory_ops = {
     .compact = memory_compact,
     .be_patient = memory_be_patient,
     .tidy = memory_tidy,
+    .probe = memory_probe,
     .stats = memory_stats,
 };
 

@@ -1,5 +1,5 @@
 /*
- * Backup, restore and shrinking.
+ * Backup, restore, beginning anew and shrinking.
  *
  * Restoring must not turn back time. Clients hold cursors that the lost log gave
  * out behind the backup's newest revision, and the restored log would sooner or
@@ -21,6 +21,9 @@
  *
  * 2^63 revisions leave room for millions of restores.
  *
+ * A log that is begun anew in the place of one that is lost must not turn back time either, and
+ * nobody knows how far that one had come. Its base is 2^40 + 100 * milliseconds since 1970.
+ *
  * With the floor above them all, the rows that were replaced and the deletions
  * have nobody left who could ask for them: they go, as in any compaction.
  */
@@ -31,6 +34,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "store/engine.h"
 #include "store/event.h"
 #include "store/lock_file.h"
 #include "store/sqlite_draft.h"
@@ -108,25 +112,29 @@ int vd_log_backup(const char *folder, const char *to, bool replace,
 
 /* ---- restore ---- */
 
-/* A -wal that is left of another log would be played into the new one. */
-static int check_vacant(const char *folder, const char *log, struct vd_error *error)
+/* A -wal that is left of another log would be played into the new one. A file without a byte is
+ * no log. */
+static int check_vacant(const char *folder, const char *log, const char *what,
+                        struct vd_error *error)
 {
     struct stat s;
     struct vd_buf wal = {0};
     int code = VD_OK;
     vd_buf_addf(&wal, "%s-wal", log);
-    if (lstat(log, &s) == 0)
+    if (lstat(log, &s) == 0 && s.st_size > 0)
         code = vd_error_set(error, VD_ERR_EXISTS,
-                            "%s has a log already: restore into another folder, or move log.db "
-                            "and log.db-wal away first",
-                            folder);
+                            "%s has a log already: %s another folder, or move log.db and "
+                            "log.db-wal away first",
+                            folder, what);
     else if (lstat(vd_buf_text(&wal), &s) == 0 && s.st_size > 0)
         code = vd_error_set(error, VD_ERR_EXISTS,
                             "%s is left of a log that was moved away, and belongs to it: move it "
                             "there too",
                             vd_buf_text(&wal));
-    else
+    else {
         unlink(vd_buf_text(&wal));
+        unlink(log);
+    }
     vd_buf_release(&wal);
     return code;
 }
@@ -215,11 +223,49 @@ int vd_log_restore(const char *from, const char *folder, int64_t now_ms,
     if (!code)
         code = vd_lock_file_open(&lock, folder, error);
     if (!code)
-        code = check_vacant(folder, vd_buf_text(&log), error);
+        code = check_vacant(folder, vd_buf_text(&log), "restore into", error);
     if (!code)
         code = restore_locked(source, vd_buf_text(&log), now_ms, progress, report, error);
     vd_lock_file_close(&lock);
     sqlite3_close(source);
+    vd_buf_release(&log);
+    return code;
+}
+
+/* ---- beginning anew ---- */
+
+static int init_locked(const char *folder, const char *log, uint64_t base, struct vd_error *error)
+{
+    struct vd_engine *engine = NULL;
+    struct vd_engine_state state;
+    sqlite3 *db = NULL;
+    int code = check_vacant(folder, log, "begin in", error);
+    if (!code)
+        code = vd_sqlite_engine_open(&engine, &(struct vd_sqlite_options){.folder = folder}, &state,
+                                     error);
+    if (engine)
+        engine->ops->close(engine);
+    if (!code)
+        code = vd_log_open(&db, log, NULL, VD_LOG_CHANGE, error);
+    if (!code)
+        code = rebase(db, base, error);
+    sqlite3_close(db);
+    return code;
+}
+
+int vd_log_init(const char *folder, int64_t now_ms, uint64_t *revision, struct vd_error *error)
+{
+    struct vd_buf log = {0};
+    struct vd_lock_file lock = {.fd = -1};
+    uint64_t passed_ms = now_ms > 0 ? (uint64_t)now_ms : 0;
+    uint64_t base = RESTORE_DISTANCE + passed_ms * RESTORE_REVISIONS_PER_MS;
+    vd_log_path(&log, folder);
+    int code = vd_lock_file_open(&lock, folder, error);
+    if (!code)
+        code = init_locked(folder, vd_buf_text(&log), base, error);
+    if (!code)
+        *revision = base;
+    vd_lock_file_close(&lock);
     vd_buf_release(&log);
     return code;
 }
@@ -275,7 +321,7 @@ int vd_log_shrink(const char *folder, const struct vd_progress *progress, struct
     vd_log_path(&log, folder);
     int code = vd_lock_file_open(&lock, folder, error);
     if (!code) {
-        code = vd_log_open(&db, vd_buf_text(&log), NULL, (enum vd_log_open)0, error);
+        code = vd_log_open(&db, vd_buf_text(&log), NULL, VD_LOG_CHANGE, error);
         if (!code)
             code = shrink_locked(db, vd_buf_text(&log), progress, error);
         if (code && stat(vd_buf_text(&log), &s) == 0)

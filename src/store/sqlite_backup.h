@@ -1,5 +1,5 @@
 /*
- * Backup, restore and shrinking of a data folder's log.
+ * Backup, restore, beginning anew and shrinking of a data folder's log.
  *
  * A backup is one SQLite file in the log's own format. All of them write a draft
  * first (sqlite_draft.h) and check every row of it before it gets its name.
@@ -47,6 +47,14 @@ struct vd_restore_report {
 int vd_log_restore(const char *from, const char *folder, int64_t now_ms,
                    const struct vd_progress *progress, struct vd_restore_report *report,
                    struct vd_error *error) VD_MUST_USE;
+
+/*
+ * Makes a new log without objects in `folder`, which must have none: VD_ERR_EXISTS. It begins
+ * behind *revision, far above what a log that was lost from here can have given out, so that
+ * every cursor of that one is expired. `now_ms` is the wall clock.
+ */
+int vd_log_init(const char *folder, int64_t now_ms, uint64_t *revision,
+                struct vd_error *error) VD_MUST_USE;
 
 /*
  * Gives the room that removed rows have left back to the file system. The folder

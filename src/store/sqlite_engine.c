@@ -64,6 +64,11 @@ struct sqlite_engine {
     VD_VEC(struct reader *) idle;
 };
 
+static int hide_path(const struct sqlite_engine *e, int code, struct vd_error *error)
+{
+    return vd_log_hide_path(e->db, vd_buf_text(&e->path), code, error);
+}
+
 static void reader_free(struct reader *reader)
 {
     if (!reader)
@@ -99,7 +104,7 @@ static int reader_take(struct sqlite_engine *e, struct reader **out, struct vd_e
         reader_free(reader);
     else
         *out = reader;
-    return code;
+    return hide_path(e, code, error);
 }
 
 static void reader_give_back(struct sqlite_engine *e, struct reader *reader)
@@ -151,7 +156,7 @@ static int sqlite_read(struct vd_engine *engine, uint64_t after, uint64_t upto, 
     sqlite3_bind_int64(reader->read, 3, bound(rows_max));
     code = rows_pass(reader->db, reader->read, sink, &rows, error);
     reader_give_back(e, reader);
-    return code;
+    return hide_path(e, code, error);
 }
 
 static int sqlite_get(struct vd_engine *engine, uint64_t revision, const struct vd_row_sink *sink,
@@ -169,7 +174,7 @@ static int sqlite_get(struct vd_engine *engine, uint64_t revision, const struct 
         code = vd_error_set(error, VD_ERR_NOT_FOUND, "revision %llu is no longer in the log",
                             (unsigned long long)revision);
     reader_give_back(e, reader);
-    return code;
+    return hide_path(e, code, error);
 }
 
 static int missing(uint64_t revision, struct vd_error *error)
@@ -247,7 +252,7 @@ static int sqlite_commit(struct vd_engine *engine, struct vd_row *rows, size_t n
         rollback(e, code);
     else
         e->revision += n;
-    return code;
+    return hide_path(e, code, error);
 }
 
 static void sqlite_be_patient(struct vd_engine *engine, bool patient)
@@ -279,7 +284,7 @@ static int sqlite_compact(struct vd_engine *engine, const uint64_t *dead, size_t
         rollback(e, code);
     else
         e->meta = meta;
-    return code;
+    return hide_path(e, code, error);
 }
 
 /*
@@ -298,21 +303,12 @@ static int checkpoint(struct sqlite_engine *e)
     return (rc & 0xff) == SQLITE_BUSY ? SQLITE_OK : rc;
 }
 
-/*
- * Makes the WAL's file longer before it is needed: a sync of bytes that only replace others is
- * twice as fast as one behind which the file is longer, as that has to sync its length, too.
- * Readers know from the WAL's own sums where it ends, and nobody else writes to it: only this
- * process does, and this is the writer. If there is no room, that is for the commit to find that
- * needs it.
- */
-static void extend_wal(struct sqlite_engine *e)
+/* Under SQLite's write lock, without which another process could append frames between the look
+ * at the file's length and the zeros, which would replace them. */
+static void lengthen_wal(struct sqlite_engine *e, sqlite3_int64 used)
 {
     static const char zeros[WAL_ZEROS_LEN];
-    sqlite3_int64 used = (sqlite3_int64)e->wal_pages * WAL_PAGE_LEN;
     sqlite3_file *wal = NULL;
-    if (e->wal_pages < WAL_AHEAD_PAGES_MIN || used + WAL_AHEAD_LEN / 2 <= e->wal_len ||
-        e->wal_pages >= e->checkpoint_pages)
-        return;
     sqlite3_int64 len = 0;
     if (sqlite3_file_control(e->db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &wal) != SQLITE_OK ||
         !wal || !wal->pMethods || wal->pMethods->xFileSize(wal, &len) != SQLITE_OK)
@@ -320,6 +316,28 @@ static void extend_wal(struct sqlite_engine *e)
     for (e->wal_len = used + WAL_AHEAD_LEN; len < e->wal_len; len += WAL_ZEROS_LEN)
         if (wal->pMethods->xWrite(wal, zeros, WAL_ZEROS_LEN, len) != SQLITE_OK)
             return;
+}
+
+/*
+ * Makes the WAL's file longer before it is needed: a sync of bytes that only replace others is
+ * twice as fast as one behind which the file is longer, as that has to sync its length, too.
+ * Readers know from the WAL's own sums where it ends. It is done in a transaction without any
+ * change, which costs no sync and keeps other writers and checkpoints away from the file. When
+ * another process has the lock, it is left for the next time; if there is no room, that is for the
+ * commit to find that needs it.
+ */
+static void extend_wal(struct sqlite_engine *e)
+{
+    sqlite3_int64 used = (sqlite3_int64)e->wal_pages * WAL_PAGE_LEN;
+    if (e->wal_pages < WAL_AHEAD_PAGES_MIN || used + WAL_AHEAD_LEN / 2 <= e->wal_len ||
+        e->wal_pages >= e->checkpoint_pages)
+        return;
+    sqlite3_busy_timeout(e->db, 0);
+    if (vd_log_run(e->db, e->begin, NULL) == VD_OK)
+        lengthen_wal(e, used);
+    sqlite3_busy_timeout(e->db, e->busy_ms);
+    if (!sqlite3_get_autocommit(e->db))
+        sqlite3_exec(e->db, "ROLLBACK", NULL, NULL, NULL);
 }
 
 /* A sync that fails here is as final as one that fails in a commit. */
@@ -335,10 +353,24 @@ static int sqlite_tidy(struct vd_engine *engine, struct vd_error *error)
     if (rc != SQLITE_OK) {
         int code = vd_log_error(e->db, rc, "could not checkpoint", error);
         e->failed |= !vd_code_passes(code);
-        return code;
+        return hide_path(e, code, error);
     }
     e->wal_folded = e->wal_pages;
     return VD_OK;
+}
+
+/* The meta row once more, as it is. */
+static int sqlite_probe(struct vd_engine *engine, struct vd_error *error)
+{
+    struct sqlite_engine *e = (struct sqlite_engine *)engine;
+    int code = vd_log_run(e->db, e->begin, error);
+    if (!code)
+        code = vd_log_meta_write(e->db, e->meta, error);
+    if (!code)
+        code = vd_log_run(e->db, e->commit, error);
+    if (code)
+        rollback(e, code);
+    return hide_path(e, code, error);
 }
 
 static int count_wal_pages(void *arg, sqlite3 *db, const char *name, int pages)
@@ -420,6 +452,7 @@ static const struct vd_engine_ops sqlite_ops = {
     .get = sqlite_get,
     .compact = sqlite_compact,
     .tidy = sqlite_tidy,
+    .probe = sqlite_probe,
     .stats = sqlite_stats,
 };
 
@@ -433,10 +466,11 @@ static int sync_folder(const char *folder, struct vd_error *error)
     return rc == 0 ? VD_OK : vd_error_set(error, VD_ERR_IO, "could not sync the folder %s", folder);
 }
 
-static int open_writer(struct sqlite_engine *e, struct vd_error *error)
+static int open_writer(struct sqlite_engine *e, bool must_exist, struct vd_error *error)
 {
     int64_t newest = 0;
-    int code = vd_log_open(&e->db, vd_buf_text(&e->path), e->vfs, VD_LOG_CREATE, error);
+    enum vd_log_open how = must_exist ? VD_LOG_CHANGE : VD_LOG_CREATE;
+    int code = vd_log_open(&e->db, vd_buf_text(&e->path), e->vfs, how, error);
     if (!code)
         code = vd_log_meta_read(e->db, &e->meta, error);
     if (!code)
@@ -480,9 +514,10 @@ int vd_sqlite_engine_open(struct vd_engine **out, const struct vd_sqlite_options
     e->busy_ms = options->busy_ms ? options->busy_ms : VD_LOG_BUSY_MS;
     vd_log_path(&e->path, options->folder);
     pthread_mutex_init(&e->lock, NULL);
-    int code = options->vfs ? VD_OK : create_private(vd_buf_text(&e->path), error);
+    bool makes = !options->vfs && !options->must_exist;
+    int code = makes ? create_private(vd_buf_text(&e->path), error) : VD_OK;
     if (!code)
-        code = open_writer(e, error);
+        code = open_writer(e, options->must_exist, error);
     if (!code && !options->vfs)
         code = sync_folder(options->folder, error);
     if (code) {

@@ -23,6 +23,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/crc32c.h"
@@ -31,6 +32,42 @@ void vd_log_path(struct vd_buf *path, const char *folder)
 {
     vd_buf_reset(path);
     vd_buf_addf(path, "%s/log.db", folder);
+}
+
+/* The size of a file of the folder; -1: there is none. */
+static int64_t size_in(const char *folder, const char *name)
+{
+    struct vd_buf path = {0};
+    struct stat s;
+    vd_buf_addf(&path, "%s/%s", folder, name);
+    int64_t size = stat(vd_buf_text(&path), &s) == 0 ? (int64_t)s.st_size : -1;
+    vd_buf_release(&path);
+    return size;
+}
+
+int vd_log_check_former(const char *folder, const char *trace, bool *former, struct vd_error *error)
+{
+    int64_t log = size_in(folder, "log.db"), wal = size_in(folder, "log.db-wal");
+    bool traced = trace && size_in(folder, trace) >= 0;
+    const char *what = log < 0 ? "missing" : "empty";
+    *former = traced;
+    if (log > 0)
+        return VD_OK;
+    if (wal > 0)
+        return vd_error_set(error, VD_ERR_NOT_FOUND,
+                            "the data folder %s has a log.db-wal of %lld bytes, but its log.db is "
+                            "%s: put that log.db back, or move log.db-wal away and restore a "
+                            "backup ('vedette store restore --data DIR --from FILE') or begin anew "
+                            "without any objects ('vedette store init --data DIR')",
+                            folder, (long long)wal, what);
+    if (traced)
+        return vd_error_set(error, VD_ERR_NOT_FOUND,
+                            "the data folder %s is a former server's, as its %s shows, but its "
+                            "log.db is %s: put it back, restore a backup ('vedette store restore "
+                            "--data DIR --from FILE'), or begin anew without any objects "
+                            "('vedette store init --data DIR')",
+                            folder, trace, what);
+    return VD_OK;
 }
 
 /* No room is a state that passes, unless it was a sync that met it: then nobody
@@ -43,7 +80,11 @@ static enum vd_code code_of(sqlite3 *db, int rc)
     switch (rc & 0xff) {
     case SQLITE_FULL:
         return VD_ERR_FULL;
+    case SQLITE_NOMEM:
+        return VD_ERR_MEMORY;
     case SQLITE_IOERR:
+        if (extended == SQLITE_IOERR_NOMEM)
+            return VD_ERR_MEMORY;
         return !sync && (os == ENOSPC || os == EDQUOT) ? VD_ERR_FULL : VD_ERR_IO;
     case SQLITE_CORRUPT:
         return VD_ERR_CORRUPT;
@@ -64,6 +105,27 @@ int vd_log_error(sqlite3 *db, int rc, const char *doing, struct vd_error *error)
     return vd_error_set(error, code_of(db, rc), "%s%s%s: %s%s%s", doing, file && *file ? " " : "",
                         file ? file : "", db ? sqlite3_errmsg(db) : sqlite3_errstr(rc),
                         os ? ": " : "", os ? strerror(os) : "");
+}
+
+/* Puts "log.db" in the place of `path`, once. */
+static void replace_path(struct vd_error *error, const char *path)
+{
+    char *at = path && *path ? strstr(error->text, path) : NULL;
+    if (!at)
+        return;
+    struct vd_buf text = {0};
+    vd_buf_addf(&text, "%.*slog.db%s", (int)(at - error->text), error->text, at + strlen(path));
+    snprintf(error->text, sizeof error->text, "%s", vd_buf_text(&text));
+    vd_buf_release(&text);
+}
+
+int vd_log_hide_path(sqlite3 *db, const char *path, int code, struct vd_error *error)
+{
+    if (code && error) {
+        replace_path(error, db ? sqlite3_db_filename(db, "main") : NULL);
+        replace_path(error, path);
+    }
+    return code;
 }
 
 int vd_log_exec(sqlite3 *db, const char *sql, struct vd_error *error)
@@ -189,8 +251,11 @@ static int check_format(sqlite3 *db, enum vd_log_open how, bool *empty, struct v
     if (*empty)
         return VD_OK;
     if (id == 0 && format == 0 && all == 0)
-        return vd_error_set(error, VD_ERR_FORMAT,
-                            "%s is empty: no server has finished starting with it", file);
+        return vd_error_set(error, VD_ERR_FORMAT, "%s is empty: %s", file,
+                            how == VD_LOG_READ_ONLY
+                                ? "no server has finished starting with it"
+                                : "move it away, and restore a backup with 'vedette store restore' "
+                                  "or begin anew with 'vedette store init'");
     if (id != VD_LOG_APPLICATION_ID)
         return vd_error_set(error, VD_ERR_FORMAT,
                             "%s is an SQLite database of another program: use another data folder",

@@ -22,12 +22,22 @@ enum {
 };
 
 enum vd_log_open {
+    VD_LOG_CHANGE = 0,    /* it must be there */
     VD_LOG_CREATE = 1,    /* make the file when it is missing */
     VD_LOG_READ_ONLY = 2, /* never change it; works beside a running server */
 };
 
 /* `folder`/log.db into *path. */
 void vd_log_path(struct vd_buf *path, const char *folder);
+
+/*
+ * Whether a log that is missing from the folder, or has no byte, was lost rather than never there:
+ * its write-ahead log is there, or the file `trace` of the folder (NULL: none), which is made only
+ * after a log. Then *former is set, and VD_ERR_NOT_FOUND says how to restore or to begin anew. To
+ * be asked before the log is opened: SQLite removes a write-ahead log without its file.
+ */
+int vd_log_check_former(const char *folder, const char *trace, bool *former,
+                        struct vd_error *error) VD_MUST_USE;
 
 /* Opens and checks the file. Errors: VD_ERR_NOT_FOUND, VD_ERR_FORMAT for a
  * foreign file or a newer format, VD_ERR_CORRUPT, VD_ERR_IO. */
@@ -42,6 +52,10 @@ struct vd_log_meta {
 
 int vd_log_meta_read(sqlite3 *db, struct vd_log_meta *meta, struct vd_error *error) VD_MUST_USE;
 int vd_log_meta_write(sqlite3 *db, struct vd_log_meta meta, struct vd_error *error) VD_MUST_USE;
+
+/* Makes an error fit for clients, who need not know where the file is: `path`, and the name that
+ * the database has it by, become "log.db". Returns `code`; VD_OK leaves all as it is. */
+int vd_log_hide_path(sqlite3 *db, const char *path, int code, struct vd_error *error);
 
 /* Runs one statement without results. */
 int vd_log_exec(sqlite3 *db, const char *sql, struct vd_error *error) VD_MUST_USE;

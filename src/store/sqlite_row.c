@@ -126,6 +126,14 @@ static int read_long_body(sqlite3_stmt *select, struct vd_row *row, void **room,
     return code;
 }
 
+/* SQLite gives an empty column when it had no memory for it, which is no damage. */
+static int check_memory(sqlite3_stmt *select, struct vd_error *error)
+{
+    sqlite3 *db = sqlite3_db_handle(select);
+    int rc = sqlite3_errcode(db);
+    return (rc & 0xff) == SQLITE_NOMEM ? vd_log_error(db, rc, "could not read", error) : VD_OK;
+}
+
 /* Fetches the body and checks it. */
 static int read_body(sqlite3_stmt *select, struct vd_row *row, uint32_t crc, void **room,
                      struct vd_error *error)
@@ -135,6 +143,8 @@ static int read_body(sqlite3_stmt *select, struct vd_row *row, uint32_t crc, voi
         code = read_long_body(select, row, room, error);
     else
         row->body.bytes = vd_slice(sqlite3_column_blob(select, COL_BODY_SHORT), row->body_len);
+    if (!code && row->body_len && !row->body.bytes.p)
+        code = check_memory(select, error);
     if (code)
         return code;
     row->damaged = row->damaged || vd_crc32c(0, row->body.bytes.p, row->body.bytes.n) != crc;
@@ -164,12 +174,16 @@ int vd_row_read(sqlite3_stmt *select, const struct vd_row_sink *sink, bool *go_o
     struct vd_row row = {0};
     bool sound = read_head(select, &row);
     uint64_t crc = (uint64_t)sqlite3_column_int64(select, COL_CRC);
-    if (!sound || !head_is_sound(&row, crc))
+    if (!sound || !head_is_sound(&row, crc)) {
+        int code = check_memory(select, error);
+        if (code)
+            return code;
         return vd_error_set(
             error, VD_ERR_CORRUPT,
             "the head of revision %llu fails its checksum, so the object it belongs "
             "to is unknown: restore the newest backup with 'vedette store restore'",
             (unsigned long long)row.revision);
+    }
     *go_on = true;
     if (sink->wants && !sink->wants(sink->arg, &row))
         return VD_OK;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "store/sqlite_file.h"
 #include "store/store_internal.h"
 
 static struct vd_store_options with_defaults(const struct vd_store_options *given)
@@ -53,8 +54,13 @@ static int engine_open(struct vd_store *store, struct vd_engine_state *state,
     if (!o->folder)
         return vd_memory_engine_open(&store->engine, state, error);
     /* A simulated disk has no folder to lock. */
+    struct vd_sqlite_options sqlite = {.folder = o->folder,
+                                       .vfs = o->vfs,
+                                       .checkpoint_pages = o->checkpoint_pages,
+                                       .busy_ms = o->busy_ms};
     int code = o->vfs ? VD_OK : vd_lock_file_open(&store->lock_file, o->folder, error);
-    struct vd_sqlite_options sqlite = {o->folder, o->vfs, o->checkpoint_pages, o->busy_ms};
+    if (!code && !o->vfs)
+        code = vd_log_check_former(o->folder, o->trace, &sqlite.must_exist, error);
     return code ? code : vd_sqlite_engine_open(&store->engine, &sqlite, state, error);
 }
 
@@ -121,15 +127,6 @@ void vd_store_close(struct vd_store *store)
     pthread_mutex_destroy(&store->health_lock);
     vd_group_free(store->group);
     free(store);
-}
-
-void vd_store_fail(struct vd_store *store, const struct vd_error *error)
-{
-    pthread_mutex_lock(&store->health_lock);
-    store->health.read_only = true;
-    store->health.error = *error;
-    pthread_mutex_unlock(&store->health_lock);
-    atomic_store(&store->read_only, true);
 }
 
 /* ---- sentences ---- */
@@ -287,11 +284,4 @@ void vd_store_stats(struct vd_store *store, struct vd_store_stats *out)
         out->kinds += c->live > 0;
     }
     vd_index_unlock(index);
-}
-
-void vd_store_health(struct vd_store *store, struct vd_health *out)
-{
-    pthread_mutex_lock(&store->health_lock);
-    *out = store->health;
-    pthread_mutex_unlock(&store->health_lock);
 }

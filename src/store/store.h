@@ -22,6 +22,8 @@ struct vd_store;
 struct vd_store_options {
     const char *folder;           /* where the log is; NULL: the memory engine */
     const char *vfs;              /* SQLite VFS; NULL: the system's (tests use another) */
+    const char *trace;            /* a file of the folder that is made only after a log: where it is
+                                     there, no new log is made. NULL: none */
     const struct vd_clock *clock; /* NULL: the system's */
     /* Zero means the default of limits.h. */
     size_t window_events_max;
@@ -36,7 +38,8 @@ struct vd_store_options {
 /*
  * Opens the store in a folder, which is made when it is missing, and locks the
  * folder against other processes. VD_ERR_LOCKED names the process that has it.
- * A damaged body does not keep the store from opening: see vd_store_health.
+ * A damaged body does not keep the store from opening: see vd_store_health. A log that is missing
+ * or empty is made, unless there was one: VD_ERR_NOT_FOUND.
  */
 int vd_store_open(struct vd_store **out, const struct vd_store_options *options,
                   struct vd_error *error) VD_MUST_USE;
@@ -172,11 +175,13 @@ struct vd_store_stats {
 };
 void vd_store_stats(struct vd_store *store, struct vd_store_stats *out);
 
-/* Whether the store is well; the sentence says what is wrong and what to do. */
+/* Whether the store is well; the sentence says what is wrong and what to do. What passes is looked
+ * at about once a second while nobody writes, so that it is told as soon as it has passed. */
 struct vd_health {
     bool read_only;            /* a write or sync failed: no write is accepted until restart */
     bool full;                 /* the last write found no room; the next one tries again */
     bool locked;               /* another process had the log for too long; likewise */
+    bool short_of_memory;      /* SQLite had none; likewise */
     size_t damaged;            /* versions that fail their checksum, found at open */
     uint64_t damaged_revision; /* the oldest of them */
     struct vd_error error;

@@ -60,6 +60,13 @@ void *vd_writer_run(void *store);
 /* Refuses every write from now on, for this reason. */
 void vd_store_fail(struct vd_store *store, const struct vd_error *error);
 
+/* Of the writer: what keeps the store from writing until it passes; NULL: nothing does. */
+void vd_store_hinder(struct vd_store *store, const struct vd_error *error);
+bool vd_store_is_hindered(const struct vd_store *store);
+
+/* Of the writer: finds out whether what hindered it has passed. */
+void vd_store_probe(struct vd_store *store);
+
 /*
  * Does one step of compaction if one is due, or if `target` (0: none) asks for
  * it. *again says whether the next step is due at once.

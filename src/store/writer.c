@@ -20,7 +20,8 @@
 enum {
     IDLE_CHECK_MS_MIN = 1000,
     IDLE_CHECK_MS_MAX = 60000,
-    HERE_MAX = 64, /* groups of proposers between two of the thread */
+    PROBE_MS = 1000, /* after which an idle writer looks whether what hindered it has passed */
+    HERE_MAX = 64,   /* groups of proposers between two of the thread */
 };
 
 static size_t proposal_bytes(const struct vd_proposal *p)
@@ -247,7 +248,7 @@ static struct vd_proposal *take_group(struct vd_store *store)
     return first;
 }
 
-/* When the writer looks at the window's age again though nothing is written. */
+/* When the writer looks at the window's age, or for room, again though nothing is written. */
 static struct timespec idle_until(const struct vd_store *store)
 {
     int64_t wait_ms = store->compactor.next_age_ms - vd_clock_wall_ms(store->options.clock);
@@ -255,6 +256,8 @@ static struct timespec idle_until(const struct vd_store *store)
         wait_ms = IDLE_CHECK_MS_MIN;
     if (wait_ms > IDLE_CHECK_MS_MAX)
         wait_ms = IDLE_CHECK_MS_MAX;
+    if (vd_store_is_hindered(store))
+        wait_ms = PROBE_MS;
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     t.tv_sec += wait_ms / 1000;
@@ -269,19 +272,20 @@ static struct timespec idle_until(const struct vd_store *store)
 /* The next group, or NULL when there is other work or the store is closing. The thread is the
  * writer when it comes here and when it leaves, and is not while it waits. */
 static struct vd_proposal *wait_for_group(struct vd_store *store, bool more_work, bool *stop,
-                                          uint64_t *compact_target)
+                                          bool *idle, uint64_t *compact_target)
 {
     struct timespec until = idle_until(store);
     pthread_mutex_lock(&store->queue_lock);
     store->writing = false;
     store->thread_due = more_work;
+    *idle = false;
     while (store->writing || (!store->queue_head && !store->stopping && !store->compact_target &&
                               !store->thread_due)) {
         if (store->thread_due)
             pthread_cond_wait(&store->queue_filled, &store->queue_lock);
         else if (pthread_cond_timedwait(&store->queue_filled, &store->queue_lock, &until) ==
                  ETIMEDOUT)
-            store->thread_due = true; /* to look at the window's age */
+            *idle = store->thread_due = true; /* to look at the window's age, or for room */
     }
     store->thread_due = false;
     store->writing = true;
@@ -326,10 +330,11 @@ static bool housekeeping(struct vd_store *store, uint64_t compact_target)
 void *vd_writer_run(void *arg)
 {
     struct vd_store *store = arg;
-    bool stop = false, more_work = false;
+    bool stop = false, idle = false, more_work = false;
     while (!stop) {
         uint64_t compact_target;
-        struct vd_proposal *group = wait_for_group(store, more_work, &stop, &compact_target);
+        struct vd_proposal *group = wait_for_group(store, more_work, &stop, &idle, &compact_target);
+        bool rested = idle && !group;
         if (group && !atomic_load_explicit(&store->read_only, memory_order_relaxed))
             vd_group_run(store, group, true);
         else
@@ -339,6 +344,9 @@ void *vd_writer_run(void *arg)
                 read_only_error(store, &outcome.error);
                 refuse(store, group, &outcome);
             }
+        if (rested && vd_store_is_hindered(store) &&
+            !atomic_load_explicit(&store->read_only, memory_order_relaxed))
+            vd_store_probe(store);
         more_work = !stop && housekeeping(store, compact_target);
     }
     return NULL;

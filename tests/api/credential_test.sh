@@ -52,6 +52,7 @@ good_often() { for i in 1 2 3 4 5 6 7 8 9 10 11 12; do is "$1" 201 || return 1; 
 tap "an account" account robot
 tap "has a token" token_for robot ''
 robot=$token
+old_uid=$(uid $accounts/robot)
 tap "which is good, again and again" good_often "$robot"
 broken=$(echo "$robot" | sed 's/.$/-/')
 tap "one that is not quite it is not" is "$broken" 401
@@ -59,6 +60,10 @@ tap "the account goes" [ "$(admin $accounts/robot -X DELETE -o /dev/null -w '%{h
 tap "its token with it, at once" is "$robot" 401
 tap "another account of that name" account robot
 tap "does not bring it back" is "$robot" 401
+admin $accounts/robot -X DELETE >/dev/null
+tap "nor does one with a label that says the old uid" post $accounts ServiceAccount \
+    "\"metadata\":{\"name\":\"robot\",\"labels\":{\"uid\":\"$old_uid\"}}"
+tap "whose token stays dead" is "$robot" 401
 
 refused() {
     refused_code=$(admin $accounts/robot/token -o refused.out -w '%{http_code}' \

@@ -79,6 +79,7 @@ tap "plain HTTP answers" fetches 200 ok "$http/livez"
 tap "/healthz" fetches 200 ok "$https/healthz"
 tap "/readyz, check by check" fetches 200 "[+]ping ok
 [+]store ok
+[+]rbac ok
 [+]shutdown ok
 readyz check passed" "$http/readyz?verbose"
 tap "one check alone" fetches 200 ok "$http/readyz/store"
@@ -160,6 +161,7 @@ tap "SIGINT stops it too" stop INT
 
 not_ready() { fetches 503 "[+]ping ok
 [+]store ok
+[+]rbac ok
 [-]shutdown failed: reason withheld
 readyz check failed" "$http/readyz"; }
 drains() {
@@ -258,6 +260,54 @@ tap "health can be closed" start --data data --anonymous-health off --access-log
 tap "it is not answered" fetches 401 "$unauthorized" "$http/livez"
 no_access() { ! grep -q request err && grep -q '"msg":"ready"' err; }
 tap "the log is as wished" no_access
+stop TERM >/dev/null
+
+# ---- a log that is lost ----
+
+# refuses STATE: the server does not start beside its keys, and makes no log.
+refuses() {
+    says 1 "is a former server's, as its pki/admin.key shows, but its log.db is $1" \
+        "$vedette" serve --data lost --listen 127.0.0.1:0 --tls-listen off
+}
+tap "a folder with a user's own files is a new one" start --data lost --tls-cert given.crt \
+    --tls-key given.key
+stop TERM >/dev/null
+: >lost/log.db
+tap "a log of length zero is not made anew" refuses empty
+tap "nor filled" [ ! -s lost/log.db ]
+rm lost/log.db
+tap "nor one that is missing" refuses missing
+tap "nor made" [ ! -e lost/log.db ]
+tap "it is begun anew on purpose" "$vedette" store init --data lost
+tap "then the server starts" start --data lost
+tap "with the same keys" fetches 200 ok --cert lost/pki/admin.crt --key lost/pki/admin.key \
+    --cacert lost/pki/ca.crt "$https/livez"
+stop TERM >/dev/null
+
+# ---- a role that is damaged ----
+
+role() {
+    curl -sS -m 60 -o role.out -w '%{http_code}' --cacert broken/pki/ca.crt \
+        --cert broken/pki/admin.crt --key broken/pki/admin.key -H 'Content-Type: application/json' \
+        -d '{"apiVersion":"rbac.authorization.k8s.io/v1","kind":"Role","metadata":{"name":"victim"},
+        "rules":[{"apiGroups":[""],"resources":["secrets"],"verbs":["damageme"]}]}' \
+        "$https/apis/rbac.authorization.k8s.io/v1/namespaces/default/roles" | grep -q 201
+}
+tap "a server with a role" start --data broken
+tap "of somebody" role
+stop TERM >/dev/null
+store_tool=$(dirname "$vedette")/tests/store_tool
+tap "whose bytes are damaged" "$store_tool" patch broken/log.db damageme damageXX
+tap "starts all the same" start --data broken
+tap "is ready" fetches 200 '[+]rbac ok
+readyz check passed' "$http/readyz/rbac?verbose"
+tap "names the role and its revision in the log" grep -q \
+    'grants nothing" error="revision [0-9]*, roles.*default/victim' err
+counted() {
+    curl -sS -m 60 --cacert broken/pki/ca.crt --cert broken/pki/admin.crt \
+        --key broken/pki/admin.key "$https/metrics" | grep -q '^rbac_left_out_objects 1$'
+}
+tap "and counts it" counted
 stop TERM >/dev/null
 
 # ---- what it says to people ----

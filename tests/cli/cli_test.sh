@@ -68,7 +68,7 @@ tap "--help wins over what is wrong" shows "--to FILE" "$vedette" store backup -
 tap "-h is --help" shows "Usage: vedette store verify" "$vedette" store verify -h
 
 every_command_has_help() {
-    for command in backup compact restore stats verify; do
+    for command in backup compact init restore stats verify; do
         status 0 "$vedette" store $command --help &&
             contains out "Usage: vedette store $command" "--data DIR" "--output FORMAT" "--help" \
                 "Exit status:" || return 1

@@ -551,6 +551,82 @@ static void a_log_without_its_tables_is_refused(void **state)
     }
 }
 
+/* ---- a log that is lost ---- */
+
+static int try_open_traced(struct setting *t)
+{
+    struct vd_store_options options = {
+        .folder = t->folder, .trace = "keys", .manual_compaction = true};
+    return vd_store_open(&t->store, &options, &t->error);
+}
+
+/* FOLDER/NAME, with this text. */
+static void leave_file(struct setting *t, const char *name, const char *text)
+{
+    struct vd_buf path = {0};
+    vd_buf_addf(&path, "%s/%s", t->folder, name);
+    file_write(vd_buf_text(&path), text, strlen(text));
+    vd_buf_release(&path);
+}
+
+/* The store is refused, with both ways out, and makes nothing. */
+static void assert_lost(struct setting *t, const char *says)
+{
+    struct stat s;
+    off_t before = stat(vd_buf_text(&t->path), &s) == 0 ? s.st_size : -1;
+    assert_code(try_open_traced(t), VD_ERR_NOT_FOUND);
+    assert_says(&t->error, says);
+    assert_says(&t->error, t->folder);
+    assert_says(&t->error, "vedette store restore");
+    assert_says(&t->error, "vedette store init");
+    assert_int_equal(stat(vd_buf_text(&t->path), &s) == 0 ? s.st_size : -1, before);
+}
+
+static void a_log_that_is_gone_beside_its_keys_is_not_made_anew(void **state)
+{
+    struct setting *t = *state;
+    leave_file(t, "config", "of a user");
+    assert_ok(try_open_traced(t), &t->error); /* the first start */
+    store_close(t);
+    leave_file(t, "keys", "secret");
+    assert_ok(try_open_traced(t), &t->error);
+    store_close(t);
+    file_write(vd_buf_text(&t->path), "", 0);
+    assert_lost(t, "as its keys shows, but its log.db is empty");
+    unlink(vd_buf_text(&t->path));
+    assert_lost(t, "as its keys shows, but its log.db is missing");
+    sql(vd_buf_text(&t->path), "PRAGMA page_size=4096; VACUUM"); /* a database without a table */
+    assert_code(try_open_traced(t), VD_ERR_FORMAT);
+    assert_says(&t->error, "is empty: move it away");
+}
+
+/* SQLite would remove it. */
+static void a_write_ahead_log_without_its_log_is_kept(void **state)
+{
+    struct setting *t = *state;
+    struct vd_buf wal = {0};
+    struct stat s;
+    vd_buf_addf(&wal, "%s-wal", vd_buf_text(&t->path));
+    leave_file(t, "log.db-wal", "left behind");
+    assert_lost(t, "a log.db-wal of 11 bytes, but its log.db is missing");
+    file_write(vd_buf_text(&t->path), "", 0);
+    assert_lost(t, "a log.db-wal of 11 bytes, but its log.db is empty");
+    assert_int_equal(stat(vd_buf_text(&wal), &s), 0);
+    assert_int_equal(s.st_size, 11);
+    vd_buf_release(&wal);
+}
+
+/* A first start that was killed before it had made its log. */
+static void an_empty_file_without_a_trace_of_a_log_is_filled(void **state)
+{
+    struct setting *t = *state;
+    file_write(vd_buf_text(&t->path), "", 0);
+    leave_file(t, "log.db-wal", "");
+    leave_file(t, "lock", "4711");
+    assert_ok(try_open_traced(t), &t->error);
+    assert_int_equal(vd_store_revision(t->store), 1);
+}
+
 /* Rows that somebody else took, put back or moved. */
 static void rows_changed_behind_our_back_are_noticed(void **state)
 {
@@ -640,6 +716,9 @@ int main(void)
         IN_FOLDER(what_is_no_database_is_refused_untouched),
         IN_FOLDER(a_truncated_file_is_refused),
         IN_FOLDER(a_log_without_its_tables_is_refused),
+        IN_FOLDER(a_log_that_is_gone_beside_its_keys_is_not_made_anew),
+        IN_FOLDER(a_write_ahead_log_without_its_log_is_kept),
+        IN_FOLDER(an_empty_file_without_a_trace_of_a_log_is_filled),
         IN_FOLDER(rows_changed_behind_our_back_are_noticed),
         IN_FOLDER(a_folder_in_the_file_s_place_is_an_error),
         IN_FOLDER(a_folder_that_cannot_be_written_is_an_error),

@@ -417,6 +417,47 @@ static void bodies_that_nobody_wants_stay_on_the_disk(void **state)
     sim_disk_free(disk);
 }
 
+/* ---- the write-ahead log's length ---- */
+
+/* Commits until the engine would make the WAL's file longer. */
+static void fill_wal(struct vd_engine *engine)
+{
+    static char body[20000];
+    struct vd_error error;
+    for (int i = 0; i < 40; i++) {
+        struct vd_row row = {.type = VD_EVENT_CREATED,
+                             .key = test_key("things", "ns", "x"),
+                             .body = {vd_slice(body, sizeof body), 0},
+                             .body_len = sizeof body};
+        assert_ok(engine->ops->commit(engine, &row, 1, &error), &error);
+    }
+}
+
+static void the_wal_is_made_longer_under_the_write_lock_only(void **state)
+{
+    struct sim_disk *disk = sim_disk_new(NULL);
+    struct vd_sqlite_options options = {.folder = "data", .vfs = sim_disk_vfs(disk)};
+    struct vd_engine *engine;
+    struct vd_engine_state engine_state;
+    struct vd_error error;
+    sqlite3 *other = NULL;
+    (void)state;
+    assert_ok(vd_sqlite_engine_open(&engine, &options, &engine_state, &error), &error);
+    fill_wal(engine);
+    assert_int_equal(sqlite3_open_v2("data/log.db", &other, SQLITE_OPEN_READWRITE, options.vfs), 0);
+    assert_int_equal(sqlite3_exec(other, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
+    int64_t size = sim_disk_size(disk, "data/log.db-wal");
+    assert_ok(engine->ops->tidy(engine, &error), &error);
+    assert_int_equal(sim_disk_size(disk, "data/log.db-wal"), size);
+    assert_int_equal(sqlite3_exec(other, "ROLLBACK", NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(other);
+    assert_ok(engine->ops->tidy(engine, &error), &error);
+    assert_true(sim_disk_size(disk, "data/log.db-wal") >= size + (1 << 19));
+    fill_wal(engine);
+    engine->ops->close(engine);
+    sim_disk_free(disk);
+}
+
 /* ---- a group that fails ---- */
 
 struct probe {
@@ -525,6 +566,7 @@ int main(void)
         cmocka_unit_test(other_calls_that_fail),
         cmocka_unit_test(a_full_disk_passes),
         cmocka_unit_test(bodies_that_nobody_wants_stay_on_the_disk),
+        cmocka_unit_test(the_wal_is_made_longer_under_the_write_lock_only),
         cmocka_unit_test(who_leans_on_a_failed_commit_fails_with_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

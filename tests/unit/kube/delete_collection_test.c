@@ -150,6 +150,107 @@ static void what_makes_no_sense_is_refused(void **state)
     assert_int_equal(configs(), 151);
 }
 
+/* The window is so small that the deletions themselves push it past where they began. */
+static int open_narrow_face(void **state)
+{
+    narrow_window_events = 20;
+    int code = open_face(state);
+    narrow_window_events = 0;
+    return code;
+}
+
+static void more_objects_than_the_window_holds_go(void **state)
+{
+    (void)state;
+    fill();
+    char *list = ask("/api/v1/namespaces/a/configmaps", "", 200);
+    assert_true(vd_store_floor(face.store) > 151);
+    assert_int_equal(items(list), 150);
+    assert_int_equal(configs(), 1);
+    free(list);
+}
+
+static void pages_go_on_though_the_window_has_passed_the_first(void **state)
+{
+    char target[512] = "/api/v1/namespaces/a/configmaps?limit=70";
+    size_t deleted = 0, pages = 0;
+    (void)state;
+    fill();
+    for (bool more = true; more; pages++) {
+        char *list = ask(target, "", 200);
+        deleted += items(list);
+        const char *token = strstr(list, "\"continue\":\"");
+        more = token != NULL;
+        if (more)
+            snprintf(target, sizeof target,
+                     "/api/v1/namespaces/a/configmaps?limit=70&continue=%.*s",
+                     (int)strcspn(token + 12, "\""), token + 12);
+        free(list);
+    }
+    assert_int_equal(deleted, 150);
+    assert_int_equal(pages, 3);
+    assert_int_equal(configs(), 1);
+}
+
+static void what_is_created_meanwhile_stays(void **state)
+{
+    char target[512];
+    (void)state;
+    fill();
+    char *list = ask("/api/v1/namespaces/a/configmaps?limit=100", "", 200);
+    const char *token = strstr(list, "\"continue\":\"");
+    assert_non_null(token);
+    snprintf(target, sizeof target, "/api/v1/namespaces/a/configmaps?continue=%.*s",
+             (int)strcspn(token + 12, "\""), token + 12);
+    free(list);
+    put_config("a", "z-new", "web", "");
+    free(ask(target, "", 200));
+    assert_int_equal(configs(), 2);
+    assert_true(shows("a", "z-new", "z-new"));
+}
+
+/* Objects of 100 KB each: their sum is at the limit, or past it. */
+static void put_large(int n)
+{
+    enum { LEN = 100000 };
+    static char text[LEN + 512];
+    for (int i = 0; i < n; i++) {
+        struct vd_outcome outcome;
+        char name[16];
+        snprintf(name, sizeof name, "large-%03d", i);
+        int head = snprintf(
+            text, sizeof text,
+            "{\"kind\":\"ConfigMap\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":"
+            "\"%s\",\"namespace\":\"a\",\"resourceVersion\":\"\"},\"data\":{\"x\":\"",
+            name);
+        size_t hole = (size_t)(strstr(text, "\"},\"data") - text);
+        memset(text + head, 'x', LEN);
+        snprintf(text + head + LEN, sizeof text - (size_t)head - LEN, "\"}}");
+        struct vd_wish wish = {.key = test_key("configmaps", "a", name),
+                               .uid = vd_uid_generate(),
+                               .body = {vd_slice_of(text), (uint32_t)hole}};
+        assert_ok(vd_store_commit(face.store, &wish, 1, &outcome), &outcome.error);
+    }
+}
+
+static void the_answer_is_bounded_by_bytes(void **state)
+{
+    (void)state;
+    int n = VD_CLEARED_BYTES_MAX / 100200;
+    put_large(n);
+    char *list = ask("/api/v1/namespaces/a/configmaps", "", 200);
+    assert_int_equal(items(list), n);
+    free(list);
+    put_large(n + 1);
+    list = ask("/api/v1/namespaces/a/configmaps", "", 200);
+    char number[32];
+    snprintf(number, sizeof number, "\"message\":\"%d configmaps were deleted", n + 1);
+    assert_non_null(strstr(list, "\"status\":\"Success\""));
+    assert_non_null(strstr(list, number));
+    assert_int_equal(configs(), 0);
+    free(list);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -161,6 +262,12 @@ int main(void)
         cmocka_unit_test_setup_teardown(finalizers_and_propagation_only_mark, open_face,
                                         close_face),
         cmocka_unit_test_setup_teardown(what_makes_no_sense_is_refused, open_face, close_face),
+        cmocka_unit_test_setup_teardown(more_objects_than_the_window_holds_go, open_narrow_face,
+                                        close_face),
+        cmocka_unit_test_setup_teardown(pages_go_on_though_the_window_has_passed_the_first,
+                                        open_narrow_face, close_face),
+        cmocka_unit_test_setup_teardown(what_is_created_meanwhile_stays, open_face, close_face),
+        cmocka_unit_test_setup_teardown(the_answer_is_bounded_by_bytes, open_face, close_face),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -23,6 +23,8 @@ static struct {
     _Atomic size_t handled; /* requests that have been looked at */
 } face;
 
+static size_t narrow_window_events; /* of the next face's store; 0: the default */
+
 static inline bool allow(void *arg, const struct vd_access *access, struct vd_buf *reason)
 {
     (void)arg, (void)access, (void)reason;
@@ -59,7 +61,10 @@ static inline int open_face(void **state)
     struct vd_error error;
     (void)state;
     atomic_store(&face.handled, 0);
-    assert_ok(vd_store_open(&face.store, &(struct vd_store_options){0}, &error), &error);
+    assert_ok(vd_store_open(&face.store,
+                            &(struct vd_store_options){.window_events_max = narrow_window_events},
+                            &error),
+              &error);
     face.kube = (struct vd_kube){.store = face.store,
                                  .kinds = vd_kinds_new_builtin(),
                                  .clock = vd_clock_system(),

@@ -57,15 +57,26 @@ static inline void bench_open(struct bench *b, size_t window_events_max)
     vd_store_listen(b->store, &b->listener);
 }
 
-static inline void bench_close(struct bench *b)
+/* Ends the loop; what uses it can be freed then, before the store goes. */
+static inline void bench_stop(struct bench *b)
 {
     vd_store_unlisten(b->store, &b->listener);
     vd_loop_stop(&b->loop);
+}
+
+static inline void bench_release(struct bench *b)
+{
     vd_loop_release(&b->loop);
     vd_store_close(b->store);
     vd_kinds_free(b->kinds);
     pthread_cond_destroy(&b->told);
     pthread_mutex_destroy(&b->lock);
+}
+
+static inline void bench_close(struct bench *b)
+{
+    bench_stop(b);
+    bench_release(b);
 }
 
 /* Puts the object of this text over whatever is there. */

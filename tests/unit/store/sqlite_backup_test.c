@@ -397,6 +397,49 @@ static void a_folder_with_a_log_is_not_restored_into(void **state)
     vd_buf_release(&name);
 }
 
+/* Instead of a log that was lost. */
+static void a_log_begun_anew_expires_every_cursor_of_the_lost_one(void **state)
+{
+    struct setting *t = *state;
+    struct vd_error error;
+    struct vd_buf log = {0};
+    uint64_t lost = fill(t->store), revision = 0;
+    const char *data = vd_buf_text(&t->data);
+    assert_code(vd_log_init(data, NOW_MS, &revision, &error), VD_ERR_LOCKED);
+    store_open(t, NULL);
+    assert_code(vd_log_init(data, NOW_MS, &revision, &error), VD_ERR_EXISTS);
+    assert_says(&error, "has a log already: begin in another folder");
+    vd_log_path(&log, data);
+    assert_int_equal(truncate(vd_buf_text(&log), 0), 0);
+    assert_ok(vd_log_init(data, NOW_MS, &revision, &error), &error);
+    assert_int_equal(verify(vd_buf_text(&log)).problems, 0);
+    store_open(t, data);
+    assert_int_equal(vd_store_revision(t->store), revision);
+    assert_int_equal(vd_store_count(t->store, VD_SLICE("configmaps")), 0);
+    assert_code(vd_store_place(t->store, lost, &error), VD_ERR_EXPIRED);
+    assert_code(vd_store_place(t->store, revision, &error), VD_OK);
+    assert_int_equal(put(t->store, "configmaps", "default", "a", "1"), revision + 1);
+    vd_buf_release(&log);
+}
+
+static void an_empty_file_in_the_log_s_place_is_restored_over(void **state)
+{
+    struct setting *t = *state;
+    struct vd_error error;
+    struct vd_restore_report report;
+    struct vd_buf log = {0};
+    fill(t->store);
+    backup(t, false);
+    store_open(t, NULL);
+    vd_log_path(&log, vd_buf_text(&t->data));
+    assert_int_equal(truncate(vd_buf_text(&log), 0), 0);
+    assert_ok(
+        vd_log_restore(vd_buf_text(&t->file), vd_buf_text(&t->data), NOW_MS, NULL, &report, &error),
+        &error);
+    assert_int_equal(report.objects, 2);
+    vd_buf_release(&log);
+}
+
 static void a_damaged_backup_is_not_restored(void **state)
 {
     struct setting *t = *state;
@@ -504,6 +547,8 @@ int main(void)
         TEST(two_restores_of_one_backup_do_not_meet),
         TEST(an_empty_log_can_be_restored),
         TEST(a_folder_with_a_log_is_not_restored_into),
+        TEST(a_log_begun_anew_expires_every_cursor_of_the_lost_one),
+        TEST(an_empty_file_in_the_log_s_place_is_restored_over),
         TEST(a_damaged_backup_is_not_restored),
         TEST(shrinking_returns_space_and_keeps_the_log),
         TEST(the_numbers_of_a_log_are_right),
