@@ -34,7 +34,7 @@ static void wake(void *arg)
     (void)arg;
 }
 
-static const struct vd_watcher_ops ops = {deliver, ended};
+static const struct vd_watcher_ops ops = {.deliver = deliver, .ended = ended};
 
 static void add(struct vd_registry *registry, struct vd_store *store, struct vd_watcher *watcher,
                 const char *space, const char *name)

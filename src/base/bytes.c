@@ -11,6 +11,21 @@ struct vd_bytes *vd_bytes_new(size_t len)
     struct vd_bytes *bytes = vd_malloc(sizeof *bytes + len);
     vd_refcount_init(&bytes->refs);
     bytes->len = len;
+    bytes->data = (char *)(bytes + 1);
+    bytes->owner = NULL;
+    bytes->release = NULL;
+    bytes->payer = NULL;
+    bytes->payer_waits = 0;
+    return bytes;
+}
+
+struct vd_bytes *vd_bytes_view(struct vd_slice of, void (*release)(void *owner), void *owner)
+{
+    struct vd_bytes *bytes = vd_bytes_new(0);
+    bytes->len = of.n;
+    bytes->data = (char *)(uintptr_t)of.p; /* to be read only */
+    bytes->owner = owner;
+    bytes->release = release;
     return bytes;
 }
 
@@ -30,6 +45,9 @@ struct vd_bytes *vd_bytes_ref(struct vd_bytes *bytes)
 
 void vd_bytes_unref(struct vd_bytes *bytes)
 {
-    if (bytes && vd_unref(&bytes->refs))
-        free(bytes);
+    if (!bytes || !vd_unref(&bytes->refs))
+        return;
+    if (bytes->release)
+        bytes->release(bytes->owner);
+    free(bytes);
 }

@@ -13,7 +13,13 @@
 struct vd_bytes {
     struct vd_refcount refs;
     size_t len;
-    char data[];
+    char *data; /* behind this struct, or the owner's */
+    void *owner;
+    void (*release)(void *owner); /* NULL: there is no owner */
+    /* For src/net/output.h, on the one loop that sends them: the account that is charged for them
+     * once, and how many times they wait there for it. */
+    void *payer;
+    size_t payer_waits;
 };
 
 /* Uninitialised, for the creator to fill before anyone else sees it. */
@@ -21,6 +27,11 @@ struct vd_bytes *vd_bytes_new(size_t len) VD_MUST_USE;
 
 /* A copy of what the slice holds. */
 struct vd_bytes *vd_bytes_copy(struct vd_slice from) VD_MUST_USE;
+
+/* Bytes that belong to something else, which stays until the last reference to them has gone:
+ * then release(owner) is called. They must not change. */
+struct vd_bytes *vd_bytes_view(struct vd_slice of, void (*release)(void *owner),
+                               void *owner) VD_MUST_USE;
 
 struct vd_bytes *vd_bytes_ref(struct vd_bytes *bytes);
 void vd_bytes_unref(struct vd_bytes *bytes); /* NULL allowed */

@@ -26,7 +26,9 @@
     X(VD_COMPACT_STEP_ROWS,      256,         "log rows that one step of compaction looks at") \
     X(VD_CHECKPOINT_PAGES_DEFAULT, 4000,      "pages of the write-ahead log before it is folded into the main file (16 MB)") \
     X(VD_SCAN_STEP_ROWS,         512,         "entries or log rows that one call of a reader passes at most") \
+    X(VD_READ_STEP_BYTES,        262144,      "bytes of bodies from which on one call of a reader gives no more objects or events") \
     X(VD_INBOX_COMMITS_MAX,      4096,        "commits waiting for a loop's turn; then its watchers catch up from the log instead") \
+    X(VD_INBOX_BYTES_MAX,        33554432,    "bytes of bodies of those commits; then likewise") \
     X(VD_SELECTOR_LEN_MAX,       65536,       "bytes of a label or field selector") \
     X(VD_SELECTOR_TERMS_MAX,     1024,        "requirements of a label or field selector, and values of one of them") \
     X(VD_JSON_DEPTH_MAX,         512,         "nesting of a JSON or YAML document") \
@@ -61,10 +63,11 @@
     X(VD_HTTP_HEAD_MS,           10000,       "milliseconds from a request's first byte to the end of its head; then 408") \
     X(VD_HTTP_BODY_MS,           60000,       "milliseconds for the rest of a request; then 408") \
     X(VD_HTTP_IDLE_MS,           180000,      "milliseconds that a connection may wait for its next request") \
-    X(VD_HTTP_SEND_MS,           30000,       "milliseconds in which a client must take some of a complete answer") \
+    X(VD_HTTP_SEND_MS,           30000,       "milliseconds in which a client must take some of a complete answer, and of a stream while too much waits for its user") \
     X(VD_HTTP_LINGER_MS,         2000,        "milliseconds that a client has for closing after the last answer, and for the rest of a request of HTTP/2 that was answered before its end") \
     X(VD_HTTP_AHEAD_LEN_MAX,     65536,       "bytes of later requests that are read while one is answered") \
     X(VD_HTTP_AHEAD_OUTPUT_MAX,  262144,      "bytes waiting to be sent on a connection above which its next request waits") \
+    X(VD_HTTP_STRANGER_OUTPUT_MAX, 4096,      "the same on a connection of which nobody has shown yet who he is") \
     X(VD_HTTP_TURN_REQUESTS_MAX, 64,          "requests of one connection that one turn of a loop takes") \
     X(VD_HTTP_TURN_SEND_MAX,     1048576,     "bytes that one turn of a loop sends on one connection, about") \
     X(VD_HTTP2_STREAMS_DEFAULT,  250,         "requests and watches at a time on one HTTP/2 connection") \
@@ -79,19 +82,19 @@
     X(VD_HTTP_TURN_HANDSHAKES_MAX, 2,         "steps of TLS handshakes that one turn of a loop takes; a step costs as much as many requests") \
     X(VD_HTTP_STRANGERS_MAX,     16384,       "connections of which nobody has shown yet who he is; one more ends the oldest") \
     X(VD_HTTP_STRANGERS_LEN_MAX, 67108864,    "bytes of requests that have not come so far that somebody was asked who sends them; one that goes beyond is 503") \
-    X(VD_HTTP_STRANGER_OUTPUT_MAX, 4096,      "bytes waiting to be sent to somebody unknown above which his next request waits") \
     X(VD_HTTP_BODY_FREE_LEN,     16384,       "bytes of a request up to which nothing is reserved if it comes in one piece") \
     X(VD_TCP_UNSENT_LEN_MAX,     131072,      "bytes that the kernel keeps for a connection before it has sent them") \
     X(VD_ACCOUNTS_MAX,           10000,       "users whose use is counted one by one; more share one account") \
     X(VD_ACCOUNT_METRICS_MAX,    100,         "users with metrics of their own; more are counted as 'other'") \
     X(VD_USER_REQUESTS_DEFAULT,  400,         "requests of one user in flight; one more is 429") \
     X(VD_USER_WATCHES_DEFAULT,   10000,       "open watches of one user; one more is 429") \
-    X(VD_USER_QUEUED_BYTES_DEFAULT, 67108864, "bytes waiting for one user; then his watches that do not read are parked, and a list is 429") \
+    X(VD_USER_QUEUED_BYTES_DEFAULT, 67108864, "bytes waiting for one user; then his watches that do not read are parked, and a list is 429; at twice as much nothing is queued for him, and all his requests are 429") \
     X(VD_USER_BODY_BYTES_DEFAULT, 67108864,   "bytes of requests with bodies that one user sends or waits for; one more is 429") \
     X(VD_REQUESTS_DEFAULT,       4000,        "requests in flight of all users; a quarter is reserved for the system and administrators") \
     X(VD_WATCHES_DEFAULT,        100000,      "open watches of all users; a quarter is reserved likewise") \
-    X(VD_QUEUED_BYTES_DEFAULT,   536870912,   "bytes waiting for all users; then those with more than a sixteenth of it are treated as over their own") \
+    X(VD_QUEUED_BYTES_DEFAULT,   536870912,   "bytes waiting for all users; then those with more than a sixteenth of it are treated as over their own; at a quarter more nothing is queued for ordinary users, at half more for anybody") \
     X(VD_BODY_BYTES_DEFAULT,     268435456,   "bytes of requests with bodies of all users; a quarter is reserved likewise") \
+    X(VD_GATHERED_LEN_MAX,       8388608,     "bytes of a page of a list, after which the next page begins, and of a list in an encoding that needs it whole; about, since it ends with an object") \
     X(VD_GZIP_BODY_LEN_MIN,      131072,      "bytes from which on an answer is compressed, where the client allows it (as in Kubernetes)") \
     X(VD_VERSION_WAIT_MS,        3000,        "milliseconds that a read waits for a resourceVersion that is to come; then 504 (as in Kubernetes)") \
     X(VD_TCP_KEEPALIVE_S,        60,          "seconds of silence before a connection is probed, 4 times in 15 s steps") \

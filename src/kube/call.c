@@ -19,13 +19,15 @@
 enum {
     WARNING_LEN_MAX = 256,
     WARNINGS_MAX = 32,
+    FIELDS_MAX = WARNINGS_MAX + 3 + VD_ZIP_FIELDS,
 #ifdef __SANITIZE_ADDRESS__
     SPARES_MAX = 0, /* a call that is used when it is gone would be another's, and not be seen */
 #else
     SPARES_MAX = 32, /* calls that are kept, ... */
 #endif
     SPARE_LEN_MAX = 32768, /* ... with so much of an arena and of a body */
-    SCRATCH_LEN_MAX = 65536
+    SCRATCH_LEN_MAX = 65536,
+    SHARED_LEN_MIN = 16384 /* a smaller body is copied behind its head */
 };
 
 struct vd_status_target vd_call_about(const struct vd_call *call)
@@ -138,31 +140,39 @@ size_t vd_deprecation_field(const struct vd_kind *kind, struct vd_arena *a,
     return 1;
 }
 
-static void reply(struct vd_call *call, unsigned status, struct vd_slice content_type,
-                  struct vd_slice body, unsigned retry_after_s)
+/* The answer's headers, in the arena. */
+static size_t add_fields(struct vd_call *call, struct vd_http_field *fields, unsigned retry_after_s)
 {
-    struct vd_http_field fields[WARNINGS_MAX + 3 + VD_ZIP_FIELDS];
     size_t n = 0;
-    char seconds[24];
     fields[n++] = (struct vd_http_field){VD_SLICE("Cache-Control"), VD_SLICE("no-cache, private")};
     n += vd_deprecation_field(call->kind, &call->arena, &fields[n]);
     for (size_t i = 0; i < call->warnings.n; i++)
         fields[n++] = (struct vd_http_field){VD_SLICE("Warning"),
                                              warning_value(&call->arena, call->warnings.p[i])};
     if (retry_after_s) {
+        char seconds[24];
         snprintf(seconds, sizeof seconds, "%u", retry_after_s);
-        fields[n++] = (struct vd_http_field){VD_SLICE("Retry-After"), vd_slice_of(seconds)};
+        fields[n++] = (struct vd_http_field){VD_SLICE("Retry-After"),
+                                             vd_arena_copy(&call->arena, vd_slice_of(seconds))};
     }
-    struct vd_response response = {
-        .status = status, .content_type = content_type, .fields = fields, .body = body};
+    return n;
+}
+
+static void reply(struct vd_call *call, unsigned status, struct vd_slice content_type,
+                  struct vd_slice body, unsigned retry_after_s)
+{
+    struct vd_http_field fields[FIELDS_MAX];
+    struct vd_response response = {.status = status,
+                                   .content_type = content_type,
+                                   .fields = fields,
+                                   .fields_n = add_fields(call, fields, retry_after_s),
+                                   .body = body};
     if (body.n > VD_GZIP_BODY_LEN_MIN && vd_call_takes_gzip(call)) {
         for (size_t i = 0; i < VD_ZIP_FIELDS; i++)
-            fields[n++] = vd_zip_fields[i];
-        response.fields_n = n;
+            fields[response.fields_n++] = vd_zip_fields[i];
         vd_call_reply_zipped(call, &response);
         return;
     }
-    response.fields_n = n;
     if (call->x)
         vd_exchange_respond(call->x, &response);
     vd_call_free(call);
@@ -219,6 +229,38 @@ void vd_call_reply_object(struct vd_call *call, unsigned status, struct vd_slice
         reply(call, status, vd_kube_output_content_type(&call->output), vd_buf_slice(body), 0);
     vd_arena_release(&scratch);
     vd_scratch_let_go(body);
+}
+
+/* Whether the answer is the body as it is stored, and large enough that copying it is a waste. */
+static bool is_sent_as_stored(const struct vd_call *call, struct vd_slice stored, uint64_t written)
+{
+    struct vd_buf room = {0};
+    bool is = stored.n >= SHARED_LEN_MIN && !call->scales &&
+              call->output.form == VD_OUTPUT_PLAIN && vd_kube_output_is_stream(&call->output) &&
+              (stored.n <= VD_GZIP_BODY_LEN_MIN || !vd_call_takes_gzip(call)) &&
+              vd_shown_body(call->kind, stored, written, &room).p == stored.p;
+    vd_buf_release(&room);
+    return is;
+}
+
+void vd_call_reply_body(struct vd_call *call, struct vd_body *body, uint64_t written)
+{
+    struct vd_http_field fields[FIELDS_MAX];
+    struct vd_slice stored = vd_body_slice(body);
+    if (!is_sent_as_stored(call, stored, written)) {
+        vd_call_reply_object(call, 200, stored, written);
+        return;
+    }
+    vd_audit_object(vd_record_audit(call), stored);
+    vd_exchange_respond(call->x, &(struct vd_response){
+                                     .status = 200,
+                                     .content_type = vd_kube_output_content_type(&call->output),
+                                     .fields = fields,
+                                     .fields_n = add_fields(call, fields, 0),
+                                     .shared = vd_body_bytes(body),
+                                     .body = VD_SLICE("\n"),
+                                 });
+    vd_call_free(call);
 }
 
 void vd_call_reply_status(struct vd_call *call, const struct vd_status *status)

@@ -100,6 +100,9 @@ void vd_call_reply_json(struct vd_call *call, unsigned status, struct vd_slice j
 /* One stored object, written at this revision, in the form and encoding that were asked for. */
 void vd_call_reply_object(struct vd_call *call, unsigned status, struct vd_slice body,
                           uint64_t written);
+/* The same with 200, of a body of the store: a large one that is sent as it is stored is not
+ * copied. */
+void vd_call_reply_body(struct vd_call *call, struct vd_body *body, uint64_t written);
 void vd_call_reply_status(struct vd_call *call, const struct vd_status *status);
 void vd_call_reply_error(struct vd_call *call, int code, const struct vd_error *error);
 

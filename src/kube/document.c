@@ -24,6 +24,17 @@ static void reply_version(struct vd_call *call)
     vd_buf_release(&json);
 }
 
+static void release_bytes(void *bytes)
+{
+    vd_bytes_unref(bytes);
+}
+
+/* All loops send the same document; what is queued is a loop's own. */
+static struct vd_bytes *view_of(struct vd_bytes *bytes)
+{
+    return vd_bytes_view(vd_slice(bytes->data, bytes->len), release_bytes, vd_bytes_ref(bytes));
+}
+
 /* The client's own copy is still good, or its address is an old one, or here it is. */
 static void reply_document(struct vd_call *call, const struct vd_document *d)
 {
@@ -40,16 +51,16 @@ static void reply_document(struct vd_call *call, const struct vd_document *d)
         {VD_SLICE("Vary"), VD_SLICE("Accept")},
         {VD_SLICE("Location"), vd_buf_slice(&place)},
     };
-    vd_exchange_respond(
-        call->x, &(struct vd_response){
-                     .status = moved   ? 301
-                               : fresh ? 304
-                                       : 200,
-                     .content_type = moved || fresh ? VD_SLICE("") : d->content_type,
-                     .fields = fields,
-                     .fields_n = moved ? 3 : 2,
-                     .body = moved || fresh ? VD_SLICE("") : vd_slice(d->body->data, d->body->len),
-                 });
+    vd_exchange_respond(call->x,
+                        &(struct vd_response){
+                            .status = moved   ? 301
+                                      : fresh ? 304
+                                              : 200,
+                            .content_type = moved || fresh ? VD_SLICE("") : d->content_type,
+                            .fields = fields,
+                            .fields_n = moved ? 3 : 2,
+                            .shared = moved || fresh ? NULL : view_of(d->body),
+                        });
     vd_buf_release(&place);
     vd_call_free(call);
 }

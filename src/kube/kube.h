@@ -99,6 +99,8 @@ struct vd_kube_loop {
     struct vd_meters *meters;
     struct vd_turn_hook after; /* tells the meters what has left */
     struct vd_timer recheck;   /* set while there are watches */
+    struct vd_watch *starved;  /* watches that wait for room in their users' queues ... */
+    struct vd_timer starving;  /* ... and are to look for it then */
     struct vd_watch *recheck_at;
     uint64_t recheck_version;
 };

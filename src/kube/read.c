@@ -4,8 +4,8 @@
  * A list is a stream of pieces: each is made when the last one has been sent, so
  * a hundred large lists at a time cost a hundred pieces of memory. A page with a
  * limit is gathered first, because its head says how it goes on; so is a list in an
- * encoding that needs it whole. Either way a turn of the loop looks at a bounded number
- * of objects.
+ * encoding that needs it whole. What is gathered ends at VD_GATHERED_LEN_MAX. Either way a turn
+ * of the loop looks at a bounded number of objects.
  */
 #include <stdlib.h>
 
@@ -47,7 +47,7 @@ void vd_call_get(struct vd_call *call)
         vd_call_reply_error(call, code, &error);
         return;
     }
-    vd_call_reply_object(call, 200, vd_body_slice(event->body), event->revision);
+    vd_call_reply_body(call, event->body, event->revision);
     vd_event_unref(event);
 }
 
@@ -277,13 +277,37 @@ static void send_whole(struct listing *l)
     vd_buf_release(&token);
 }
 
+/* What is gathered counts as what waits for the user. */
+static void reply_no_room(struct listing *l)
+{
+    struct vd_call *call = l->call;
+    vd_account_refuse(call->x->account, VD_LIMIT_USER_QUEUED);
+    call->x->ops = NULL;
+    listing_free(l);
+    vd_call_reply_too_many(call);
+}
+
+/* A page may have fewer objects than its limit, and then goes on behind them; a list without a
+ * limit may not. */
 static void gather(struct listing *l)
 {
     struct vd_error error;
-    int code = add_items(l, &l->items, SIZE_MAX, &error);
+    size_t before = l->items.n;
+    if (vd_exchange_is_full(l->call->x)) {
+        reply_no_room(l);
+        return;
+    }
+    int code = add_items(l, &l->items, VD_GATHERED_LEN_MAX, &error);
+    vd_exchange_hold(l->call->x, (int64_t)(l->items.n - before));
+    bool too_long = !code && !is_done(l) && l->items.n >= VD_GATHERED_LEN_MAX;
+    if (too_long && l->left == UINT64_MAX)
+        code = vd_error_set(&error, VD_ERR_LIMIT,
+                            "the list is longer than the %d bytes that can be made of it in this "
+                            "encoding: ask for it as JSON, or in pages, with limit=500",
+                            VD_GATHERED_LEN_MAX);
     if (code)
         reply_error(l, code, &error);
-    else if (is_done(l))
+    else if (is_done(l) || too_long)
         send_whole(l);
     else
         let_others(l);

@@ -23,6 +23,7 @@
 #include "kube/audit.h"
 #include "kube/blueprint.h"
 #include "kube/call.h"
+#include "kube/event_frame.h"
 #include "kube/record.h"
 #include "kube/shown.h"
 #include "kube/zip.h"
@@ -41,7 +42,8 @@ enum {
     LONE_SYNCS = 16,         /* over as many, about, the mean time of a sync is taken: ... */
     LONE_SYNC_US_MAX = 1000, /* ... above this, the loop had better not wait, ... */
     LONE_PAUSE = 1000,       /* ... and as many writes are handed over before it tries again */
-    HOLD_MS = 1,             /* how long events may wait for those of writes in flight */
+    STARVED_MS = 50, /* between two looks whether there is room for those without a backlog */
+    HOLD_MS = 1,     /* how long events may wait for those of writes in flight */
     LAST_BOOKMARK_MS = 2000, /* before its end by timeout, a watch gets one more bookmark */
     LIFE_S_MAX = 31536000,   /* what a client may wish for, so that milliseconds cannot overflow */
 };
@@ -67,6 +69,9 @@ struct vd_watch {
     bool bookmarks;
     bool tell_initial_end;
     bool ending; /* the next ring of `end` ends it */
+    /* Where it stands in the list of those for whom nothing waits, and yet nothing may be queued;
+     * NULL: it is not there. */
+    struct vd_watch **starved_at, *next_starved;
     struct vd_watch *prev, *next;
 };
 
@@ -104,32 +109,32 @@ static bool renew_kind(struct vd_watch *w)
 /* ---- bytes ---- */
 
 /* An object in the form that was asked for. */
-static void add_object(struct vd_buf *out, struct vd_watch *w, struct vd_slice body,
+static void add_object(struct vd_event_frame *frame, struct vd_watch *w, struct vd_body *body,
                        uint64_t written)
 {
     struct vd_arena scratch = {0};
     struct vd_buf room = {0};
-    body = vd_shown_body(w->kind, body, written, &room);
+    struct vd_slice shown = vd_shown_body(w->kind, vd_body_slice(body), written, &room);
     if (w->output.form == VD_OUTPUT_TABLE) {
         w->tables->writer.now_ms = vd_clock_wall_ms(w->l->kube->clock);
-        vd_table_write_one(&w->tables->writer, out, &scratch, body);
+        vd_table_write_one(&w->tables->writer, frame->out, &scratch, shown);
     } else if (w->output.form == VD_OUTPUT_PARTIAL) {
-        vd_partial_write(out, w->output.version, body);
+        vd_partial_write(frame->out, w->output.version, shown);
     } else {
-        vd_buf_add_slice(out, body);
+        vd_event_frame_add_object(frame, body, shown);
     }
     vd_arena_release(&scratch);
     vd_buf_release(&room);
 }
 
-static void add_event(struct vd_buf *out, struct vd_watch *w, const struct vd_delivery *d)
+static void add_event(struct vd_event_frame *frame, struct vd_watch *w, const struct vd_delivery *d)
 {
+    struct vd_buf *out = frame->out;
     vd_buf_add_text(out, "{\"type\":\"");
     vd_buf_add_text(out, vd_delivery_name(d->type));
     vd_buf_add_text(out, "\",\"object\":");
     if (d->body)
-        add_object(out, w, vd_body_slice(d->body),
-                   vd_shown_written(d->event, d->type == VD_DELETED));
+        add_object(frame, w, d->body, vd_shown_written(d->event, d->type == VD_DELETED));
     else /* its bytes were lost to damage: all that is known of it */
         vd_buf_addf(out,
                     "{\"kind\":\"%.*s\",\"apiVersion\":\"%.*s\",\"metadata\":{\"name\":\"%.*s\","
@@ -140,39 +145,48 @@ static void add_event(struct vd_buf *out, struct vd_watch *w, const struct vd_de
     vd_buf_add(out, "}\n", 2);
 }
 
-static struct vd_bytes *frame_of(struct vd_watch *w, const struct vd_deliveries *d)
+static void make_frame(struct vd_event_frame *frame, struct vd_watch *w,
+                       const struct vd_deliveries *d)
 {
-    struct vd_buf *out = &w->l->frame;
-    vd_frame_begin(out);
+    vd_event_frame_begin(frame, &w->l->frame);
     for (size_t i = 0; i < d->list.n; i++)
-        add_event(out, w, &d->list.p[i]);
-    return vd_frame_end(out);
+        add_event(frame, w, &d->list.p[i]);
+    vd_event_frame_end(frame);
+    vd_scratch_let_go(&w->l->frame);
 }
 
 /* What a group shares: the frame of a commit. */
 struct shared_frame {
     struct vd_shared shared;
-    struct vd_bytes *bytes;
+    struct vd_event_frame frame;
 };
 
 static void shared_frame_free(struct vd_shared *shared)
 {
     struct shared_frame *f = (struct shared_frame *)shared;
-    vd_bytes_unref(f->bytes);
+    vd_event_frame_release(&f->frame);
     free(f);
 }
 
-static struct vd_bytes *shared_bytes(struct vd_watch *w, const struct vd_deliveries *d,
-                                     struct vd_shared **shared)
+static void send_shared(struct vd_watch *w, const struct vd_deliveries *d,
+                        struct vd_shared **shared)
 {
     if (!*shared) {
         struct shared_frame *f = VD_NEW(struct shared_frame);
         vd_refcount_init(&f->shared.refs);
         f->shared.free = shared_frame_free;
-        f->bytes = frame_of(w, d);
+        make_frame(&f->frame, w, d);
         *shared = &f->shared;
     }
-    return vd_bytes_ref(((struct shared_frame *)*shared)->bytes);
+    vd_event_frame_send(&((struct shared_frame *)*shared)->frame, w->x);
+}
+
+static void send_own(struct vd_watch *w, const struct vd_deliveries *d)
+{
+    struct vd_event_frame frame;
+    make_frame(&frame, w, d);
+    vd_event_frame_send(&frame, w->x);
+    vd_event_frame_release(&frame);
 }
 
 static void send_bookmark(struct vd_watch *w, uint64_t revision, bool initial_end)
@@ -195,7 +209,10 @@ static void send_bookmark(struct vd_watch *w, uint64_t revision, bool initial_en
             vd_initial_end_write(&object, w->kind, &w->output);
         }
         vd_buf_add_text(&object, "}}");
-        add_object(out, w, vd_buf_slice(&object), VD_WRITTEN_NOW);
+        if (w->output.form == VD_OUTPUT_PARTIAL)
+            vd_partial_write(out, w->output.version, vd_buf_slice(&object));
+        else
+            vd_buf_add_slice(out, vd_buf_slice(&object));
     }
     vd_buf_add_text(out, "}\n");
     vd_exchange_send(w->x, vd_frame_end(out));
@@ -222,12 +239,37 @@ static void tables_free(struct tables *t)
     free(t);
 }
 
+static void starved_add(struct vd_watch *w)
+{
+    struct vd_kube_loop *l = w->l;
+    if (w->starved_at)
+        return;
+    w->starved_at = &l->starved;
+    w->next_starved = l->starved;
+    if (w->next_starved)
+        w->next_starved->starved_at = &w->next_starved;
+    l->starved = w;
+    if (!vd_timer_is_set(&l->starving))
+        vd_timer_set(l->loop, &l->starving, STARVED_MS);
+}
+
+static void starved_remove(struct vd_watch *w)
+{
+    if (!w->starved_at)
+        return;
+    *w->starved_at = w->next_starved;
+    if (w->next_starved)
+        w->next_starved->starved_at = w->starved_at;
+    w->starved_at = NULL;
+}
+
 /* For a watch that is no longer in the registry. */
 static void watch_free(struct vd_watch *w, enum vd_watch_end why)
 {
     vd_meter_watch_ended(w->meter, why);
     if (w->l->recheck_at == w)
         w->l->recheck_at = w->next;
+    starved_remove(w);
     vd_timer_stop(w->l->loop, &w->bookmark);
     vd_timer_stop(w->l->loop, &w->end);
     *(w->prev ? &w->prev->next : &w->l->watches) = w->next;
@@ -342,11 +384,44 @@ static void on_recheck(struct vd_timer *timer)
 /* ---- delivering ---- */
 
 /* Whether more would have to wait. When much waits for the user as a whole, a watch that
- * has something waiting takes no more; one that has nothing is read, and goes on. */
+ * has something waiting takes no more; one that has nothing is read, and goes on, until nothing
+ * more may be queued for the user at all. */
 static bool is_full(const struct vd_watch *w)
 {
     size_t backlog = vd_exchange_backlog(w->x);
-    return backlog >= BACKLOG_MAX || (backlog && vd_exchange_is_over(w->x));
+    return backlog >= BACKLOG_MAX || (backlog && vd_exchange_is_over(w->x)) ||
+           vd_exchange_is_full(w->x);
+}
+
+/* The watch is parked. It goes on when what waits for it has left; if nothing does, when others
+ * have made room, which nobody tells it: it asks. */
+static void wait_for_room(struct vd_watch *w)
+{
+    if (vd_exchange_backlog(w->x))
+        vd_exchange_await_drain(w->x);
+    else
+        starved_add(w);
+}
+
+/* Those who still find no room put themselves into the list again. */
+static void on_starving(struct vd_timer *timer)
+{
+    struct vd_kube_loop *l = VD_HEAP_OWNER(timer, struct vd_kube_loop, starving);
+    while (l->starved) {
+        struct vd_watch *w = l->starved;
+        starved_remove(w);
+        vd_watcher_resume(&w->watcher);
+    }
+    vd_loop_again(l->loop);
+}
+
+static bool ready(struct vd_watcher *watcher)
+{
+    struct vd_watch *w = (struct vd_watch *)watcher;
+    if (!is_full(w))
+        return true;
+    wait_for_room(w);
+    return false;
 }
 
 static enum vd_take deliver(struct vd_watcher *watcher, const struct vd_deliveries *d,
@@ -354,7 +429,7 @@ static enum vd_take deliver(struct vd_watcher *watcher, const struct vd_deliveri
 {
     struct vd_watch *w = (struct vd_watch *)watcher;
     if (shared && is_full(w)) {
-        vd_exchange_await_drain(w->x);
+        wait_for_room(w);
         return VD_TAKE_NOT;
     }
     /* The first table of a stream has columns: it is nobody else's. */
@@ -362,7 +437,10 @@ static enum vd_take deliver(struct vd_watcher *watcher, const struct vd_deliveri
     if (d->list.n) {
         renew_kind(w); /* if it is gone, these are the last ones */
         vd_meter_delivered(w->meter, d->list.n, d->live);
-        vd_exchange_send(w->x, own ? frame_of(w, d) : shared_bytes(w, d, shared));
+        if (own)
+            send_own(w, d);
+        else
+            send_shared(w, d, shared);
     }
     if (d->snapshot_end && w->tell_initial_end) {
         w->tell_initial_end = false;
@@ -370,7 +448,7 @@ static enum vd_take deliver(struct vd_watcher *watcher, const struct vd_deliveri
     }
     if (!is_full(w))
         return VD_TAKE_MORE;
-    vd_exchange_await_drain(w->x);
+    wait_for_room(w);
     return VD_TAKE_LAST;
 }
 
@@ -381,7 +459,7 @@ static void drained(struct vd_exchange *x)
     vd_loop_again(w->l->loop);
 }
 
-static const struct vd_watcher_ops watcher_ops = {deliver, ended};
+static const struct vd_watcher_ops watcher_ops = {deliver, ended, ready};
 static const struct vd_exchange_ops exchange_ops = {drained, gone};
 
 /* ---- bookmarks ---- */
@@ -397,7 +475,7 @@ static void on_bookmark(struct vd_timer *timer)
 {
     struct vd_watch *w = VD_HEAP_OWNER(timer, struct vd_watch, bookmark);
     uint64_t revision = vd_watcher_bookmark(&w->watcher);
-    if (revision)
+    if (revision && !is_full(w))
         send_bookmark(w, revision, false);
     vd_timer_set(w->l->loop, &w->bookmark, jittered(w->l->kube->options.bookmark_ms));
 }
@@ -660,6 +738,7 @@ void vd_kube_loop_init(struct vd_kube_loop *l, struct vd_kube *kube, struct vd_l
     l->proposals_end = &l->proposals;
     l->hold.fire = on_hold;
     l->recheck.fire = on_recheck;
+    l->starving.fire = on_starving;
     l->meters = vd_meters_new(loop->index);
     l->registry = vd_registry_new(kube->store, wake, loop);
     vd_turnstile_init(&l->turnstile, loop);
@@ -675,6 +754,7 @@ void vd_kube_loop_follow(struct vd_kube_loop *l)
 void vd_kube_loop_release(struct vd_kube_loop *l)
 {
     vd_timer_stop(l->loop, &l->hold);
+    vd_timer_stop(l->loop, &l->starving);
     vd_registry_free(l->registry);
     vd_meters_free(l->meters);
     vd_heap_release(&l->futures);

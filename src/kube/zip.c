@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "net/account.h"
 
 enum { PIECE_LEN = 131072 }; /* compressed in one turn: about a millisecond */
 
@@ -90,6 +91,7 @@ void vd_call_reply_zipped(struct vd_call *call, const struct vd_response *respon
     struct vd_response head = *response;
     z->call = call;
     vd_buf_add_slice(&z->body, response->body);
+    vd_exchange_hold(x, (int64_t)z->body.n);
     head.body = VD_SLICE("");
     vd_exchange_stream(x, &head);
     x->ops = &ops;

@@ -13,6 +13,7 @@
 #include "base/vec.h"
 #include "net/account_internal.h"
 #include "net/connection_internal.h"
+#include "net/output.h"
 
 enum {
     RESERVE = 4,    /* one part of so many is not for ordinary users */
@@ -161,6 +162,31 @@ static int64_t room(uint64_t total, enum vd_rank rank)
     return (int64_t)(rank == VD_RANK_ORDINARY ? total - total / RESERVE : total);
 }
 
+void vd_exchange_hold(struct vd_exchange *x, int64_t n)
+{
+    if (!x->account)
+        return;
+    x->held += n;
+    vd_account_queue(x->account, n);
+}
+
+static bool is_over(const struct vd_account *a, enum vd_rank rank)
+{
+    const struct vd_account_limits *limits = &a->book->limits;
+    int64_t own = get(&a->queued_bytes), total = (int64_t)limits->queued_bytes;
+    return (rank != VD_RANK_ADMIN && own >= (int64_t)limits->user_queued_bytes) ||
+           (own >= total / FAIR_SHARE && get(&a->book->queued_bytes) >= total);
+}
+
+static bool is_full(const struct vd_account *a, enum vd_rank rank)
+{
+    const struct vd_account_limits *limits = &a->book->limits;
+    int64_t own = get(&a->queued_bytes), total = (int64_t)limits->queued_bytes;
+    int64_t beyond = rank == VD_RANK_ORDINARY ? total / RESERVE : 2 * (total / RESERVE);
+    return (rank != VD_RANK_ADMIN && own / 2 >= (int64_t)limits->user_queued_bytes) ||
+           get(&a->book->queued_bytes) >= total + beyond;
+}
+
 enum vd_account_limit vd_exchange_charge(struct vd_exchange *x, struct vd_account *a,
                                          enum vd_rank rank)
 {
@@ -176,6 +202,8 @@ enum vd_account_limit vd_exchange_charge(struct vd_exchange *x, struct vd_accoun
         limit = VD_LIMIT_USER_REQUESTS;
     else if (all > room(limits->requests, rank))
         limit = VD_LIMIT_REQUESTS;
+    else if (is_full(a, rank)) /* the answer would have to wait, too */
+        limit = VD_LIMIT_USER_QUEUED;
     if (limit) {
         add(&a->requests, -1);
         add(&a->book->requests, -1);
@@ -220,19 +248,19 @@ void vd_exchange_discharge(struct vd_exchange *x)
         return;
     add(x->is_watch ? &a->watches : &a->requests, -1);
     add(x->is_watch ? &a->book->watches : &a->book->requests, -1);
+    vd_exchange_hold(x, -x->held);
     x->account = NULL;
     vd_account_unref(a);
 }
 
 bool vd_exchange_is_over(const struct vd_exchange *x)
 {
-    const struct vd_account *a = x->account;
-    if (!a || x->rank == VD_RANK_ADMIN)
-        return false;
-    const struct vd_account_limits *limits = &a->book->limits;
-    int64_t own = get(&a->queued_bytes), total = (int64_t)limits->queued_bytes;
-    return own >= (int64_t)limits->user_queued_bytes ||
-           (own >= total / FAIR_SHARE && get(&a->book->queued_bytes) >= total);
+    return x->account && is_over(x->account, (enum vd_rank)x->rank);
+}
+
+bool vd_exchange_is_full(const struct vd_exchange *x)
+{
+    return x->account && is_full(x->account, (enum vd_rank)x->rank);
 }
 
 void vd_connection_belongs_to(struct vd_connection *c, struct vd_account *a, enum vd_rank rank)
@@ -242,8 +270,7 @@ void vd_connection_belongs_to(struct vd_connection *c, struct vd_account *a, enu
         vd_connection_set_known(c);
     if (c->account == a)
         return;
-    vd_account_queue(c->account, -(int64_t)c->backlog);
+    vd_output_recharge(c, a);
     vd_account_unref(c->account);
     c->account = a ? vd_account_ref(a) : NULL;
-    vd_account_queue(c->account, (int64_t)c->backlog);
 }

@@ -15,8 +15,8 @@
  * (vd_exchange_charge), turns into a watch when it becomes one, and is discharged when
  * its answer is complete or its client gone (vd_exchange_discharge, from the service's
  * `finished`, which is called for every exchange, once). Bytes are charged to the
- * account of the connection as they are queued, and discharged as they are sent or
- * dropped with the connection. Over HTTP/2 they wait with their stream first, and are
+ * account of the connection as they are queued, and discharged when they are no longer held
+ * (vd_output_charge). Over HTTP/2 they wait with their stream first, and are
  * charged to the account of its request for so long.
  *
  * Rank. Ordinary users may take three quarters of what there is in total; the rest is
@@ -142,9 +142,20 @@ enum vd_account_limit vd_exchange_charge_watch(struct vd_exchange *x) VD_MUST_US
 /* It is over. Does nothing to one that is not charged. */
 void vd_exchange_discharge(struct vd_exchange *x);
 
-/* Whether so much waits for the user that no more should be queued for one who does not
- * read: his other connections read what this one would make wait. */
+/* Whether so much waits for the user that no more should be queued for a stream that does not
+ * read: his other streams read what this one would make wait. Then his lists are refused,
+ * and a stream of which he has taken nothing for VD_HTTP_SEND_MS is broken off. */
 bool vd_exchange_is_over(const struct vd_exchange *x);
+
+/* Whether so much waits for the user, or for all, that nothing more may be queued, whoever reads:
+ * twice as much as makes the user one who is over, or as much as there may be in all and more.
+ * Then all his requests are refused. */
+bool vd_exchange_is_full(const struct vd_exchange *x);
+
+/* So many bytes more, or less, are held for the exchange that are not in its output: a page that
+ * is being gathered, a body that is being compressed. They count as those that wait to be sent,
+ * until the exchange is discharged. */
+void vd_exchange_hold(struct vd_exchange *x, int64_t n);
 
 /* The connection's bytes are this account's from now on; NULL: nobody's. */
 void vd_connection_belongs_to(struct vd_connection *connection, struct vd_account *account,

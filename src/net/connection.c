@@ -54,58 +54,6 @@ static void intake_free(struct vd_connection *c)
     c->intake = NULL;
 }
 
-static void link_in(struct vd_connection *c)
-{
-    struct vd_http_service *s = c->service;
-    struct vd_connection **first = c->is_known ? &s->connections : &s->strangers;
-    c->prev = NULL;
-    c->next = *first;
-    if (c->next)
-        c->next->prev = c;
-    else if (!c->is_known)
-        s->strangers_last = c;
-    *first = c;
-    s->strangers_n += !c->is_known;
-}
-
-static void link_out(struct vd_connection *c)
-{
-    struct vd_http_service *s = c->service;
-    *(c->prev ? &c->prev->next : c->is_known ? &s->connections : &s->strangers) = c->next;
-    if (c->next)
-        c->next->prev = c->prev;
-    else if (!c->is_known)
-        s->strangers_last = c->prev;
-    s->strangers_n -= !c->is_known;
-}
-
-void vd_connection_set_known(struct vd_connection *c)
-{
-    if (c->is_known || c->state == VD_CONNECTION_CLOSED)
-        return;
-    link_out(c);
-    c->is_known = true;
-    link_in(c);
-    if (c->http2)
-        vd_http2_widen(c);
-}
-
-static bool is_answering(const struct vd_connection *c)
-{
-    return c->http2 ? vd_http2_is_answering(c) : c->state == VD_CONNECTION_ANSWER;
-}
-
-/* The oldest stranger goes: who means well has shown himself long before that. One that is
- * being answered stays. */
-static void make_room(struct vd_http_service *s)
-{
-    struct vd_connection *c = s->strangers_last;
-    while (c && is_answering(c))
-        c = c->prev;
-    if (c)
-        vd_connection_close(c);
-}
-
 static void shaking_remove(struct vd_connection *c)
 {
     struct vd_http_service *s = c->service;
@@ -119,7 +67,7 @@ static void shaking_remove(struct vd_connection *c)
 static void unlink_connection(struct vd_connection *c)
 {
     struct vd_http_service *s = c->service;
-    link_out(c);
+    vd_connection_unlink(c);
     s->count--;
     shaking_remove(c);
     vd_output_unmark(c);
@@ -175,12 +123,23 @@ void vd_connection_begin_close(struct vd_connection *c)
     vd_output_mark(c);
 }
 
+/* A stream may stand still for as long as it likes, unless too much waits for its user. */
+static void on_stall(struct vd_connection *c)
+{
+    if (c->backlog && !c->progressed && vd_exchange_is_over(&c->exchange))
+        vd_connection_close(c);
+    else if (c->backlog)
+        vd_connection_set_deadline(c, c->service->deadlines.send_ms);
+}
+
 static void on_deadline(struct vd_timer *timer)
 {
     struct vd_connection *c = VD_HEAP_OWNER(timer, struct vd_connection, deadline);
     bool receiving = c->state == VD_CONNECTION_HEAD || c->state == VD_CONNECTION_BODY;
     if (c->ticket) /* it is not the client's fault */
         vd_connection_set_deadline(c, c->service->deadlines.head_ms);
+    else if (c->state == VD_CONNECTION_ANSWER)
+        on_stall(c);
     else if (c->http2)
         vd_http2_on_deadline(c);
     else if (receiving && !c->paused)
@@ -261,7 +220,9 @@ static void linger(struct vd_connection *c)
     vd_connection_set_deadline(c, c->service->deadlines.linger_ms);
 }
 
-static size_t output_max(const struct vd_connection *c)
+/* How much may wait to be sent when the next request is looked at. A stranger is charged to no
+ * account, so he gets little. */
+static size_t ahead_output_max(const struct vd_connection *c)
 {
     return c->is_known ? VD_HTTP_AHEAD_OUTPUT_MAX : VD_HTTP_STRANGER_OUTPUT_MAX;
 }
@@ -277,8 +238,10 @@ static void after_flush(struct vd_connection *c, bool late)
         linger(c);
     else if (c->state == VD_CONNECTION_IDLE && c->backlog == 0 && late)
         set_idle(c); /* the time for sending was not the client's to think */
-    else if (c->paused && c->backlog <= output_max(c))
+    else if (c->paused && c->backlog <= ahead_output_max(c))
         process(c);
+    if (c->streaming && c->backlog && !vd_timer_is_set(&c->deadline))
+        vd_connection_set_deadline(c, c->service->deadlines.send_ms);
     if (c->backlog == 0 && c->await_drain) {
         c->await_drain = false;
         if (c->state == VD_CONNECTION_ANSWER && c->exchange.ops)
@@ -492,7 +455,7 @@ static bool read_head(struct vd_connection *c)
 static bool must_pause(const struct vd_connection *c, int taken)
 {
     return c->state == VD_CONNECTION_HEAD &&
-           (c->backlog > output_max(c) || taken >= VD_HTTP_TURN_REQUESTS_MAX);
+           (c->backlog > ahead_output_max(c) || taken >= VD_HTTP_TURN_REQUESTS_MAX);
 }
 
 /* Takes requests off the front while there are complete ones. An answer that is
@@ -736,8 +699,8 @@ void vd_connection_accept(struct vd_http_service *service, int fd, SSL_CTX *tls)
     c->poll.data = c;
     c->is_known = !service->strangers_max; /* nobody asks */
     if (service->strangers_max && service->strangers_n >= service->strangers_max)
-        make_room(service);
-    link_in(c);
+        vd_strangers_make_room(service);
+    vd_connection_link(c);
     service->count++;
     if (tls) {
         c->state = VD_CONNECTION_HANDSHAKE;

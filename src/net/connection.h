@@ -32,9 +32,12 @@ enum vd_connection_state {
     VD_CONNECTION_CLOSED,
 };
 
+/* Bytes that wait to be sent. They stay in memory, all of them, until the last has been sent, and
+ * that is how long they are charged for: see vd_output_charge(). */
 struct vd_output {
     struct vd_bytes *bytes; /* a reference */
     size_t from, end;       /* what is still to be sent of it */
+    size_t charge;
 };
 
 /* What only a request in progress needs; an idle or streaming connection has none.

@@ -6,6 +6,7 @@
 #include "net/exchange.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "net/connection_internal.h"
@@ -32,7 +33,7 @@ static void write_head(struct vd_connection *c, const struct vd_response *r, boo
                    : !streamed            ? VD_HTTP_FRAMING_LENGTH
                    : c->chunked           ? VD_HTTP_FRAMING_CHUNKED
                                           : VD_HTTP_FRAMING_CLOSE,
-        .length = r->shared ? r->shared->len : r->body.n,
+        .length = (r->shared ? r->shared->len : 0) + r->body.n,
         .persistence = !c->keep_alive ? VD_HTTP_PERSIST_CLOSE
                        : c->chunked   ? VD_HTTP_PERSIST_DEFAULT
                                       : VD_HTTP_PERSIST_KEEP,
@@ -62,10 +63,12 @@ void vd_exchange_respond(struct vd_exchange *x, const struct vd_response *r)
     if (copied)
         memcpy(bytes->data + head.n, r->body.p, copied);
     vd_output_add(c, bytes, 0, bytes->len);
-    if (r->shared && no_body)
+    if (r->shared && no_body) {
         vd_bytes_unref(r->shared);
-    else if (r->shared)
+    } else if (r->shared) {
         vd_output_add(c, r->shared, 0, r->shared->len);
+        vd_output_add(c, vd_bytes_copy(r->body), 0, r->body.n);
+    }
     vd_buf_release(&head);
     vd_connection_finish_answer(c);
 }
@@ -122,6 +125,29 @@ void vd_exchange_send(struct vd_exchange *x, struct vd_bytes *framed)
         vd_output_add(c, framed, 0, framed->len);
     else /* without the frame */
         vd_output_add(c, framed, VD_FRAME_HEAD_LEN, framed->len - 2);
+}
+
+void vd_exchange_send_bytes(struct vd_exchange *x, struct vd_bytes *bytes)
+{
+    size_t len = bytes->len;
+    if (x->stream) {
+        vd_http2_send(x, bytes, 0, len);
+        return;
+    }
+    struct vd_connection *c = x->connection;
+    assert(c->state == VD_CONNECTION_ANSWER && c->streaming && len > 0);
+    if (c->head_only) {
+        vd_bytes_unref(bytes);
+        return;
+    }
+    if (c->chunked) {
+        char head[24];
+        int n = snprintf(head, sizeof head, "%zx\r\n", len);
+        vd_output_add(c, vd_bytes_copy(vd_slice(head, (size_t)n)), 0, (size_t)n);
+    }
+    vd_output_add(c, bytes, 0, len);
+    if (c->chunked)
+        vd_output_add(c, vd_bytes_copy(VD_SLICE("\r\n")), 0, 2);
 }
 
 void vd_exchange_end(struct vd_exchange *x)

@@ -51,6 +51,7 @@ struct vd_exchange {
     struct vd_account *account; /* that it is charged to; NULL: to none */
     unsigned char rank;         /* enum vd_rank */
     bool is_watch;              /* and as what */
+    int64_t held;               /* bytes that it holds beside its output */
     /* For logs and metrics: */
     unsigned status;
     const char *protocol; /* "HTTP/1.1", say; constant */
@@ -64,7 +65,7 @@ struct vd_response {
     const struct vd_http_field *fields; /* further headers */
     size_t fields_n;
     struct vd_slice body;
-    struct vd_bytes *shared; /* not NULL: the body instead, whose reference is taken over */
+    struct vd_bytes *shared; /* not NULL: sent before the body; the reference is taken over */
     bool close;              /* and then no more on this connection */
 };
 
@@ -80,6 +81,9 @@ void vd_exchange_stream(struct vd_exchange *x, const struct vd_response *respons
 /* Bytes of a streamed answer, framed by vd_frame_begin() and vd_frame_end(). The reference
  * is taken over. Sent at the end of the turn. */
 void vd_exchange_send(struct vd_exchange *x, struct vd_bytes *framed);
+
+/* The same with bytes that are not framed: large ones, which belong to somebody else, say. */
+void vd_exchange_send_bytes(struct vd_exchange *x, struct vd_bytes *bytes);
 
 /* Ends a streamed answer. */
 void vd_exchange_end(struct vd_exchange *x);

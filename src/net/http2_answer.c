@@ -76,12 +76,13 @@ bool vd_http2_fill(struct vd_http2 *h)
 
 void vd_stream_release_output(struct vd_stream *s)
 {
-    for (size_t i = s->output_first; i < s->output.n; i++)
+    for (size_t i = s->output_first; i < s->output.n; i++) {
+        vd_output_discharge(s->account, s->output.p[i].bytes, s->output.p[i].charge);
         vd_bytes_unref(s->output.p[i].bytes);
+    }
     VD_VEC_RELEASE(&s->output);
     if (s->has_ended)
         s->http2->answers_len -= s->backlog;
-    vd_account_queue(s->account, -(int64_t)s->backlog);
     s->output_first = s->backlog = 0;
 }
 
@@ -109,11 +110,11 @@ static void add_output(struct vd_stream *s, struct vd_bytes *bytes, size_t from,
         vd_bytes_unref(bytes);
         return;
     }
-    *VD_VEC_PUSH(&s->output) = (struct vd_output){bytes, from, end};
+    find_payer(s);
+    *VD_VEC_PUSH(&s->output) = (struct vd_output){bytes, from, end,
+                                                  vd_output_charge(s->account, bytes)};
     s->backlog += end - from;
     s->exchange.sent_len += end - from;
-    find_payer(s);
-    vd_account_queue(s->account, (int64_t)(end - from));
 }
 
 /* There is something to send again. It may be that nghttp2 has not asked yet. */
@@ -144,15 +145,18 @@ static void move_output(struct vd_stream *s, size_t len)
 {
     struct vd_http2 *h = s->http2;
     s->backlog -= len;
-    vd_account_queue(s->account, -(int64_t)len); /* the connection's output counts it now */
     if (s->has_ended)
         h->answers_len -= len;
     while (len) {
         struct vd_output *o = &s->output.p[s->output_first];
         size_t part = o->end - o->from < len ? o->end - o->from : len;
         bool last = o->from + part == o->end;
-        vd_output_add(h->connection, last ? o->bytes : vd_bytes_ref(o->bytes), o->from,
-                      o->from + part);
+        if (last) { /* from here on the connection is charged for what waits */
+            vd_output_discharge(s->account, o->bytes, o->charge);
+            vd_output_add(h->connection, o->bytes, o->from, o->end);
+        } else {
+            vd_output_add_free(h->connection, vd_bytes_ref(o->bytes), o->from, o->from + part);
+        }
         o->from += part;
         len -= part;
         s->output_first += last;
@@ -192,6 +196,11 @@ int vd_http2_send_data(nghttp2_session *session, nghttp2_frame *frame, const uin
 static bool has_no_body(unsigned status)
 {
     return status == 204 || status == 304;
+}
+
+static size_t answer_len(const struct vd_response *r)
+{
+    return (r->shared ? r->shared->len : 0) + r->body.n;
 }
 
 /* The headers of an answer, for nghttp2, which copies them. */
@@ -236,7 +245,7 @@ static void collect_fields(struct fields *f, struct vd_stream *s, const struct v
     if (r->content_type.n)
         add_field(f, VD_SLICE("content-type"), r->content_type);
     if (!s->streaming && !has_no_body(r->status)) {
-        snprintf(f->length, sizeof f->length, "%zu", r->shared ? r->shared->len : r->body.n);
+        snprintf(f->length, sizeof f->length, "%zu", answer_len(r));
         add_field(f, VD_SLICE("content-length"), vd_slice_of(f->length));
     }
     for (size_t i = 0; i < r->fields_n; i++)
@@ -289,12 +298,11 @@ void vd_http2_respond(struct vd_exchange *x, const struct vd_response *r)
     assert(s->state == VD_STREAM_ANSWER && !s->streaming);
     assert(r->status >= 200);
     s->head_only |= has_no_body(r->status);
-    size_t len = r->shared ? r->shared->len : r->body.n;
-    submit(s, r, len && !s->head_only);
+    submit(s, r, answer_len(r) && !s->head_only);
     if (r->shared)
-        add_output(s, r->shared, 0, len);
-    else if (len && !s->head_only)
-        add_output(s, vd_bytes_copy(r->body), 0, len);
+        add_output(s, r->shared, 0, r->shared->len);
+    if (r->body.n && !s->head_only)
+        add_output(s, vd_bytes_copy(r->body), 0, r->body.n);
     finish(s);
 }
 
@@ -314,6 +322,8 @@ void vd_http2_send(struct vd_exchange *x, struct vd_bytes *bytes, size_t from, s
     assert(s->state == VD_STREAM_ANSWER && s->streaming);
     bool was_empty = s->backlog == 0;
     add_output(s, bytes, from, end);
+    if (s->backlog && !vd_timer_is_set(&s->deadline))
+        vd_stream_set_deadline(s, s->http2->connection->service->deadlines.send_ms);
     if (was_empty && s->backlog)
         resume(s);
 }

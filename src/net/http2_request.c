@@ -26,6 +26,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "net/account.h"
 #include "net/connection_internal.h"
 #include "net/http2_internal.h"
 #include "net/http_token.h"
@@ -58,6 +59,21 @@ void vd_http2_block_release(struct vd_http2 *h)
     h->block = (struct vd_http2_block){0};
 }
 
+/* The client takes nothing. Nor may it take the reset, so what waits is let go of now. */
+static void break_off(struct vd_stream *s)
+{
+    struct vd_exchange *x = &s->exchange;
+    const struct vd_exchange_ops *ops = x->ops;
+    if (s->state == VD_STREAM_ANSWER) {
+        vd_http2_abort(x);
+        if (ops)
+            ops->gone(x);
+    } else {
+        vd_stream_release_output(s);
+        vd_stream_reset(s, NGHTTP2_CANCEL);
+    }
+}
+
 static void on_stream_deadline(struct vd_timer *timer)
 {
     struct vd_stream *s = VD_HEAP_OWNER(timer, struct vd_stream, deadline);
@@ -70,10 +86,13 @@ static void on_stream_deadline(struct vd_timer *timer)
         vd_http2_process(s->http2);
     } else if (s->lingers) {
         vd_stream_reset(s, NGHTTP2_NO_ERROR);
-    } else if (s->progressed) { /* slow, but it reads */
+    } else if (s->state == VD_STREAM_ANSWER && s->backlog == 0) { /* it waits for events */
+        return;
+    } else if (s->progressed || /* slow, but it reads; or it is a stream, and may stand still */
+               (s->state == VD_STREAM_ANSWER && !vd_exchange_is_over(&s->exchange))) {
         vd_stream_set_deadline(s, s->http2->connection->service->deadlines.send_ms);
     } else {
-        vd_stream_reset(s, NGHTTP2_CANCEL);
+        break_off(s);
     }
 }
 

@@ -8,6 +8,8 @@
 
 enum { PIECES_MAX = 64, CAP_KEPT = 8 };
 
+#define CHARGED_ONCE SIZE_MAX /* the charge of those who share one */
+
 void vd_output_mark(struct vd_connection *c)
 {
     struct vd_http_service *s = c->service;
@@ -32,30 +34,76 @@ void vd_output_unmark(struct vd_connection *c)
     s->dirty_n--;
 }
 
-void vd_output_add(struct vd_connection *c, struct vd_bytes *bytes, size_t from, size_t end)
+size_t vd_output_charge(struct vd_account *account, struct vd_bytes *bytes)
+{
+    if (!account)
+        return 0;
+    if (bytes->payer == account) {
+        bytes->payer_waits++;
+        return CHARGED_ONCE;
+    }
+    vd_account_queue(account, (int64_t)bytes->len);
+    if (bytes->payer)
+        return bytes->len;
+    bytes->payer = account;
+    bytes->payer_waits = 1;
+    return CHARGED_ONCE;
+}
+
+void vd_output_discharge(struct vd_account *account, struct vd_bytes *bytes, size_t charge)
+{
+    if (charge != CHARGED_ONCE) {
+        vd_account_queue(account, -(int64_t)charge);
+    } else if (--bytes->payer_waits == 0) {
+        bytes->payer = NULL;
+        vd_account_queue(account, -(int64_t)bytes->len);
+    }
+}
+
+static void add(struct vd_connection *c, struct vd_bytes *bytes, size_t from, size_t end,
+                struct vd_account *account)
 {
     if (c->state == VD_CONNECTION_CLOSED || from == end) {
         vd_bytes_unref(bytes);
         return;
     }
-    *VD_VEC_PUSH(&c->output) = (struct vd_output){bytes, from, end};
+    *VD_VEC_PUSH(&c->output) = (struct vd_output){bytes, from, end,
+                                                  vd_output_charge(account, bytes)};
     c->backlog += end - from;
     c->exchange.sent_len += end - from;
-    vd_account_queue(c->account, (int64_t)(end - from));
     vd_output_mark(c);
+}
+
+void vd_output_add(struct vd_connection *c, struct vd_bytes *bytes, size_t from, size_t end)
+{
+    add(c, bytes, from, end, c->account);
+}
+
+void vd_output_add_free(struct vd_connection *c, struct vd_bytes *bytes, size_t from, size_t end)
+{
+    add(c, bytes, from, end, NULL);
+}
+
+void vd_output_recharge(struct vd_connection *c, struct vd_account *account)
+{
+    for (size_t i = c->output_first; i < c->output.n; i++) {
+        struct vd_output *o = &c->output.p[i];
+        vd_output_discharge(c->account, o->bytes, o->charge);
+        o->charge = vd_output_charge(account, o->bytes);
+    }
 }
 
 static void forget_sent(struct vd_connection *c, size_t sent)
 {
     c->backlog -= sent;
     c->progressed = true;
-    vd_account_queue(c->account, -(int64_t)sent);
     while (sent) {
         struct vd_output *o = &c->output.p[c->output_first];
         size_t part = o->end - o->from < sent ? o->end - o->from : sent;
         o->from += part;
         sent -= part;
         if (o->from == o->end) {
+            vd_output_discharge(c->account, o->bytes, o->charge);
             vd_bytes_unref(o->bytes);
             c->output_first++;
         }
@@ -90,9 +138,9 @@ bool vd_output_flush(struct vd_connection *c)
 
 void vd_output_release(struct vd_connection *c)
 {
+    vd_output_recharge(c, NULL);
     for (size_t i = c->output_first; i < c->output.n; i++)
         vd_bytes_unref(c->output.p[i].bytes);
     VD_VEC_RELEASE(&c->output);
-    vd_account_queue(c->account, -(int64_t)c->backlog);
     c->output_first = c->backlog = 0;
 }

@@ -33,6 +33,7 @@
 #include "server/definitions.h"
 #include "server/garbage.h"
 #include "server/health.h"
+#include "server/heap_trim.h"
 #include "server/namespaces.h"
 #include "server/start_pages.h"
 #include "store/lock_file.h"
@@ -401,13 +402,17 @@ static sigset_t signal_set(bool with_reload)
 static void run_until_told(struct server *s)
 {
     sigset_t signals = signal_set(true);
-    for (;;) {
-        int signal = sigtimedwait(&signals, NULL, &(struct timespec){.tv_sec = RENEW_S});
+    struct vd_heap_trim trim = {0};
+    for (unsigned looks = 1;; looks++) {
+        int signal = sigtimedwait(&signals, NULL, &(struct timespec){.tv_sec = VD_HEAP_TRIM_S});
         if (signal == SIGTERM || signal == SIGINT) {
             vd_log_info("stopping", VD_F_STR("signal", signal == SIGTERM ? "SIGTERM" : "SIGINT"));
             return;
         }
-        if (signal == SIGHUP || errno == EAGAIN)
+        bool looked = signal < 0 && errno == EAGAIN;
+        if (looked)
+            vd_heap_trim_look(&trim);
+        if (signal == SIGHUP || (looked && looks % (RENEW_S / VD_HEAP_TRIM_S) == 0))
             reload(s);
     }
 }

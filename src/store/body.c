@@ -61,3 +61,13 @@ void vd_body_unref(struct vd_body *body)
     if (body && vd_unref(&body->refs))
         free(body);
 }
+
+static void release_body(void *body)
+{
+    vd_body_unref(body);
+}
+
+struct vd_bytes *vd_body_bytes(struct vd_body *body)
+{
+    return vd_bytes_view(vd_body_slice(body), release_body, vd_body_ref(body));
+}

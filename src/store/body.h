@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #include "base/attributes.h"
+#include "base/bytes.h"
 #include "base/refcount.h"
 #include "base/slice.h"
 
@@ -47,6 +48,9 @@ bool vd_body_is_made_from(const struct vd_body *body, struct vd_template from);
 
 struct vd_body *vd_body_ref(struct vd_body *body);
 void vd_body_unref(struct vd_body *body); /* NULL allowed */
+
+/* The body as bytes that can be sent: a view, with a reference to the body. */
+struct vd_bytes *vd_body_bytes(struct vd_body *body) VD_MUST_USE;
 
 static inline struct vd_slice vd_body_slice(const struct vd_body *body)
 {

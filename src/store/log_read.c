@@ -98,6 +98,11 @@ static bool is_lost(const struct vd_event *event)
     return event->damaged && vd_event_is_live(event);
 }
 
+static size_t body_len(const struct vd_event *event)
+{
+    return event && event->body ? event->body->len : 0;
+}
+
 /* ---- from the tail ---- */
 
 static void add_from_tail(struct vd_stretch *stretch, struct vd_event *event)
@@ -112,11 +117,13 @@ static int read_tail(const struct vd_tail *tail, uint64_t after, uint64_t upto, 
                      struct vd_stretch *stretch, struct vd_error *error)
 {
     size_t at = vd_tail_first_after(tail, after), last = vd_tail_first_after(tail, upto);
-    size_t end = last - at > max ? at + max : last;
+    size_t end = last - at > max ? at + max : last, bytes = 0;
     if (at < end && is_lost(vd_tail_at(tail, at)))
         return vd_damaged(vd_tail_at(tail, at), error);
-    for (; at < end && !is_lost(vd_tail_at(tail, at)); at++)
+    for (; at < end && bytes < VD_READ_STEP_BYTES && !is_lost(vd_tail_at(tail, at)); at++) {
         add_from_tail(stretch, vd_tail_at(tail, at));
+        bytes += body_len(vd_tail_at(tail, at));
+    }
     bool all = at == last;
     stretch->upto = all ? upto : vd_tail_at(tail, at - 1)->revision;
     stretch->whole = all || !vd_tail_at(tail, at - 1)->more;
@@ -132,7 +139,8 @@ struct history {
     size_t rows;
     uint64_t last; /* the last row that was passed */
     bool last_more;
-    bool cut; /* an event behind it is lost */
+    bool cut;     /* it ends before what was asked for: at its bytes, or at a lost event */
+    size_t bytes; /* of the bodies that were read */
 };
 
 static bool history_wants(void *arg, const struct vd_row *head)
@@ -154,7 +162,9 @@ static bool history_take(void *arg, const struct vd_row *row)
     struct vd_change *change = VD_VEC_PUSH(&h->stretch->changes);
     *change = (struct vd_change){.now = vd_event_from_row(entry, row)};
     vd_entry_unref(entry);
-    return true;
+    h->bytes += body_len(change->now);
+    h->cut = h->bytes >= VD_READ_STEP_BYTES;
+    return !h->cut;
 }
 
 /* Each event's version before, and with it the body of a deletion. */
@@ -169,14 +179,18 @@ static int complete(struct vd_store *store, struct vd_change *change, struct vd_
     return code;
 }
 
-/* Completes what was read, up to an event that is lost. */
+/* Completes what was read, up to an event that is lost, or as far as the versions before it may
+ * take bytes, too. */
 static int complete_all(struct vd_store *store, struct history *h, struct vd_error *error)
 {
     struct vd_stretch *s = h->stretch;
-    size_t n = 0;
+    size_t n = 0, bytes = 0;
     int code = VD_OK;
-    while (!code && n < s->changes.n && !is_lost(s->changes.p[n].now))
-        code = complete(store, &s->changes.p[n++], error);
+    while (!code && n < s->changes.n && bytes < VD_READ_STEP_BYTES &&
+           !is_lost(s->changes.p[n].now)) {
+        code = complete(store, &s->changes.p[n], error);
+        bytes += body_len(s->changes.p[n++].before);
+    }
     if (code || n == s->changes.n)
         return code;
     if (n == 0)

@@ -266,20 +266,29 @@ static void walk_forget(struct walk *w)
     w->n = 0;
 }
 
-/* Settles what the walk found. A version that cannot be read ends the piece before
- * it; when it is the first, the call fails, and damage is passed. */
+/* Settles what the walk found, as far as one call may give bytes: a version that has left memory
+ * is read into memory of its own. A version that cannot be read ends the piece before it; when it
+ * is the first, the call fails, and damage is passed. */
 static int settle_piece(const struct vd_snapshot *s, struct walk *w, struct vd_event **events,
                         size_t *n, struct vd_error *error)
 {
+    size_t bytes = 0;
     for (size_t i = 0; i < w->n; i++) {
+        if (bytes >= VD_READ_STEP_BYTES) {
+            move_to(w, w->found[i - 1].entry);
+            w->done = false;
+            return VD_OK;
+        }
         int code = settle_version(s->store, &w->found[i], s->revision, error);
         if (code) {
             move_to(w, w->found[i ? i - 1 : 0].entry);
             w->done = false;
             return i ? VD_OK : code;
         }
-        if (w->found[i].event)
-            events[(*n)++] = vd_event_ref(w->found[i].event);
+        if (!w->found[i].event)
+            continue;
+        bytes += w->found[i].event->body->len;
+        events[(*n)++] = vd_event_ref(w->found[i].event);
     }
     return VD_OK;
 }

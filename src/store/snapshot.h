@@ -33,7 +33,8 @@ int vd_snapshot_open(struct vd_snapshot *snapshot, struct vd_store *store, struc
 void vd_snapshot_release(struct vd_snapshot *snapshot);
 
 /*
- * Gives references to the next objects, at most `max`, and their number in *n.
+ * Gives references to the next objects, at most `max`, and their number in *n. It gives fewer
+ * once their bodies have VD_READ_STEP_BYTES: so one call holds one large body more than that.
  * 0 with snapshot->done unset is possible: a bounded stretch held none.
  * VD_ERR_CORRUPT names an object whose bytes are damaged, and passes it: the next
  * call goes on behind it.

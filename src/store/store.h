@@ -103,7 +103,8 @@ void vd_stretch_release(struct vd_stretch *stretch);
 /*
  * Reads on from `after`: up to `max` events of a kind (empty: of all kinds), each
  * with the version that it replaced, into *stretch, which is reset first. Passes
- * a bounded piece of the log; there may be more when stretch->upto is less than
+ * a bounded piece of the log, which ends with the event whose body fills
+ * VD_READ_STEP_BYTES; there may be more when stretch->upto is less than
  * the newest revision. VD_ERR_EXPIRED at or below the floor. A future `after`
  * reads nothing and stays where it is.
  *

@@ -23,8 +23,10 @@
 
 enum {
     PIECE_DELIVERIES = 256,  /* what a watcher that is behind is given at a time */
-    SERVE_DELIVERIES = 4096, /* piled up by all groups: then they are served */
-    PLACE_DELIVERIES = 32,   /* that count as one more watcher in a slice */
+    SERVE_DELIVERIES = 4096, /* piled up by all groups: then they are served; */
+    SERVE_BYTES = 1048576,   /* so they are when the commits have bodies of so many bytes */
+    LIVE_BYTES_MAX = VD_GROUP_BYTES_MAX, /* of a commit that is served as one piece */
+    PLACE_DELIVERIES = 32,               /* that count as one more watcher in a slice */
 };
 
 void vd_shared_unref(struct vd_shared *shared)
@@ -35,19 +37,41 @@ void vd_shared_unref(struct vd_shared *shared)
 
 /* ---- the inbox ---- */
 
-/* Writer thread. */
+static size_t commit_bytes(const struct vd_commit *commit)
+{
+    size_t bytes = 0;
+    for (size_t i = 0; i < commit->n; i++) {
+        const struct vd_body *body = commit->changes[i].now->body;
+        bytes += body ? body->len : 0;
+    }
+    return bytes;
+}
+
+/* Under the lock. What is dropped, watchers read from the log, in pieces. */
+static void inbox_drop(struct vd_registry *r, uint64_t upto)
+{
+    for (size_t i = 0; i < r->inbox.n; i++)
+        vd_commit_unref(r->inbox.p[i]);
+    r->inbox.n = 0;
+    r->inbox_bytes = 0;
+    r->overrun = upto;
+}
+
+/* Writer thread. A commit that is larger than a frame should be is not served as one. */
 static void inbox_put(struct vd_listener *listener, struct vd_commit *commit)
 {
     struct vd_registry *r = (struct vd_registry *)listener;
+    size_t bytes = commit_bytes(commit);
     pthread_mutex_lock(&r->inbox_lock);
     bool wake = r->inbox.n == 0 && !r->overrun;
-    if (r->inbox.n == VD_INBOX_COMMITS_MAX) {
-        for (size_t i = 0; i < r->inbox.n; i++)
-            vd_commit_unref(r->inbox.p[i]);
-        r->inbox.n = 0;
-        r->overrun = commit->after;
+    if (bytes > LIVE_BYTES_MAX) {
+        inbox_drop(r, commit->revision);
+    } else {
+        if (r->inbox.n == VD_INBOX_COMMITS_MAX || r->inbox_bytes + bytes > VD_INBOX_BYTES_MAX)
+            inbox_drop(r, commit->after);
+        *VD_VEC_PUSH(&r->inbox) = vd_commit_ref(commit);
+        r->inbox_bytes += bytes;
     }
-    *VD_VEC_PUSH(&r->inbox) = vd_commit_ref(commit);
     pthread_mutex_unlock(&r->inbox_lock);
     if (wake)
         r->wake(r->wake_arg);
@@ -61,6 +85,7 @@ static uint64_t inbox_take(struct vd_registry *r)
     struct vd_commit_list inbox = r->inbox;
     r->inbox = r->taken;
     r->taken = inbox;
+    r->inbox_bytes = 0;
     uint64_t overrun = r->overrun;
     r->overrun = 0;
     pthread_mutex_unlock(&r->inbox_lock);
@@ -291,8 +316,10 @@ static void serve_taken(struct vd_registry *r, size_t slice)
     size_t left = slice ? slice : SIZE_MAX;
     bool goes_on = r->passed == r->revision || serve(r, &left);
     while (goes_on && r->taken_at < r->taken.n) {
-        while (r->taken_at < r->taken.n && r->piled_up < SERVE_DELIVERIES) {
+        size_t bytes = 0;
+        while (r->taken_at < r->taken.n && r->piled_up < SERVE_DELIVERIES && bytes < SERVE_BYTES) {
             struct vd_commit *commit = r->taken.p[r->taken_at++];
+            bytes += commit_bytes(commit);
             for (size_t k = 0; k < commit->n && commit->revision > r->passed; k++)
                 r->piled_up += vd_route(r, &commit->changes[k]);
             if (commit->revision > r->passed)
@@ -345,6 +372,10 @@ static size_t advance(struct vd_registry *r, struct vd_watcher *w)
     struct vd_error error;
     uint64_t revision = w->cursor.revision;
     bool whole = w->cursor.whole;
+    if (w->ops->ready && !w->ops->ready(w)) {
+        park(w);
+        return 1;
+    }
     if (read_piece(r, w, &error)) {
         forget(w);
         w->ops->ended(w, &error);

@@ -17,8 +17,10 @@
  *   ahead     opened at a revision that the registry has not reached yet
  *
  * A loop that stops turning cannot make the inbox grow without bound: past
- * VD_INBOX_COMMITS_MAX the inbox is dropped, and its watchers catch up from the
- * log like anyone who is behind.
+ * VD_INBOX_COMMITS_MAX or VD_INBOX_BYTES_MAX the inbox is dropped, and its watchers
+ * catch up from the log like anyone who is behind. A commit with bodies of more than
+ * VD_GROUP_BYTES_MAX, which only a large atomic batch has, is never put there: it is
+ * read from the log, in pieces.
  */
 #ifndef VD_WATCH_REGISTRY_H
 #define VD_WATCH_REGISTRY_H
@@ -56,9 +58,9 @@ struct vd_watcher_ops {
      * or of a stretch of the log for one who is behind, may go to others of the watcher's
      * group as well: `shared` then points to a place, NULL at first, where the first one
      * called may leave what it made of them for the others. Those of a watcher's own
-     * snapshot come with `shared` NULL and must be taken: it had said that it could. Must not
-     * add or remove watchers; to leave, return VD_TAKE_END. May resume others. What a
-     * bookmark may say is in the deliveries: vd_watcher_bookmark() does not know yet.
+     * snapshot come with `shared` NULL and must be taken: it has just said that it was ready. Must
+     * not add or remove watchers; to leave, return VD_TAKE_END. May resume others. What a bookmark
+     * may say is in the deliveries: vd_watcher_bookmark() does not know yet.
      */
     enum vd_take (*deliver)(struct vd_watcher *watcher, const struct vd_deliveries *deliveries,
                             struct vd_shared **shared);
@@ -66,6 +68,13 @@ struct vd_watcher_ops {
     /* The watcher cannot go on: VD_ERR_EXPIRED, VD_ERR_CORRUPT... It has left the
      * registry already and its owner may free it. */
     void (*ended)(struct vd_watcher *watcher, const struct vd_error *error);
+
+    /*
+     * Whether the owner can take another piece; NULL: always. It is asked of a watcher that is
+     * behind before the piece is read, so that nothing is read that has to wait. False: the
+     * watcher is parked until vd_watcher_resume(). Must not add, remove or resume watchers.
+     */
+    bool (*ready)(struct vd_watcher *watcher);
 };
 
 enum vd_watcher_state {

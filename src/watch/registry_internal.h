@@ -34,9 +34,11 @@ struct vd_registry {
     void (*wake)(void *arg);
     void *wake_arg;
 
-    pthread_mutex_t inbox_lock; /* guards inbox and overrun; held for a push or a swap */
+    pthread_mutex_t
+        inbox_lock; /* guards inbox, inbox_bytes and overrun; held for a push or a swap */
     struct vd_commit_list inbox;
-    uint64_t overrun; /* the inbox was dropped up to this revision; 0: it was not */
+    size_t inbox_bytes; /* of the bodies in it */
+    uint64_t overrun;   /* the inbox was dropped up to this revision; 0: it was not */
 
     /* The loop's own: */
     struct vd_commit_list taken;

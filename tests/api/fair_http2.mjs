@@ -93,7 +93,9 @@ tap('they hold nothing afterwards', await nothing('watches'));
 
 // Without a window, what is sent waits with its stream.
 const three = open({ initialWindowSize: 0 });
-const closed = Array.from({ length: 3 }, () => request(three, 'ann', watchPath));
+// Each has a filter of its own, so that none shares its bytes with another.
+const own = Array.from({ length: 3 }, (_, i) => `${watchPath}&labelSelector=!none${i}`);
+const closed = own.map((path) => request(three, 'ann', path));
 await Promise.all(closed.map(({ answer }) => answer));
 await must(root, 201, 'POST', maps, configMap('big', 'x'.repeat(100000)));
 const queued = async () => (await usageOf('ann')).queuedBytes;
@@ -111,4 +113,14 @@ await untilTrue(() => received >= 200000);
 tap('when it has been read, nothing waits', await nothing('queuedBytes'));
 three.destroy();
 tap('and nothing is left', await nothing('watches'));
+const four = open({ initialWindowSize: 0 });
+const { json: now } = await must(root, 200, 'GET', `${maps}?limit=1`);
+const newest = `${maps}?watch=1&resourceVersion=${now.metadata.resourceVersion}`;
+const equal = Array.from({ length: 3 }, () => request(four, 'ann', newest));
+await Promise.all(equal.map(({ answer }) => answer));
+await must(root, 201, 'POST', maps, configMap('another', 'x'.repeat(100000)));
+await untilTrue(async () => (await queued()) >= 100000);
+const shared = await queued();
+tap('what streams share is held once, and counted so', wrong(shared < 110000, shared));
+four.destroy();
 tapEnd();

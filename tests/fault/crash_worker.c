@@ -170,7 +170,7 @@ static void ended(struct vd_watcher *watcher, const struct vd_error *error)
     start_spectator(s);
 }
 
-static const struct vd_watcher_ops spectator_ops = {deliver, ended};
+static const struct vd_watcher_ops spectator_ops = {.deliver = deliver, .ended = ended};
 
 static void start_spectator(struct spectator *s)
 {

@@ -261,7 +261,7 @@ static void ended(struct vd_watcher *watcher, const struct vd_error *error)
     vd_cursor_close(&watcher->cursor);
 }
 
-static const struct vd_watcher_ops spectator_ops = {deliver, ended};
+static const struct vd_watcher_ops spectator_ops = {.deliver = deliver, .ended = ended};
 
 static struct stream *new_stream(struct world *w)
 {

@@ -82,7 +82,7 @@ static void ended(struct vd_watcher *watcher, const struct vd_error *error)
 struct record *record_new(struct vd_registry *registry, struct vd_store *store,
                           struct filter_texts texts, uint64_t from)
 {
-    static const struct vd_watcher_ops ops = {deliver, ended};
+    static const struct vd_watcher_ops ops = {.deliver = deliver, .ended = ended};
     struct record *r = VD_NEW(struct record);
     struct vd_cursor *cursor = &r->watcher.cursor;
     struct vd_filter *filter = test_filter(texts);

@@ -139,6 +139,18 @@ static void test_bytes_that_wait(void **state)
     assert_false(vd_exchange_is_over(&y));
     vd_account_queue(b, 1);
     assert_true(vd_exchange_is_over(&y));
+    assert_false(vd_exchange_is_full(&y));
+    assert_true(vd_exchange_is_full(&x));     /* twice his own limit, long since */
+    assert_true(vd_exchange_is_over(&admin)); /* what there is in all binds him, too ... */
+    assert_false(vd_exchange_is_full(&admin));
+    vd_account_queue(b, 3000);
+    vd_account_queue(a, 4000);
+    assert_true(vd_exchange_is_full(&y));
+    assert_true(vd_exchange_is_full(&admin)); /* ... at half as much again */
+    struct vd_exchange late = {0};
+    assert_int_equal(vd_exchange_charge(&late, b, VD_RANK_ORDINARY), VD_LIMIT_USER_QUEUED);
+    vd_account_queue(b, -3000);
+    vd_account_queue(a, -4000);
     vd_account_queue(b, -1000);
     vd_account_queue(a, -16000);
     assert_false(vd_exchange_is_over(&x));

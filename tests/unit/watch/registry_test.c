@@ -6,6 +6,10 @@
 #include "watch/registry.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
 
 #include "registry_setting.h"
 
@@ -476,6 +480,97 @@ static void the_loop_is_woken_once_for_what_waits(void **state)
     assert_int_equal(wakes, 2);
 }
 
+static size_t pieces;
+
+static enum vd_take count_piece(struct vd_watcher *w, const struct vd_deliveries *d,
+                                struct vd_shared **shared)
+{
+    size_t bytes = 0;
+    (void)w;
+    (void)shared;
+    for (size_t i = 0; i < d->list.n; i++)
+        bytes += d->list.p[i].body->len;
+    assert_true(bytes < VD_READ_STEP_BYTES + 1100000);
+    pieces += d->list.n;
+    return VD_TAKE_MORE;
+}
+
+static void never_ended(struct vd_watcher *w, const struct vd_error *error)
+{
+    (void)w;
+    fail_msg("%s", error->text);
+}
+
+/* A batch that is too large for one frame is not made one: watchers read it from the log. */
+static void a_large_batch_is_given_in_pieces(void **state)
+{
+    enum { N = VD_GROUP_BYTES_MAX / 1000000 + 2 };
+    static const struct vd_watcher_ops ops = {.deliver = count_piece, .ended = never_ended};
+    struct setting *t = *state;
+    struct vd_wish wishes[N];
+    struct vd_watcher w = {.ops = &ops};
+    struct vd_filter *filter = vd_filter_new(&(struct vd_filter_spec){.kind = VD_SLICE("things")});
+    struct vd_outcome outcome;
+    char names[N][8], *body = vd_malloc(1000000);
+    memset(body, 'x', 1000000);
+    for (size_t i = 0; i < N; i++) {
+        snprintf(names[i], sizeof names[i], "x%zu", i);
+        wishes[i] = (struct vd_wish){.key = test_key("things", "ns", names[i]),
+                                     .body = {.bytes = vd_slice(body, 1000000)}};
+    }
+    vd_cursor_open_now(&w.cursor, t->store, filter);
+    vd_registry_add(registry, &w);
+    vd_filter_unref(filter);
+    turn();
+    pieces = 0;
+    assert_code(vd_store_commit(t->store, wishes, N, &outcome), VD_OK);
+    turn();
+    assert_int_equal(pieces, N);
+    assert_int_equal(stats().synced, 1);
+    assert_int_equal(vd_watcher_bookmark(&w), outcome.revision);
+    vd_registry_remove(&w);
+    vd_cursor_close(&w.cursor);
+    free(body);
+}
+
+static bool is_ready;
+static size_t asked;
+
+static bool say_ready(struct vd_watcher *w)
+{
+    (void)w;
+    asked++;
+    return is_ready;
+}
+
+/* Nothing is read for a watcher that could not take it. */
+static void who_is_behind_is_asked_before_a_piece_is_read(void **state)
+{
+    static const struct vd_watcher_ops ops = {
+        .deliver = count_piece, .ended = never_ended, .ready = say_ready};
+    struct setting *t = *state;
+    struct vd_watcher w = {.ops = &ops};
+    struct vd_filter *filter = vd_filter_new(&(struct vd_filter_spec){.kind = VD_SLICE("things")});
+    struct vd_error error;
+    put(t->store, "things", "ns", "x", "1");
+    assert_ok(vd_cursor_open_snapshot(&w.cursor, t->store, filter, &error), &error);
+    vd_filter_unref(filter);
+    pieces = asked = 0;
+    is_ready = false;
+    vd_registry_add(registry, &w);
+    turn();
+    assert_int_equal(asked, 1);
+    assert_int_equal(pieces, 0);
+    assert_int_equal(stats().parked, 1);
+    is_ready = true;
+    vd_watcher_resume(&w);
+    turn();
+    assert_int_equal(pieces, 1);
+    assert_int_equal(stats().synced, 1);
+    vd_registry_remove(&w);
+    vd_cursor_close(&w.cursor);
+}
+
 /* One watcher in every state while the inbox is dropped. */
 static void after_an_overrun_everyone_catches_up_exactly(void **state)
 {
@@ -630,6 +725,8 @@ int main(void)
         TEST(one_may_resume_another_from_inside_deliver),
         TEST(a_parked_watcher_expires_when_the_window_passes_it),
         TEST(the_loop_is_woken_once_for_what_waits),
+        TEST(a_large_batch_is_given_in_pieces),
+        TEST(who_is_behind_is_asked_before_a_piece_is_read),
         TEST(after_an_overrun_everyone_catches_up_exactly),
         TEST(a_turn_may_serve_several_times),
         TEST(held_events_wait_while_others_catch_up),

@@ -297,7 +297,7 @@ static void never_ended(struct vd_watcher *w, const struct vd_error *error)
 static void a_change_asks_only_those_it_may_concern(void **state)
 {
     struct setting *t = *state;
-    static const struct vd_watcher_ops ops = {count_delivery, never_ended};
+    static const struct vd_watcher_ops ops = {.deliver = count_delivery, .ended = never_ended};
     struct vd_watcher *crowd = calloc(CROWD, sizeof *crowd);
     for (size_t i = 0; i < CROWD; i++) {
         char text[16], label[32];
@@ -345,7 +345,7 @@ static void a_change_asks_only_those_it_may_concern(void **state)
 static void a_group_is_judged_once(void **state)
 {
     struct setting *t = *state;
-    static const struct vd_watcher_ops ops = {count_delivery, never_ended};
+    static const struct vd_watcher_ops ops = {.deliver = count_delivery, .ended = never_ended};
     struct vd_watcher *crowd = calloc(1000, sizeof *crowd);
     struct vd_selector *selector = selector_of("app=web,tier=1");
     for (size_t i = 0; i < 1000; i++)

@@ -340,7 +340,7 @@ static int any_or(uint64_t *random, uint32_t n)
 
 static void loop_init(struct loop *l, struct vd_store *store, uint64_t who)
 {
-    static const struct vd_watcher_ops ops = {deliver, ended};
+    static const struct vd_watcher_ops ops = {.deliver = deliver, .ended = ended};
     *l = (struct loop){.store = store, .random = random_for(who)};
     pthread_mutex_init(&l->lock, NULL);
     pthread_cond_init(&l->changed, NULL);

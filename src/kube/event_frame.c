@@ -1,0 +1,57 @@
+/* See event_frame.h. */
+#include "kube/event_frame.h"
+
+enum { SHARED_LEN_MIN = 16384 }; /* below it, copying costs less than three pieces to send */
+
+static void add_part(struct vd_event_frame *frame, struct vd_bytes *bytes, bool framed)
+{
+    *VD_VEC_PUSH(&frame->parts) = (struct vd_frame_part){bytes, framed};
+}
+
+void vd_event_frame_begin(struct vd_event_frame *frame, struct vd_buf *out)
+{
+    *frame = (struct vd_event_frame){.out = out};
+    vd_frame_begin(out);
+}
+
+static void close_part(struct vd_event_frame *frame)
+{
+    if (frame->out->n > VD_FRAME_HEAD_LEN)
+        add_part(frame, vd_frame_end(frame->out), true);
+    vd_buf_reset(frame->out);
+}
+
+void vd_event_frame_add_object(struct vd_event_frame *frame, struct vd_body *body,
+                               struct vd_slice shown)
+{
+    if (shown.p != body->bytes || shown.n < SHARED_LEN_MIN) {
+        vd_buf_add_slice(frame->out, shown);
+        return;
+    }
+    close_part(frame);
+    add_part(frame, vd_body_bytes(body), false);
+    vd_frame_begin(frame->out);
+}
+
+void vd_event_frame_end(struct vd_event_frame *frame)
+{
+    close_part(frame);
+}
+
+void vd_event_frame_send(const struct vd_event_frame *frame, struct vd_exchange *x)
+{
+    for (size_t i = 0; i < frame->parts.n; i++) {
+        const struct vd_frame_part *part = &frame->parts.p[i];
+        if (part->framed)
+            vd_exchange_send(x, vd_bytes_ref(part->bytes));
+        else
+            vd_exchange_send_bytes(x, vd_bytes_ref(part->bytes));
+    }
+}
+
+void vd_event_frame_release(struct vd_event_frame *frame)
+{
+    for (size_t i = 0; i < frame->parts.n; i++)
+        vd_bytes_unref(frame->parts.p[i].bytes);
+    VD_VEC_RELEASE(&frame->parts);
+}

@@ -1,0 +1,46 @@
+/*
+ * An event frame: the wire bytes of some deliveries, made once for all watches that send them.
+ *
+ *   {"type":"ADDED","object":{...}}\n
+ *
+ * Small objects are copied into the frame, one behind the other, so that many leave as one piece.
+ * A large one is not: the frame refers to the stored body, and so do the frames of other watches,
+ * however many there are and whenever they come to it.
+ *
+ * A frame and the bytes in it belong to one loop.
+ */
+#ifndef VD_KUBE_EVENT_FRAME_H
+#define VD_KUBE_EVENT_FRAME_H
+
+#include "base/vec.h"
+#include "net/exchange.h"
+#include "store/body.h"
+
+/* A part is framed by vd_frame_end(), or it is a body and has no frame. */
+struct vd_frame_part {
+    struct vd_bytes *bytes; /* a reference */
+    bool framed;
+};
+
+struct vd_event_frame {
+    VD_VEC(struct vd_frame_part) parts;
+    struct vd_buf *out; /* borrowed: where text is added while the frame is made */
+};
+
+/* Starts a frame, of which all text is added to *out. */
+void vd_event_frame_begin(struct vd_event_frame *frame, struct vd_buf *out);
+
+/* Adds an object: `shown` is what is shown of it. If that is the whole body, and it is large, the
+ * frame gets a reference to it. */
+void vd_event_frame_add_object(struct vd_event_frame *frame, struct vd_body *body,
+                               struct vd_slice shown);
+
+/* Ends it; *out is empty again. */
+void vd_event_frame_end(struct vd_event_frame *frame);
+
+/* Sends it, any number of times. */
+void vd_event_frame_send(const struct vd_event_frame *frame, struct vd_exchange *x);
+
+void vd_event_frame_release(struct vd_event_frame *frame);
+
+#endif
