@@ -8,7 +8,7 @@
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import {
-    bindCrew, clientOf, configMap, isSanitized, maps, must, residentMb, root, usageOf,
+    bindCrew, clientOf, configMap, isSanitized, maps, must, residentMb, root,
 } from '../api/fair_setting.mjs';
 import { tap, tapEnd, untilTrue } from '../api/tap.mjs';
 import { attacks, usesOf } from './attacks.mjs';
@@ -63,21 +63,23 @@ const forgetPeak = () => fs.writeFileSync(`/proc/${pid}/clear_refs`, '5');
 const bob = clientOf('bob');
 const patience_ms = sanitized ? 20_000 : 5_000;
 
-// Reads and writes once; the problems.
+// Reads and writes once, and has an administrator look; the problems.
 async function isServed() {
     const start = performance.now();
     const problems = [];
     const asks = [
-        ['GET', `${maps}/small`, undefined, 200],
-        ['PUT', `${maps}/small`, configMap('small', String(start)), 200],
+        [bob, 'GET', `${maps}/small`, undefined],
+        [bob, 'PUT', `${maps}/small`, configMap('small', String(start))],
+        [root, 'GET', '/debug/usage', undefined],
     ];
-    for (const [method, path, body, wanted] of asks) {
+    for (const [client, method, path, body] of asks) {
         const late = new Promise((resolve) => setTimeout(resolve, patience_ms, { status: 'no answer' }));
         const { status } = await Promise.race([
-            bob.ask(method, path, body).catch((error) => ({ status: error.message })),
+            client.ask(method, path, body).catch((error) => ({ status: error.message })),
             late,
         ]);
-        if (status !== wanted) problems.push(`${method} by another user: ${status}`);
+        const who = client === bob ? 'another user' : 'an administrator';
+        if (status !== 200) problems.push(`${method} ${path} by ${who}: ${status}`);
     }
     return problems;
 }
@@ -116,12 +118,15 @@ async function attack(name, act) {
     const peak = peakMb();
     closeAll();
     if (peak > mb_max) problems.push(`${peak.toFixed(0)} MiB, more than ${mb_max.toFixed(0)}`);
+    let use;
     const isOver = async () => {
-        const use = await usageOf('ann');
+        const answer = await root.ask('GET', '/debug/usage');
+        if (answer.status !== 200) return false;
+        use = answer.json.users.find(({ user }) => user === 'ann');
         return !use || (use.requests === 0 && use.watches === 0 && use.queuedBytes === 0);
     };
     if (!(await untilTrue(isOver, sanitized ? 60 : 20)))
-        problems.push(`is not over: ${JSON.stringify(await usageOf('ann'))}`);
+        problems.push(`is not over: ${JSON.stringify(use)}`);
     const seconds = ((Date.now() - start) / 1000).toFixed(1);
     console.log(`# ${peak.toFixed(0)} of ${mb_max.toFixed(0)} MiB, ${seconds} s: ${name}`);
     tap(`${name}: memory is bounded, and another user is served`, problems);
