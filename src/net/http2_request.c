@@ -369,7 +369,8 @@ int vd_http2_on_data(nghttp2_session *session, uint8_t flags, int32_t id, const 
         vd_stream_refuse(s, VD_HTTP_REFUSED_BODY_LARGE);
         return 0;
     }
-    vd_buf_add(&s->intake->bytes, data, len);
+    /* The head that `admit` looks at must stay where it is. */
+    vd_buf_add(s->admitting ? &s->intake->later : &s->intake->bytes, data, len);
     s->body_len += len;
     h->bodies_len += len;
     s->ungranted += len;
@@ -416,6 +417,8 @@ void vd_http2_receive_body(struct vd_exchange *x)
     assert(s->state == VD_STREAM_ANSWER && s->admitting);
     s->admitting = false;
     s->state = VD_STREAM_BODY;
+    vd_buf_add_slice(&s->intake->bytes, vd_buf_slice(&s->intake->later));
+    vd_buf_release(&s->intake->later);
     vd_stream_release_withheld(s);
     vd_output_mark(s->http2->connection); /* after which those that are ready are handled */
     if (s->is_whole) {
