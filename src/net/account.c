@@ -191,7 +191,7 @@ enum vd_account_limit vd_exchange_charge(struct vd_exchange *x, struct vd_accoun
                                          enum vd_rank rank)
 {
     const struct vd_account_limits *limits = &a->book->limits;
-    if (x->account == a && !x->is_watch) {
+    if (x->account == a && !x->is_watch && !is_full(a, rank)) {
         x->rank = (unsigned char)rank;
         return VD_LIMIT_NONE;
     }

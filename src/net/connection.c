@@ -54,58 +54,6 @@ static void intake_free(struct vd_connection *c)
     c->intake = NULL;
 }
 
-static void link_in(struct vd_connection *c)
-{
-    struct vd_http_service *s = c->service;
-    struct vd_connection **first = c->is_known ? &s->connections : &s->strangers;
-    c->prev = NULL;
-    c->next = *first;
-    if (c->next)
-        c->next->prev = c;
-    else if (!c->is_known)
-        s->strangers_last = c;
-    *first = c;
-    s->strangers_n += !c->is_known;
-}
-
-static void link_out(struct vd_connection *c)
-{
-    struct vd_http_service *s = c->service;
-    *(c->prev ? &c->prev->next : c->is_known ? &s->connections : &s->strangers) = c->next;
-    if (c->next)
-        c->next->prev = c->prev;
-    else if (!c->is_known)
-        s->strangers_last = c->prev;
-    s->strangers_n -= !c->is_known;
-}
-
-void vd_connection_set_known(struct vd_connection *c)
-{
-    if (c->is_known || c->state == VD_CONNECTION_CLOSED)
-        return;
-    link_out(c);
-    c->is_known = true;
-    link_in(c);
-    if (c->http2)
-        vd_http2_widen(c);
-}
-
-static bool is_answering(const struct vd_connection *c)
-{
-    return c->http2 ? vd_http2_is_answering(c) : c->state == VD_CONNECTION_ANSWER;
-}
-
-/* The oldest stranger goes: who means well has shown himself long before that. One that is
- * being answered stays. */
-static void make_room(struct vd_http_service *s)
-{
-    struct vd_connection *c = s->strangers_last;
-    while (c && is_answering(c))
-        c = c->prev;
-    if (c)
-        vd_connection_close(c);
-}
-
 static void shaking_remove(struct vd_connection *c)
 {
     struct vd_http_service *s = c->service;
@@ -119,7 +67,7 @@ static void shaking_remove(struct vd_connection *c)
 static void unlink_connection(struct vd_connection *c)
 {
     struct vd_http_service *s = c->service;
-    link_out(c);
+    vd_connection_unlink(c);
     s->count--;
     shaking_remove(c);
     vd_output_unmark(c);
@@ -752,8 +700,8 @@ void vd_connection_accept(struct vd_http_service *service, int fd, SSL_CTX *tls)
     c->poll.data = c;
     c->is_known = !service->strangers_max; /* nobody asks */
     if (service->strangers_max && service->strangers_n >= service->strangers_max)
-        make_room(service);
-    link_in(c);
+        vd_strangers_make_room(service);
+    vd_connection_link(c);
     service->count++;
     if (tls) {
         c->state = VD_CONNECTION_HANDSHAKE;

@@ -7,6 +7,13 @@
 /* Ends the connection at once. Its memory stays until the turn's end. */
 void vd_connection_close(struct vd_connection *c);
 
+/* Into the service's list, and out of it. */
+void vd_connection_link(struct vd_connection *c);
+void vd_connection_unlink(struct vd_connection *c);
+
+/* Ends the oldest stranger that is not being answered. */
+void vd_strangers_make_room(struct vd_http_service *service);
+
 /* It is no stranger any more. */
 void vd_connection_set_known(struct vd_connection *c);
 

@@ -46,7 +46,8 @@ export function terms(limits, config, { stored, objects, descriptors, loops, use
         ['a list of everything that each loop is making', loops * 2 * stored, 'list'],
         ['tail.bytes, and 256 bytes for each of tail.events', sizeOf(config['tail.bytes']) +
             Math.min(Number(config['tail.events']), 1000 * objects) * 256],
-        ['limits.queued-bytes', of('queued-bytes', total)],
+        ['one and a half times limits.queued-bytes; twice, of one user',
+            Math.min(1.5 * total('queued-bytes'), users * 2 * total('user-queued-bytes'))],
         ['twice limits.body-bytes: buffers grow by doubling', 2 * of('body-bytes', total), 'body'],
         ['objects in work: each loop and worker, 16 times the largest', (loops + workers) * 16 * object, 'work'],
         ['CEL: each loop and worker', (loops + workers) * limits.VD_CEL_MEMORY_MAX, 'rules'],

@@ -1,0 +1,58 @@
+/*
+ * The connections of a service in two lists: those known, and strangers, of which nobody has shown
+ * yet who he is. Strangers are bounded; when there are too many, the oldest ends.
+ */
+#include "net/connection_internal.h"
+#include "net/http2.h"
+
+void vd_connection_link(struct vd_connection *c)
+{
+    struct vd_http_service *s = c->service;
+    struct vd_connection **first = c->is_known ? &s->connections : &s->strangers;
+    c->prev = NULL;
+    c->next = *first;
+    if (c->next)
+        c->next->prev = c;
+    else if (!c->is_known)
+        s->strangers_last = c;
+    *first = c;
+    s->strangers_n += !c->is_known;
+}
+
+void vd_connection_unlink(struct vd_connection *c)
+{
+    struct vd_http_service *s = c->service;
+    *(c->prev ? &c->prev->next : c->is_known ? &s->connections : &s->strangers) = c->next;
+    if (c->next)
+        c->next->prev = c->prev;
+    else if (!c->is_known)
+        s->strangers_last = c->prev;
+    s->strangers_n -= !c->is_known;
+}
+
+void vd_connection_set_known(struct vd_connection *c)
+{
+    if (c->is_known || c->state == VD_CONNECTION_CLOSED)
+        return;
+    vd_connection_unlink(c);
+    c->is_known = true;
+    vd_connection_link(c);
+    if (c->http2)
+        vd_http2_widen(c);
+}
+
+static bool is_answering(const struct vd_connection *c)
+{
+    return c->http2 ? vd_http2_is_answering(c) : c->state == VD_CONNECTION_ANSWER;
+}
+
+/* The oldest stranger goes: who means well has shown himself long before that. One that is
+ * being answered stays. */
+void vd_strangers_make_room(struct vd_http_service *s)
+{
+    struct vd_connection *c = s->strangers_last;
+    while (c && is_answering(c))
+        c = c->prev;
+    if (c)
+        vd_connection_close(c);
+}
