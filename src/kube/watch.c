@@ -32,6 +32,7 @@
 
 enum {
     BACKLOG_MAX = 262144,    /* bytes that a watch may have waiting */
+    FRAME_KEPT = 1048576,    /* bytes of memory that are kept for making the next frame */
     TURN_DELIVERIES = 4096,  /* what a turn gives to watchers that are behind ... */
     SHARED_DELIVERIES = 256, /* ... when several users take turns, */
     SHARED_WATCHES = 64,     /* and to how many watches, then, an event goes in one turn, ... */
@@ -157,7 +158,8 @@ static void make_frame(struct vd_event_frame *frame, struct vd_watch *w,
     for (size_t i = 0; i < d->list.n; i++)
         add_event(frame, w, &d->list.p[i], shown);
     vd_event_frame_end(frame);
-    vd_scratch_let_go(&w->l->frame);
+    if (w->l->frame.cap > FRAME_KEPT)
+        vd_buf_release(&w->l->frame);
 }
 
 /* What a group shares: the frame of a commit. */
