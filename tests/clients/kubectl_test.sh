@@ -138,7 +138,8 @@ watches() {
     until_true watch_shows '^ADDED +b ' || return 1
     curl -sS -m 60 --cacert data/pki/ca.crt --cert data/pki/admin.crt --key data/pki/admin.key \
         -H 'Content-Type: application/merge-patch+json' -X PATCH -o /dev/null \
-        -d '{"data":{"w":"1","w2":"2"}}' "$https/api/v1/namespaces/$space/configmaps/a" || return 1
+        -d "{\"data\":{\"w\":\"$watches_pid\",\"w2\":\"2\"}}" \
+        "$https/api/v1/namespaces/$space/configmaps/a" || return 1
     until_true watch_shows '^MODIFIED +a +3 ' || return 1
     k create configmap c >/dev/null && k delete configmap c >/dev/null || return 1
     until_true watch_shows '^DELETED +c ' && watch_shows '^ADDED +c '
