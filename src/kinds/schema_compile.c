@@ -470,6 +470,7 @@ static const struct vd_schema_node *compile(struct compiler *c, const struct vd_
         node->metadata = c->schema->metadata->root;
     note_rules(c, node, source, path);
     summarise(node);
+    vd_schema_note_defaults(&c->schema->arena, node);
     return node;
 }
 

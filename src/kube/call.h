@@ -24,6 +24,8 @@ enum vd_field_validation {
 /* The namespace and the definition of a new object. */
 enum { VD_CALL_GUARDS_MAX = 2 };
 
+struct vd_offload;
+
 struct vd_call {
     struct vd_kube *kube;
     struct vd_kube_loop *l;
@@ -37,6 +39,12 @@ struct vd_call {
     struct vd_kube_output output;
     bool dry_run;
     enum vd_field_validation validation;
+    /* Made by a worker's thread; see offload.h. */
+    struct vd_offload *away; /* NULL: it is on the loop */
+    struct {
+        bool copied;
+        struct vd_slice body, content_type, user_agent;
+    } request;
     VD_VEC(struct vd_slice) warnings; /* texts in the arena */
 
     /* A write on its way; see proposal.c. */
@@ -97,11 +105,14 @@ void vd_call_reply(struct vd_call *call, unsigned status, struct vd_slice conten
                    struct vd_slice body);
 /* A document, in the encoding that was asked for. */
 void vd_call_reply_json(struct vd_call *call, unsigned status, struct vd_slice json);
-/* One stored object, written at this revision, in the form and encoding that were asked for. */
+/* One stored object, written at this revision, in the form and encoding that were asked for; 500
+ * if it has become too large to be shown. If that takes too long here, a worker does `write`. */
 void vd_call_reply_object(struct vd_call *call, unsigned status, struct vd_slice body,
                           uint64_t written);
 void vd_call_reply_status(struct vd_call *call, const struct vd_status *status);
 void vd_call_reply_error(struct vd_call *call, int code, const struct vd_error *error);
+/* 500: an object cannot be shown; the error names it. */
+void vd_call_reply_unshowable(struct vd_call *call, const struct vd_error *error);
 
 /* 429, in the words of Kubernetes' fairness. */
 void vd_call_reply_too_many(struct vd_call *call);

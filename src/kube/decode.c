@@ -2,6 +2,7 @@
  * them. */
 #include "kube/decode.h"
 
+#include "kube/offload.h"
 #include "kube/protobuf.h"
 #include "kube/protobuf_envelope.h"
 #include "net/media_type.h"
@@ -18,7 +19,7 @@ static bool takes_protobuf(const struct vd_call *call, bool none)
     return none || !call->kind || call->kind->builtin;
 }
 
-enum vd_body_format vd_body_format(const struct vd_exchange *x)
+enum vd_body_format vd_body_format(struct vd_slice text)
 {
     static const struct {
         const char *subtype;
@@ -32,9 +33,8 @@ enum vd_body_format vd_body_format(const struct vd_exchange *x)
         {"strategic-merge-patch+json", VD_BODY_STRATEGIC_PATCH},
         {"apply-patch+yaml", VD_BODY_APPLY_PATCH},
     };
-    struct vd_slice text;
     struct vd_media_type type;
-    if (!vd_http_head_find(x->head, VD_SLICE("content-type"), &text))
+    if (!text.p)
         return VD_BODY_JSON;
     if (vd_media_type_parse(&type, text, NULL))
         return VD_BODY_OTHER;
@@ -58,7 +58,7 @@ static int decode_json(struct vd_call *call, struct vd_json **out, struct vd_err
         .on_duplicate = note_duplicate,
         .context = call,
     };
-    return vd_json_parse(&call->arena, call->x->body, &options, out, error);
+    return vd_json_parse(&call->arena, vd_call_body(call), &options, out, error);
 }
 
 static void reply_unreadable(struct vd_call *call, struct vd_error *error)
@@ -74,9 +74,9 @@ bool vd_call_decode(struct vd_call *call, bool none, struct vd_json **out)
     struct vd_status status;
     int code = VD_OK;
     *out = NULL;
-    if (none && call->x->body.n == 0)
+    if (none && vd_call_body(call).n == 0)
         return true;
-    enum vd_body_format format = vd_body_format(call->x);
+    enum vd_body_format format = vd_body_format(vd_call_content_type(call));
     if (format == VD_BODY_PROTOBUF && !takes_protobuf(call, none))
         format = VD_BODY_OTHER;
     switch (format) {
@@ -84,10 +84,10 @@ bool vd_call_decode(struct vd_call *call, bool none, struct vd_json **out)
         code = decode_json(call, out, &error);
         break;
     case VD_BODY_YAML:
-        code = vd_yaml_read(&call->arena, call->x->body, out, &error);
+        code = vd_yaml_read(&call->arena, vd_call_body(call), out, &error);
         break;
     case VD_BODY_PROTOBUF:
-        code = vd_protobuf_decode(&call->arena, call->x->body, NULL, out, &error);
+        code = vd_protobuf_decode(&call->arena, vd_call_body(call), NULL, out, &error);
         break;
     default:
         status = vd_status_unsupported_media_type(
@@ -105,11 +105,11 @@ bool vd_call_decode(struct vd_call *call, bool none, struct vd_json **out)
 bool vd_call_decode_config(struct vd_call *call, struct vd_json **out)
 {
     struct vd_error error;
-    struct vd_slice text = vd_slice_trim(call->x->body);
+    struct vd_slice text = vd_slice_trim(vd_call_body(call));
     bool is_json = text.n && text.p[0] == '{';
     int code = is_json ? decode_json(call, out, &error) : VD_ERR_INVALID;
     if (code) /* a flow mapping of YAML begins with a brace too */
-        code = vd_yaml_read(&call->arena, call->x->body, out, &error);
+        code = vd_yaml_read(&call->arena, vd_call_body(call), out, &error);
     if (!code && !vd_json_is(*out, VD_JSON_OBJECT))
         code = vd_error_set(&error, VD_ERR_INVALID, "it is no object");
     if (!code)

@@ -16,8 +16,8 @@ enum vd_body_format {
     VD_BODY_OTHER,
 };
 
-/* By the Content-Type; none at all is JSON. */
-enum vd_body_format vd_body_format(const struct vd_exchange *x);
+/* By the Content-Type; none at all (p is NULL) is JSON. */
+enum vd_body_format vd_body_format(struct vd_slice content_type);
 
 /*
  * The request's body as a document in the call's arena; texts may be borrowed from

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/log.h"
 #include "kinds/object.h"
 #include "kube/continue_token.h"
 #include "kube/deletion.h"
@@ -68,6 +69,20 @@ static void reply_error(struct clearing *c, int code, const struct vd_error *err
     vd_call_reply_error(call, code, &why);
 }
 
+/* What cannot be shown, or not in a turn of the loop, is gone all the same: it is listed as it was
+ * stored. */
+static void add_listed(struct vd_list_writer *writer, struct vd_buf *out,
+                       const struct vd_event *event)
+{
+    struct vd_effort turn = {.in_turn = true}, any = {0};
+    struct vd_error error;
+    int code = vd_list_writer_add(writer, out, event, &turn, &error);
+    writer->as_stored = true;
+    if (code && vd_list_writer_add(writer, out, event, &any, &error))
+        vd_log_warn("a deleted object is not listed", VD_F_STR("error", error.text));
+    writer->as_stored = false;
+}
+
 static void reply_list(struct clearing *c)
 {
     struct vd_call *call = c->call;
@@ -83,7 +98,7 @@ static void reply_list(struct clearing *c)
     vd_list_writer_init(&writer, call);
     vd_list_writer_head(&writer, &out, &meta);
     for (size_t i = 0; i < c->listed.n; i++)
-        vd_list_writer_add(&writer, &out, c->listed.p[i]);
+        add_listed(&writer, &out, c->listed.p[i]);
     vd_list_writer_tail(&writer, &out);
     vd_list_writer_release(&writer);
     clearing_free(c);
@@ -122,7 +137,7 @@ static int mark(struct clearing *c, struct vd_wish *wish, struct vd_json *object
     size_t hole = 0;
     const struct vd_kind *kind = vd_kind_set_stored(c->call->kinds, wish->key.kind);
     if (kind && vd_object_must_catch_up(kind, wish->revision))
-        vd_object_catch_up(kind, &c->arena, object); /* it is as new as its revision from now on */
+        vd_object_catch_up_or_stay(kind, &c->arena, object); /* it is as new as its revision now */
     vd_deletion_mark(&c->arena, object, wish->key.kind, vd_clock_wall_ms(c->call->kube->clock));
     int code = vd_revision_hole_write(&body, object, &hole, error);
     wish->action = VD_PUT;

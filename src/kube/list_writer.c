@@ -44,10 +44,26 @@ void vd_list_writer_head(struct vd_list_writer *w, struct vd_buf *out,
     }
 }
 
-void vd_list_writer_add(struct vd_list_writer *w, struct vd_buf *out, const struct vd_event *event)
+/* Whether the bytes are looked into, which takes its time. */
+static bool is_work(const struct vd_list_writer *w, const struct vd_event *event)
 {
-    struct vd_slice body = vd_shown_body(w->call->kind, vd_body_slice(event->body), event->revision,
-                                         &w->room);
+    return w->call->output.form == VD_OUTPUT_TABLE ||
+           vd_object_is_behind(w->call->kind, event->revision);
+}
+
+int vd_list_writer_add(struct vd_list_writer *w, struct vd_buf *out, const struct vd_event *event,
+                       struct vd_effort *effort, struct vd_error *error)
+{
+    struct vd_slice body = vd_body_slice(event->body);
+    if (is_work(w, event)) {
+        w->worked += body.n;
+        if (effort->in_turn && body.n > VD_TURN_OBJECT_LEN_MAX)
+            return vd_error_set(error, VD_ERR_LIMIT, "it takes too long here");
+    }
+    int code = vd_shown_body(w->call->kind, body, w->as_stored ? VD_WRITTEN_NOW : event->revision,
+                             &w->room, effort, &body, error);
+    if (code)
+        return code;
     if (w->call->output.form == VD_OUTPUT_TABLE) {
         vd_table_add(&w->table, out, &w->scratch, body);
     } else if (w->call->output.form == VD_OUTPUT_PARTIAL_LIST) {
@@ -58,6 +74,7 @@ void vd_list_writer_add(struct vd_list_writer *w, struct vd_buf *out, const stru
         vd_buf_add_slice(out, body);
         w->started = true;
     }
+    return VD_OK;
 }
 
 void vd_list_writer_tail(struct vd_list_writer *w, struct vd_buf *out)

@@ -16,6 +16,7 @@
 #include "kube/deletion.h"
 #include "kube/field_manager.h"
 #include "kube/object_meta.h"
+#include "kube/offload.h"
 #include "kube/shown.h"
 #include "kube/uid.h"
 #include "json/revision_hole.h"
@@ -155,6 +156,10 @@ bool vd_call_admit(struct vd_call *call, struct vd_proposal *proposal)
 void vd_call_propose(struct vd_call *call)
 {
     size_t n = 0;
+    if (call->away) { /* the loop does */
+        vd_call_back(call, vd_call_propose);
+        return;
+    }
     for (; n < call->guard_count; n++)
         call->wishes[n] = call->guards[n];
     call->wishes[n++] = call->wish;
@@ -187,7 +192,7 @@ static const struct vd_kind *stored_kind(const struct vd_call *call)
 static size_t likely_len(const struct vd_call *call)
 {
     size_t was = call->before ? call->before->body->len : 0;
-    return was + (call->x ? call->x->body.n : 0) + LEN_MORE;
+    return was + vd_call_body(call).n + LEN_MORE;
 }
 
 int vd_call_put(struct vd_call *call, struct vd_json *object, struct vd_error *error)
@@ -210,24 +215,47 @@ int vd_call_put(struct vd_call *call, struct vd_json *object, struct vd_error *e
     return VD_OK;
 }
 
-/* The stored object, decoded into the arena, and its event's revision and uid in
- * the wish. False: the call has been answered. */
+/* Decodes what is stored, in the kind's form of today. An object that is to be deleted is taken as
+ * it is when the defaults of today are too much for it. */
+static int decode_current(struct vd_call *call, const struct vd_event *event, struct vd_json **out,
+                          struct vd_effort *effort, struct vd_error *error)
+{
+    bool behind = vd_object_is_behind(call->kind, event->revision);
+    for (;;) {
+        int code = vd_body_parse(&call->arena, vd_body_slice(event->body), out, &call->managed,
+                                 error);
+        call->managed_before = call->managed;
+        if (!code && call->kind->converts)
+            vd_object_convert(stored_kind(call), call->kind, &call->arena, *out);
+        if (!code && behind)
+            code = vd_object_catch_up(call->kind, &call->arena, *out, effort, error);
+        if (!code || effort->in_turn || !effort->over || call->target.verb != VD_VERB_DELETE)
+            return code;
+        behind = false;
+        *effort = (struct vd_effort){0};
+    }
+}
+
+/* The stored object, decoded into the arena, and its event's revision and uid in the wish. False:
+ * the call has been answered, or a worker makes it from the beginning. */
 bool vd_call_read_current(struct vd_call *call, struct vd_json **out)
 {
     struct vd_event *event = NULL;
     struct vd_error error;
+    struct vd_effort effort = vd_call_effort(call);
     struct vd_key key = vd_call_key(call);
     int code = vd_store_get(call->kube->store, &key, 0, &event, &error);
     vd_event_unref(call->before);
     call->before = event;
-    if (!code)
-        code = vd_body_parse(&call->arena, vd_body_slice(event->body), out, &call->managed, &error);
-    call->managed_before = call->managed;
     call->guard_count = 0;
-    if (!code && call->kind->converts)
-        vd_object_convert(stored_kind(call), call->kind, &call->arena, *out);
-    if (!code && vd_object_is_behind(call->kind, event->revision))
-        vd_object_catch_up(call->kind, &call->arena, *out);
+    call->managed = call->managed_before = VD_SLICE("");
+    effort.over = !code && vd_call_is_too_long_here(call, event->body->len);
+    if (!code && !effort.over)
+        code = decode_current(call, event, out, &effort, &error);
+    if (effort.in_turn && effort.over) {
+        vd_call_offload(call, call->write);
+        return false;
+    }
     if (!code)
         call->wish = (struct vd_wish){.when = VD_WHEN_REVISION,
                                       .revision = event->revision,

@@ -5,13 +5,17 @@
  * a hundred large lists at a time cost a hundred pieces of memory. A page with a
  * limit is gathered first, because its head says how it goes on; so is a list in an
  * encoding that needs it whole. Either way a turn of the loop looks at a bounded number
- * of objects.
+ * of objects. A piece whose objects take long to be shown - large ones that have to be decoded -
+ * is made by a worker's thread, which has the listing to itself meanwhile.
  */
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/log.h"
+#include "kinds/object.h"
 #include "kube/continue_token.h"
 #include "kube/list_writer.h"
+#include "kube/offload.h"
 #include "kube/zip.h"
 #include "net/account.h"
 #include "store/snapshot.h"
@@ -20,16 +24,38 @@ enum {
     PIECE_LEN = 131072,   /* bytes of a list that are made at a time ... */
     SHARED_LEN = 32768,   /* ... when several users take turns */
     PIECE_OBJECTS = 4096, /* that are looked at for them: a filter may pass few */
+    PIECE_WORK = 524288,  /* bytes of objects that are decoded for them */
     STEP_OBJECTS = 64,
 };
 
 /* ---- get ---- */
 
-void vd_call_get(struct vd_call *call)
+/* Whether its bytes are sent as they are stored. */
+static bool is_sent_as_stored(const struct vd_call *call, const struct vd_event *event)
+{
+    return call->output.form == VD_OUTPUT_PLAIN && vd_kube_output_is_stream(&call->output) &&
+           !call->scales && !vd_object_is_behind(call->kind, event->revision);
+}
+
+static void show(struct vd_call *call)
 {
     struct vd_event *event = NULL;
     struct vd_error error;
     struct vd_key key = vd_call_key(call);
+    int code = vd_store_get(call->kube->store, &key, 0, &event, &error);
+    call->write = show;
+    if (code)
+        vd_call_reply_error(call, code, &error);
+    else if (vd_call_is_too_long_here(call, event->body->len) && !is_sent_as_stored(call, event))
+        vd_call_offload(call, show);
+    else
+        vd_call_reply_object(call, 200, vd_body_slice(event->body), event->revision);
+    vd_event_unref(event);
+}
+
+void vd_call_get(struct vd_call *call)
+{
+    struct vd_error error;
     bool given;
     uint64_t version = 0;
     int code = vd_version_parse(&call->query, &given, &version, &error);
@@ -41,17 +67,21 @@ void vd_call_get(struct vd_call *call)
         return;
     if (version && vd_store_place(call->kube->store, version, &error) == VD_ERR_FUTURE)
         code = VD_ERR_FUTURE;
-    if (!code)
-        code = vd_store_get(call->kube->store, &key, 0, &event, &error);
-    if (code) {
+    if (code)
         vd_call_reply_error(call, code, &error);
-        return;
-    }
-    vd_call_reply_object(call, 200, vd_body_slice(event->body), event->revision);
-    vd_event_unref(event);
+    else
+        show(call);
 }
 
 /* ---- list ---- */
+
+/* The order of a piece. */
+struct making {
+    struct vd_order order;
+    struct vd_account *account; /* a reference; NULL: nobody's */
+    int code;
+    struct vd_error error;
+};
 
 struct listing {
     struct vd_call *call; /* its exchange is NULL when the client has gone */
@@ -61,6 +91,13 @@ struct listing {
     uint64_t left; /* of the limit; UINT64_MAX: no limit */
     struct vd_list_writer writer;
     struct vd_chore again; /* goes on when it is the user's turn */
+    /* What the snapshot has given and is not written yet: */
+    struct vd_event *events[STEP_OBJECTS];
+    size_t events_n, events_at;
+    /* A piece that takes too long for the loop: */
+    bool heavy; /* a worker has to write the next object */
+    struct making making;
+    struct vd_buf made; /* what it has written */
     /* Of a stream: */
     bool begun;
     bool takes_gzip, zipped;
@@ -77,7 +114,10 @@ static void listing_free(struct listing *l)
     vd_attributes_release(&l->attributes);
     vd_filter_unref(l->filter);
     vd_list_writer_release(&l->writer);
+    for (size_t i = l->events_at; i < l->events_n; i++)
+        vd_event_unref(l->events[i]);
     vd_buf_release(&l->items);
+    vd_buf_release(&l->made);
     free(l);
 }
 
@@ -97,10 +137,14 @@ static void reply_error(struct listing *l, int code, const struct vd_error *erro
     struct vd_error why = *error;
     call->x->ops = NULL;
     listing_free(l);
-    vd_call_reply_error(call, code, &why);
+    if (code == VD_ERR_LIMIT)
+        vd_call_reply_unshowable(call, &why);
+    else
+        vd_call_reply_error(call, code, &why);
 }
 
 static void go_on(struct listing *l);
+static const struct vd_exchange_ops list_ops;
 
 static void on_again(struct vd_chore *chore)
 {
@@ -123,30 +167,128 @@ static void let_others(struct listing *l)
 
 static bool is_done(const struct listing *l)
 {
-    return l->snapshot.done || l->left == 0;
+    return (l->snapshot.done && l->events_at == l->events_n) || l->left == 0;
 }
 
-/* Adds items until the piece is full, enough have been looked at, or the list is at its
- * end. */
-static int add_items(struct listing *l, struct vd_buf *out, size_t len_max, struct vd_error *error)
+/* The next objects of the snapshot. Passing by what is not there takes its time, too. */
+static int fetch(struct listing *l, size_t *seen, struct vd_error *error)
 {
-    struct vd_event *events[STEP_OBJECTS];
-    size_t n;
-    for (size_t seen = 0; !is_done(l) && out->n < len_max && seen < PIECE_OBJECTS;) {
-        size_t want = l->left < STEP_OBJECTS ? (size_t)l->left : STEP_OBJECTS;
-        int code = vd_snapshot_next(&l->snapshot, events, want, &n, error);
-        if (code)
-            return code;
-        for (size_t i = 0; i < n; i++) {
-            vd_attributes_set(&l->attributes, events[i]);
-            if (vd_filter_matches(l->filter, &l->attributes)) {
-                vd_list_writer_add(&l->writer, out, events[i]);
-                l->left -= l->left != UINT64_MAX;
-            }
-            vd_event_unref(events[i]);
+    size_t want = l->left < STEP_OBJECTS ? (size_t)l->left : STEP_OBJECTS;
+    l->events_at = l->events_n = 0;
+    int code = vd_snapshot_next(&l->snapshot, l->events, want, &l->events_n, error);
+    if (code)
+        l->events_n = 0;
+    *seen += l->events_n ? l->events_n : STEP_OBJECTS;
+    return code;
+}
+
+/* Writes the next object if it matches, and passes it unless that takes too long here. */
+static int add_item(struct listing *l, struct vd_buf *out, struct vd_effort *effort,
+                    struct vd_error *error)
+{
+    struct vd_event *event = l->events[l->events_at];
+    int code = VD_OK;
+    vd_attributes_set(&l->attributes, event);
+    if (vd_filter_matches(l->filter, &l->attributes)) {
+        code = vd_list_writer_add(&l->writer, out, event, effort, error);
+        if (code && effort->in_turn) {
+            l->heavy = true;
+            return VD_OK;
         }
-        seen += n ? n : STEP_OBJECTS; /* passing by what is not there takes its time, too */
+        l->left -= l->left != UINT64_MAX;
     }
+    l->events_at++;
+    vd_event_unref(event);
+    return code;
+}
+
+/* Adds items until the piece is full, enough have been looked at, the list is at its end, or
+ * the next one takes too long here. */
+static int add_items(struct listing *l, struct vd_buf *out, size_t len_max, bool in_turn,
+                     struct vd_error *error)
+{
+    struct vd_effort effort = {.in_turn = in_turn};
+    size_t seen = 0;
+    int code = VD_OK;
+    while (!code && !l->heavy && !is_done(l) && out->n < len_max && seen < PIECE_OBJECTS) {
+        if (l->events_at == l->events_n) {
+            code = fetch(l, &seen, error);
+            continue;
+        }
+        effort.filled = 0; /* by the object */
+        code = add_item(l, out, &effort, error);
+        if (l->writer.worked >= PIECE_WORK)
+            break;
+    }
+    l->writer.worked = 0;
+    return code;
+}
+
+/* ---- by a worker ---- */
+
+static void break_off(struct listing *l, int code, const struct vd_error *error);
+
+static void make(struct vd_order *order)
+{
+    struct listing *l = VD_HEAP_OWNER(order, struct listing, making.order);
+    l->making.code = add_items(l, &l->made, l->made.n + PIECE_LEN, false, &l->making.error);
+}
+
+static void made(struct vd_order *order)
+{
+    struct listing *l = VD_HEAP_OWNER(order, struct listing, making.order);
+    struct vd_error error = l->making.error;
+    vd_account_unref(l->making.account);
+    if (!l->call->x) {
+        vd_call_free(l->call);
+        listing_free(l);
+        return;
+    }
+    l->call->x->ops = &list_ops;
+    if (l->making.code)
+        break_off(l, l->making.code, &error);
+    else
+        go_on(l);
+}
+
+static void gone_meanwhile(struct vd_exchange *x)
+{
+    struct listing *l = x->arg;
+    l->call->x = NULL;
+    if (!vd_order_cancel(&l->making.order))
+        return;
+    vd_account_unref(l->making.account);
+    vd_call_free(l->call);
+    listing_free(l);
+}
+
+static void drained_meanwhile(struct vd_exchange *x)
+{
+    (void)x;
+}
+
+static const struct vd_exchange_ops making_ops = {drained_meanwhile, gone_meanwhile};
+
+static void let_make(struct listing *l)
+{
+    struct vd_kube_loop *loop = l->call->l;
+    struct vd_account *account = l->call->x->account;
+    l->heavy = false;
+    l->making = (struct making){.order = {.run = make, .done = made},
+                                .account = account ? vd_account_ref(account) : NULL};
+    l->call->x->ops = &making_ops;
+    vd_workshop_order(&loop->workshop, loop->loop,
+                      account ? vd_account_place(account, loop->loop->index) : &loop->place,
+                      &l->making.order);
+}
+
+/* What a worker has made, or else as much as can be made here. */
+static int take_items(struct listing *l, struct vd_buf *out, size_t len_max, struct vd_error *error)
+{
+    if (l->made.n == 0)
+        return add_items(l, out, len_max, true, error);
+    vd_buf_add_slice(out, vd_buf_slice(&l->made));
+    vd_buf_release(&l->made);
     return VD_OK;
 }
 
@@ -205,6 +347,8 @@ static void break_off(struct listing *l, int code, const struct vd_error *error)
         return;
     }
     x->ops = NULL;
+    vd_log_warn("a list was broken off", VD_F_SLICE("kind", l->call->kind->storage_key),
+                VD_F_STR("error", error->text));
     vd_call_free(l->call);
     listing_free(l);
     vd_exchange_abort(x);
@@ -222,14 +366,20 @@ static void send_piece(struct listing *l)
     size_t from = out->n;
     if (!l->begun)
         add_head(l, out, VD_SLICE(""), 0, false);
+    size_t head_end = out->n;
     size_t len = vd_turnstile_is_shared(&loop->turnstile) ? SHARED_LEN : PIECE_LEN;
-    int code = add_items(l, out, from + len, &error);
+    int code = take_items(l, out, from + len, &error);
     if (code) {
         vd_buf_reset(out);
         break_off(l, code, &error);
         return;
     }
-    bool done = l->snapshot.done;
+    if (l->heavy && out->n == head_end) { /* the head may still become an error */
+        vd_buf_reset(out);
+        let_make(l);
+        return;
+    }
+    bool done = is_done(l);
     if (done)
         vd_list_writer_tail(&l->writer, out);
     if (out->n == from) { /* an empty frame would be the end */
@@ -280,9 +430,11 @@ static void send_whole(struct listing *l)
 static void gather(struct listing *l)
 {
     struct vd_error error;
-    int code = add_items(l, &l->items, SIZE_MAX, &error);
+    int code = take_items(l, &l->items, SIZE_MAX, &error);
     if (code)
         reply_error(l, code, &error);
+    else if (l->heavy)
+        let_make(l);
     else if (is_done(l))
         send_whole(l);
     else
@@ -293,7 +445,9 @@ static void gather(struct listing *l)
 
 static void go_on(struct listing *l)
 {
-    if (l->whole)
+    if (l->heavy && l->made.n == 0)
+        let_make(l);
+    else if (l->whole)
         gather(l);
     else
         send_piece(l);

@@ -67,6 +67,7 @@ struct vd_watch {
     bool bookmarks;
     bool tell_initial_end;
     bool ending; /* the next ring of `end` ends it */
+    bool broken; /* it was told of an object that cannot be shown, and ends */
     struct vd_watch *prev, *next;
 };
 
@@ -103,13 +104,18 @@ static bool renew_kind(struct vd_watch *w)
 
 /* ---- bytes ---- */
 
-/* An object in the form that was asked for. */
-static void add_object(struct vd_buf *out, struct vd_watch *w, struct vd_slice body,
-                       uint64_t written)
+/* An object in the form that was asked for; nothing if it has become too large to be shown. */
+static int add_object(struct vd_buf *out, struct vd_watch *w, struct vd_slice body,
+                      uint64_t written, struct vd_error *error)
 {
     struct vd_arena scratch = {0};
     struct vd_buf room = {0};
-    body = vd_shown_body(w->kind, body, written, &room);
+    struct vd_effort effort = {0};
+    int code = vd_shown_body(w->kind, body, written, &room, &effort, &body, error);
+    if (code) {
+        vd_buf_release(&room);
+        return code;
+    }
     if (w->output.form == VD_OUTPUT_TABLE) {
         w->tables->writer.now_ms = vd_clock_wall_ms(w->l->kube->clock);
         vd_table_write_one(&w->tables->writer, out, &scratch, body);
@@ -120,32 +126,60 @@ static void add_object(struct vd_buf *out, struct vd_watch *w, struct vd_slice b
     }
     vd_arena_release(&scratch);
     vd_buf_release(&room);
+    return VD_OK;
 }
 
-static void add_event(struct vd_buf *out, struct vd_watch *w, const struct vd_delivery *d)
+/* All that is known of an object whose bytes were lost to damage; or all that is told of the end
+ * of one that cannot be shown. */
+static void add_name(struct vd_buf *out, const struct vd_watch *w, const struct vd_event *event)
 {
-    vd_buf_add_text(out, "{\"type\":\"");
-    vd_buf_add_text(out, vd_delivery_name(d->type));
-    vd_buf_add_text(out, "\",\"object\":");
-    if (d->body)
-        add_object(out, w, vd_body_slice(d->body),
-                   vd_shown_written(d->event, d->type == VD_DELETED));
-    else /* its bytes were lost to damage: all that is known of it */
-        vd_buf_addf(out,
-                    "{\"kind\":\"%.*s\",\"apiVersion\":\"%.*s\",\"metadata\":{\"name\":\"%.*s\","
-                    "\"namespace\":\"%.*s\",\"resourceVersion\":\"%llu\"}}",
-                    VD_FMT(w->kind->kind), VD_FMT(w->kind->api_version),
-                    VD_FMT(vd_entry_name(d->event->entry)), VD_FMT(vd_entry_space(d->event->entry)),
-                    (unsigned long long)d->event->revision);
-    vd_buf_add(out, "}\n", 2);
+    vd_buf_addf(out,
+                "{\"kind\":\"%.*s\",\"apiVersion\":\"%.*s\",\"metadata\":{\"name\":\"%.*s\","
+                "\"namespace\":\"%.*s\",\"resourceVersion\":\"%llu\"}}",
+                VD_FMT(w->kind->kind), VD_FMT(w->kind->api_version),
+                VD_FMT(vd_entry_name(event->entry)), VD_FMT(vd_entry_space(event->entry)),
+                (unsigned long long)event->revision);
 }
 
-static struct vd_bytes *frame_of(struct vd_watch *w, const struct vd_deliveries *d)
+static void add_error(struct vd_buf *out, const struct vd_status *status)
+{
+    vd_buf_add_text(out, "{\"type\":\"ERROR\",\"object\":");
+    vd_status_write(out, status);
+    vd_buf_add_text(out, "}\n");
+}
+
+/* False: instead of the event there is an error, which names the object. */
+static bool add_event(struct vd_buf *out, struct vd_watch *w, const struct vd_delivery *d)
+{
+    size_t from = out->n;
+    struct vd_error error;
+    int code = VD_OK;
+    vd_buf_addf(out, "{\"type\":\"%s\",\"object\":", vd_delivery_name(d->type));
+    if (d->body)
+        code = add_object(out, w, vd_body_slice(d->body),
+                          vd_shown_written(d->event, d->type == VD_DELETED), &error);
+    if (!d->body || (code && d->type == VD_DELETED))
+        add_name(out, w, d->event);
+    if (!code || d->type == VD_DELETED) {
+        vd_buf_add(out, "}\n", 2);
+        return true;
+    }
+    struct vd_arena arena = {0};
+    struct vd_status status = vd_status_internal_error(&arena, vd_slice_of(error.text));
+    out->n = from;
+    add_error(out, &status);
+    vd_arena_release(&arena);
+    return false;
+}
+
+/* `*broken`: its last event is an error, and the watch ends with it. */
+static struct vd_bytes *frame_of(struct vd_watch *w, const struct vd_deliveries *d, bool *broken)
 {
     struct vd_buf *out = &w->l->frame;
     vd_frame_begin(out);
-    for (size_t i = 0; i < d->list.n; i++)
-        add_event(out, w, &d->list.p[i]);
+    *broken = false;
+    for (size_t i = 0; !*broken && i < d->list.n; i++)
+        *broken = !add_event(out, w, &d->list.p[i]);
     return vd_frame_end(out);
 }
 
@@ -153,6 +187,7 @@ static struct vd_bytes *frame_of(struct vd_watch *w, const struct vd_deliveries 
 struct shared_frame {
     struct vd_shared shared;
     struct vd_bytes *bytes;
+    bool broken;
 };
 
 static void shared_frame_free(struct vd_shared *shared)
@@ -163,15 +198,16 @@ static void shared_frame_free(struct vd_shared *shared)
 }
 
 static struct vd_bytes *shared_bytes(struct vd_watch *w, const struct vd_deliveries *d,
-                                     struct vd_shared **shared)
+                                     struct vd_shared **shared, bool *broken)
 {
     if (!*shared) {
         struct shared_frame *f = VD_NEW(struct shared_frame);
         vd_refcount_init(&f->shared.refs);
         f->shared.free = shared_frame_free;
-        f->bytes = frame_of(w, d);
+        f->bytes = frame_of(w, d, &f->broken);
         *shared = &f->shared;
     }
+    *broken = ((struct shared_frame *)*shared)->broken;
     return vd_bytes_ref(((struct shared_frame *)*shared)->bytes);
 }
 
@@ -195,7 +231,7 @@ static void send_bookmark(struct vd_watch *w, uint64_t revision, bool initial_en
             vd_initial_end_write(&object, w->kind, &w->output);
         }
         vd_buf_add_text(&object, "}}");
-        add_object(out, w, vd_buf_slice(&object), VD_WRITTEN_NOW);
+        (void)!add_object(out, w, vd_buf_slice(&object), VD_WRITTEN_NOW, NULL); /* it is small */
     }
     vd_buf_add_text(out, "}\n");
     vd_exchange_send(w->x, vd_frame_end(out));
@@ -205,12 +241,9 @@ static void send_bookmark(struct vd_watch *w, uint64_t revision, bool initial_en
 
 static void send_error(struct vd_watch *w, const struct vd_status *status)
 {
-    struct vd_buf text = {0};
-    vd_status_write(&text, status);
     vd_frame_begin(&w->l->frame);
-    vd_buf_addf(&w->l->frame, "{\"type\":\"ERROR\",\"object\":%s}\n", vd_buf_text(&text));
+    add_error(&w->l->frame, status);
     vd_exchange_send(w->x, vd_frame_end(&w->l->frame));
-    vd_buf_release(&text);
 }
 
 /* ---- the end ---- */
@@ -259,6 +292,10 @@ static void gone(struct vd_exchange *x)
 static void on_end(struct vd_timer *timer)
 {
     struct vd_watch *w = VD_HEAP_OWNER(timer, struct vd_watch, end);
+    if (w->broken) {
+        finish(w, VD_WATCH_END_ERROR);
+        return;
+    }
     uint64_t revision = w->bookmarks ? vd_watcher_bookmark(&w->watcher) : 0;
     if (revision)
         send_bookmark(w, revision, false);
@@ -353,7 +390,7 @@ static enum vd_take deliver(struct vd_watcher *watcher, const struct vd_deliveri
                             struct vd_shared **shared)
 {
     struct vd_watch *w = (struct vd_watch *)watcher;
-    if (shared && is_full(w)) {
+    if (shared && (is_full(w) || w->broken)) {
         vd_exchange_await_drain(w->x);
         return VD_TAKE_NOT;
     }
@@ -362,7 +399,12 @@ static enum vd_take deliver(struct vd_watcher *watcher, const struct vd_deliveri
     if (d->list.n) {
         renew_kind(w); /* if it is gone, these are the last ones */
         vd_meter_delivered(w->meter, d->list.n, d->live);
-        vd_exchange_send(w->x, own ? frame_of(w, d) : shared_bytes(w, d, shared));
+        vd_exchange_send(w->x,
+                         own ? frame_of(w, d, &w->broken) : shared_bytes(w, d, shared, &w->broken));
+    }
+    if (w->broken) { /* it cannot leave from in here */
+        vd_timer_set(w->l->loop, &w->end, 0);
+        return VD_TAKE_LAST;
     }
     if (d->snapshot_end && w->tell_initial_end) {
         w->tell_initial_end = false;
@@ -377,7 +419,8 @@ static enum vd_take deliver(struct vd_watcher *watcher, const struct vd_deliveri
 static void drained(struct vd_exchange *x)
 {
     struct vd_watch *w = x->arg;
-    vd_watcher_resume(&w->watcher);
+    if (!w->broken)
+        vd_watcher_resume(&w->watcher);
     vd_loop_again(w->l->loop);
 }
 
@@ -396,7 +439,7 @@ static uint64_t jittered(uint64_t ms)
 static void on_bookmark(struct vd_timer *timer)
 {
     struct vd_watch *w = VD_HEAP_OWNER(timer, struct vd_watch, bookmark);
-    uint64_t revision = vd_watcher_bookmark(&w->watcher);
+    uint64_t revision = w->broken ? 0 : vd_watcher_bookmark(&w->watcher);
     if (revision)
         send_bookmark(w, revision, false);
     vd_timer_set(w->l->loop, &w->bookmark, jittered(w->l->kube->options.bookmark_ms));
