@@ -37,6 +37,9 @@
     X(VD_JSON_PATCH_LEN_MAX,     3145728,     "bytes of a JSON patch, and of a document made by its copies") \
     X(VD_JSON_PATCH_STEPS_MAX,   100000000,   "values that one JSON patch may pass on its way through a document") \
     X(VD_JSONPATH_LEN_MAX,       1024,        "bytes of a JSONPath of a printer column or selectable field") \
+    X(VD_TABLE_CELL_LEN_MAX,     16384,       "bytes of the text in a table's cell; a longer one is cut and ends in ...") \
+    X(VD_TABLE_ROW_LEN_MAX,      262144,      "bytes of the cells of a table's row; those behind are null") \
+    X(VD_TABLE_ROW_WORK_MAX,     67108864,    "bytes of an object that the cells of its row are searched for in, in all; those behind are null") \
     X(VD_CEL_LEN_MAX,            65536,       "bytes of a CEL expression") \
     X(VD_CEL_DEPTH_MAX,          250,         "nesting of a CEL expression, and operators in one row of it") \
     X(VD_CEL_COST_MAX,           10000000,    "estimated cost of a CEL rule, at which a CRD is refused (as in Kubernetes)") \

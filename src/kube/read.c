@@ -30,11 +30,16 @@ enum {
 
 /* ---- get ---- */
 
-/* Whether its bytes are sent as they are stored. */
-static bool is_sent_as_stored(const struct vd_call *call, const struct vd_event *event)
+/* How many bytes are decoded to show the object, or an eighth of those that are searched. */
+static uint64_t work_of(const struct vd_call *call, const struct vd_event *event)
 {
-    return call->output.form == VD_OUTPUT_PLAIN && vd_kube_output_is_stream(&call->output) &&
-           !call->scales && !vd_object_is_behind(call->kind, event->revision);
+    uint64_t len = event->body->len;
+    bool decodes = !vd_kube_output_is_stream(&call->output) || call->scales ||
+                   vd_object_is_behind(call->kind, event->revision);
+    uint64_t searched = call->output.form == VD_OUTPUT_TABLE
+                            ? len * (call->kind->column_count + 1) / 8
+                            : 0;
+    return (decodes ? len : 0) + searched;
 }
 
 static void show(struct vd_call *call)
@@ -46,7 +51,7 @@ static void show(struct vd_call *call)
     call->write = show;
     if (code)
         vd_call_reply_error(call, code, &error);
-    else if (vd_call_is_too_long_here(call, event->body->len) && !is_sent_as_stored(call, event))
+    else if (vd_call_is_too_long_here(call, work_of(call, event)))
         vd_call_offload(call, show);
     else
         vd_call_reply_object(call, 200, vd_body_slice(event->body), event->revision);
