@@ -5,9 +5,8 @@
  * Events of a commit come to all watches of a group at once. The first one asked
  * makes the wire bytes - HTTP chunk and all - and the others send a reference to
  * them. A watch whose backlog is full does not take them; when its socket has
- * taken the backlog it reads on from the log, where it stood.
- *
- *   {"type":"ADDED","object":{...}}\n
+ * taken the backlog it reads on from the log, where it stood. Bytes that take long to
+ * make are made by a worker (watch_frame.h); the watch takes no more until it has sent them.
  *
  * It ends by its timeout, with the server, with its kind, when its right or its
  * credential ends, or when its cursor has expired; the last three are told by an ERROR
@@ -20,11 +19,12 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "kinds/object.h"
 #include "kube/audit.h"
 #include "kube/blueprint.h"
 #include "kube/call.h"
 #include "kube/record.h"
-#include "kube/shown.h"
+#include "kube/watch_frame.h"
 #include "kube/zip.h"
 #include "net/account.h"
 
@@ -66,8 +66,9 @@ struct vd_watch {
     struct vd_kube_output output;
     bool bookmarks;
     bool tell_initial_end;
-    bool ending; /* the next ring of `end` ends it */
-    bool broken; /* it was told of an object that cannot be shown, and ends */
+    bool ending;                  /* the next ring of `end` ends it */
+    bool broken;                  /* it was told of an object that cannot be shown, and ends */
+    struct vd_watch_frame *frame; /* that a worker makes for it, with a reference; NULL: none */
     struct vd_watch *prev, *next;
 };
 
@@ -104,111 +105,9 @@ static bool renew_kind(struct vd_watch *w)
 
 /* ---- bytes ---- */
 
-/* An object in the form that was asked for; nothing if it has become too large to be shown. */
-static int add_object(struct vd_buf *out, struct vd_watch *w, struct vd_slice body,
-                      uint64_t written, struct vd_error *error)
+static struct vd_watch_form form_of(struct vd_watch *w)
 {
-    struct vd_arena scratch = {0};
-    struct vd_buf room = {0};
-    struct vd_effort effort = {0};
-    int code = vd_shown_body(w->kind, body, written, &room, &effort, &body, error);
-    if (code) {
-        vd_buf_release(&room);
-        return code;
-    }
-    if (w->output.form == VD_OUTPUT_TABLE) {
-        w->tables->writer.now_ms = vd_clock_wall_ms(w->l->kube->clock);
-        vd_table_write_one(&w->tables->writer, out, &scratch, body);
-    } else if (w->output.form == VD_OUTPUT_PARTIAL) {
-        vd_partial_write(out, w->output.version, body);
-    } else {
-        vd_buf_add_slice(out, body);
-    }
-    vd_arena_release(&scratch);
-    vd_buf_release(&room);
-    return VD_OK;
-}
-
-/* All that is known of an object whose bytes were lost to damage; or all that is told of the end
- * of one that cannot be shown. */
-static void add_name(struct vd_buf *out, const struct vd_watch *w, const struct vd_event *event)
-{
-    vd_buf_addf(out,
-                "{\"kind\":\"%.*s\",\"apiVersion\":\"%.*s\",\"metadata\":{\"name\":\"%.*s\","
-                "\"namespace\":\"%.*s\",\"resourceVersion\":\"%llu\"}}",
-                VD_FMT(w->kind->kind), VD_FMT(w->kind->api_version),
-                VD_FMT(vd_entry_name(event->entry)), VD_FMT(vd_entry_space(event->entry)),
-                (unsigned long long)event->revision);
-}
-
-static void add_error(struct vd_buf *out, const struct vd_status *status)
-{
-    vd_buf_add_text(out, "{\"type\":\"ERROR\",\"object\":");
-    vd_status_write(out, status);
-    vd_buf_add_text(out, "}\n");
-}
-
-/* False: instead of the event there is an error, which names the object. */
-static bool add_event(struct vd_buf *out, struct vd_watch *w, const struct vd_delivery *d)
-{
-    size_t from = out->n;
-    struct vd_error error;
-    int code = VD_OK;
-    vd_buf_addf(out, "{\"type\":\"%s\",\"object\":", vd_delivery_name(d->type));
-    if (d->body)
-        code = add_object(out, w, vd_body_slice(d->body),
-                          vd_shown_written(d->event, d->type == VD_DELETED), &error);
-    if (!d->body || (code && d->type == VD_DELETED))
-        add_name(out, w, d->event);
-    if (!code || d->type == VD_DELETED) {
-        vd_buf_add(out, "}\n", 2);
-        return true;
-    }
-    struct vd_arena arena = {0};
-    struct vd_status status = vd_status_internal_error(&arena, vd_slice_of(error.text));
-    out->n = from;
-    add_error(out, &status);
-    vd_arena_release(&arena);
-    return false;
-}
-
-/* `*broken`: its last event is an error, and the watch ends with it. */
-static struct vd_bytes *frame_of(struct vd_watch *w, const struct vd_deliveries *d, bool *broken)
-{
-    struct vd_buf *out = &w->l->frame;
-    vd_frame_begin(out);
-    *broken = false;
-    for (size_t i = 0; !*broken && i < d->list.n; i++)
-        *broken = !add_event(out, w, &d->list.p[i]);
-    return vd_frame_end(out);
-}
-
-/* What a group shares: the frame of a commit. */
-struct shared_frame {
-    struct vd_shared shared;
-    struct vd_bytes *bytes;
-    bool broken;
-};
-
-static void shared_frame_free(struct vd_shared *shared)
-{
-    struct shared_frame *f = (struct shared_frame *)shared;
-    vd_bytes_unref(f->bytes);
-    free(f);
-}
-
-static struct vd_bytes *shared_bytes(struct vd_watch *w, const struct vd_deliveries *d,
-                                     struct vd_shared **shared, bool *broken)
-{
-    if (!*shared) {
-        struct shared_frame *f = VD_NEW(struct shared_frame);
-        vd_refcount_init(&f->shared.refs);
-        f->shared.free = shared_frame_free;
-        f->bytes = frame_of(w, d, &f->broken);
-        *shared = &f->shared;
-    }
-    *broken = ((struct shared_frame *)*shared)->broken;
-    return vd_bytes_ref(((struct shared_frame *)*shared)->bytes);
+    return (struct vd_watch_form){w->l, w->kind, &w->output, w->tables ? &w->tables->writer : NULL};
 }
 
 static void send_bookmark(struct vd_watch *w, uint64_t revision, bool initial_end)
@@ -231,7 +130,8 @@ static void send_bookmark(struct vd_watch *w, uint64_t revision, bool initial_en
             vd_initial_end_write(&object, w->kind, &w->output);
         }
         vd_buf_add_text(&object, "}}");
-        (void)!add_object(out, w, vd_buf_slice(&object), VD_WRITTEN_NOW, NULL); /* it is small */
+        struct vd_watch_form form = form_of(w);
+        (void)!vd_watch_frame_add_object(out, &form, vd_buf_slice(&object), VD_WRITTEN_NOW, NULL);
     }
     vd_buf_add_text(out, "}\n");
     vd_exchange_send(w->x, vd_frame_end(out));
@@ -242,7 +142,7 @@ static void send_bookmark(struct vd_watch *w, uint64_t revision, bool initial_en
 static void send_error(struct vd_watch *w, const struct vd_status *status)
 {
     vd_frame_begin(&w->l->frame);
-    add_error(&w->l->frame, status);
+    vd_watch_frame_add_error(&w->l->frame, status);
     vd_exchange_send(w->x, vd_frame_end(&w->l->frame));
 }
 
@@ -255,9 +155,29 @@ static void tables_free(struct tables *t)
     free(t);
 }
 
+/* It waits for its frame no longer. */
+static void leave_frame(struct vd_watch *w)
+{
+    struct vd_watch_frame *f = w->frame;
+    if (!f)
+        return;
+    for (size_t i = 0; i < f->waiting.n; i++)
+        if (f->waiting.p[i] == w)
+            f->waiting.p[i] = NULL;
+    w->frame = NULL;
+    vd_shared_unref(&f->shared);
+}
+
+/* The revision that a bookmark may name; 0: none now. */
+static uint64_t reached(const struct vd_watch *w)
+{
+    return w->broken || w->frame ? 0 : vd_watcher_bookmark(&w->watcher);
+}
+
 /* For a watch that is no longer in the registry. */
 static void watch_free(struct vd_watch *w, enum vd_watch_end why)
 {
+    leave_frame(w);
     vd_meter_watch_ended(w->meter, why);
     if (w->l->recheck_at == w)
         w->l->recheck_at = w->next;
@@ -296,7 +216,7 @@ static void on_end(struct vd_timer *timer)
         finish(w, VD_WATCH_END_ERROR);
         return;
     }
-    uint64_t revision = w->bookmarks ? vd_watcher_bookmark(&w->watcher) : 0;
+    uint64_t revision = w->bookmarks ? reached(w) : 0;
     if (revision)
         send_bookmark(w, revision, false);
     if (w->ending) {
@@ -330,7 +250,7 @@ static void end_with_status(struct vd_watch *w, const struct vd_status *status,
 /* Ends the watch if its kind is gone, when it has been given everything. */
 static bool ends_with_kind(struct vd_watch *w)
 {
-    if (renew_kind(w) || !vd_watcher_bookmark(&w->watcher))
+    if (renew_kind(w) || !reached(w))
         return false;
     finish(w, VD_WATCH_END_KIND);
     return true;
@@ -386,6 +306,69 @@ static bool is_full(const struct vd_watch *w)
     return backlog >= BACKLOG_MAX || (backlog && vd_exchange_is_over(w->x));
 }
 
+/* Sends the bytes, and what is to follow them. Whether it can take more. */
+static bool send_bytes(struct vd_watch *w, struct vd_bytes *bytes, bool broken)
+{
+    vd_exchange_send(w->x, bytes);
+    w->broken = broken;
+    if (broken)
+        vd_timer_set(w->l->loop, &w->end, 0); /* it cannot leave from in here */
+    return !broken;
+}
+
+static void send_initial_end(struct vd_watch *w, uint64_t revision)
+{
+    w->tell_initial_end = false;
+    send_bookmark(w, revision, true);
+}
+
+/* A worker has made a frame. */
+static void on_ready(struct vd_watch_frame *f)
+{
+    for (size_t i = 0; i < f->waiting.n; i++) {
+        struct vd_watch *w = f->waiting.p[i];
+        if (!w)
+            continue;
+        w->frame = NULL;
+        vd_shared_unref(&f->shared); /* the order has one more */
+        bool more = send_bytes(w, vd_bytes_ref(f->bytes), f->broken);
+        if (more && f->initial_end)
+            send_initial_end(w, f->initial_end);
+        if (more && is_full(w))
+            vd_exchange_await_drain(w->x);
+        else if (more)
+            vd_watcher_resume(&w->watcher);
+        vd_loop_again(w->l->loop);
+    }
+    f->waiting.n = 0;
+}
+
+/* Sends the events, or waits until a worker has made them. Whether it can take more. */
+static bool send_events(struct vd_watch *w, const struct vd_deliveries *d,
+                        struct vd_shared **shared)
+{
+    struct vd_watch_form form = form_of(w);
+    struct vd_watch_frame *f = shared ? (struct vd_watch_frame *)*shared : NULL;
+    /* The first table of a stream has columns: it is nobody else's. */
+    bool own = !shared || w->output.form == VD_OUTPUT_TABLE, broken = false;
+    if (own && !vd_watch_frame_is_long(&form, d)) {
+        struct vd_bytes *bytes = vd_watch_frame_make(&form, d, &broken);
+        return send_bytes(w, bytes, broken);
+    }
+    if (own || !f)
+        f = vd_watch_frame_new(&form, d, w->x->account, on_ready);
+    if (!own)
+        *shared = &f->shared;
+    bool more = f->bytes && send_bytes(w, vd_bytes_ref(f->bytes), f->broken);
+    if (!f->bytes) {
+        w->frame = vd_watch_frame_ref(f);
+        *VD_VEC_PUSH(&f->waiting) = w;
+    }
+    if (own)
+        vd_shared_unref(&f->shared);
+    return more;
+}
+
 static enum vd_take deliver(struct vd_watcher *watcher, const struct vd_deliveries *d,
                             struct vd_shared **shared)
 {
@@ -394,22 +377,18 @@ static enum vd_take deliver(struct vd_watcher *watcher, const struct vd_deliveri
         vd_exchange_await_drain(w->x);
         return VD_TAKE_NOT;
     }
-    /* The first table of a stream has columns: it is nobody else's. */
-    bool own = !shared || w->output.form == VD_OUTPUT_TABLE;
+    bool more = true;
     if (d->list.n) {
         renew_kind(w); /* if it is gone, these are the last ones */
         vd_meter_delivered(w->meter, d->list.n, d->live);
-        vd_exchange_send(w->x,
-                         own ? frame_of(w, d, &w->broken) : shared_bytes(w, d, shared, &w->broken));
+        more = send_events(w, d, shared);
     }
-    if (w->broken) { /* it cannot leave from in here */
-        vd_timer_set(w->l->loop, &w->end, 0);
+    if (d->snapshot_end && w->tell_initial_end && w->frame)
+        w->frame->initial_end = d->upto; /* a snapshot's frame is nobody else's */
+    else if (d->snapshot_end && w->tell_initial_end && more)
+        send_initial_end(w, d->upto);
+    if (!more)
         return VD_TAKE_LAST;
-    }
-    if (d->snapshot_end && w->tell_initial_end) {
-        w->tell_initial_end = false;
-        send_bookmark(w, d->upto, true);
-    }
     if (!is_full(w))
         return VD_TAKE_MORE;
     vd_exchange_await_drain(w->x);
@@ -419,7 +398,7 @@ static enum vd_take deliver(struct vd_watcher *watcher, const struct vd_deliveri
 static void drained(struct vd_exchange *x)
 {
     struct vd_watch *w = x->arg;
-    if (!w->broken)
+    if (!w->broken && !w->frame)
         vd_watcher_resume(&w->watcher);
     vd_loop_again(w->l->loop);
 }
@@ -439,7 +418,7 @@ static uint64_t jittered(uint64_t ms)
 static void on_bookmark(struct vd_timer *timer)
 {
     struct vd_watch *w = VD_HEAP_OWNER(timer, struct vd_watch, bookmark);
-    uint64_t revision = w->broken ? 0 : vd_watcher_bookmark(&w->watcher);
+    uint64_t revision = reached(w);
     if (revision)
         send_bookmark(w, revision, false);
     vd_timer_set(w->l->loop, &w->bookmark, jittered(w->l->kube->options.bookmark_ms));

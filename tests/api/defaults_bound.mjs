@@ -248,6 +248,45 @@ await expect('900,000 reasons to refuse an object are told', 422, ['anyOf'],
 await expect('keys that are missing, too', 422, ['Required value'],
     'POST', `${kinds}/keyed`, things('keyed', 'k', n));
 
+// ---- watches of large objects that each version shows in its own way ----
+const two = definition('twos', object({ list: list(plain) }));
+const [one] = two.spec.versions;
+const later = object({ spec: object({ list: list(plain), more: { ...text, default: 'm' } }) });
+two.spec.versions.push({ ...one, name: 'v2', storage: false, schema: { openAPIV3Schema: later } });
+await define(two);
+const second = '/apis/example.com/v2/twos';
+const watchers = [];
+for (let i = 0; i < 10; i++) {
+    const events = [];
+    const watch = await client.watch(`${second}?watch=1`, (event) => events.push(event));
+    watchers.push({ events, watch });
+}
+const order = ['large1', 'small1', 'large2', 'small2', 'large3'];
+for (const name of order) {
+    const items = name.startsWith('large') ? 300000 : 1;
+    const body = things('twos', name, items);
+    await expect(`${name} is created, and watched`, 201, [], 'POST', `${kinds}/twos`, body);
+}
+await untilTrue(async () => watchers.every(({ events }) => events.length >= order.length));
+const shown = watchers.map(({ events }) =>
+    events.map(({ type, object: { metadata, spec } }) => `${type} ${metadata.name} ${spec.more}`),
+);
+const wanted = order.map((name) => `ADDED ${name} m`);
+tap('every watch sees them all, in order, with the defaults of its version',
+    shown.flatMap((events) => wrong(`${events}` === `${wanted}`, events)));
+for (const { watch } of watchers) watch.stop();
+const initial = [];
+const query =
+    'watch=1&sendInitialEvents=true&allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan';
+await neighbour.fared();
+const first = await client.watch(`${second}?${query}`, (event) => initial.push(event));
+await untilTrue(async () => initial.some(({ type }) => type === 'BOOKMARK'));
+first.stop();
+const { longest: initialWait } = await neighbour.fared();
+tap('the bookmark of the initial events comes behind them', wrong(
+    `${initial.map(({ type }) => type)}` === 'ADDED,ADDED,ADDED,ADDED,ADDED,BOOKMARK' &&
+    initialWait < wait_max_ms, [initial.map(({ type }) => type), initialWait]));
+
 // ---- columns ----
 const columns = (length, jsonPath) =>
     Array.from({ length }, (unused, i) => ({ name: `c${i}`, type: 'string', jsonPath }));
