@@ -142,7 +142,9 @@ static void validate_all(void *context)
 static void prepare(void *context)
 {
     struct subject *s = context;
-    vd_object_prepare(s->kind, &s->arena, s->object, true, NULL);
+    struct vd_effort effort = {0};
+    if (vd_object_prepare(s->kind, &s->arena, s->object, true, NULL, &effort, NULL))
+        abort();
 }
 
 static void measure(const struct vd_kind_set *set, const char *group, const char *kind,

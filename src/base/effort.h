@@ -23,6 +23,7 @@ struct vd_effort {
     uint64_t spent;
     uint64_t pattern_size; /* instructions of the patterns of a definition that is checked */
     uint64_t rules;        /* and its rules */
+    uint64_t filled;       /* bytes that defaults have added to an object */
     bool in_turn;
     bool over; /* more was needed than allowed */
 };
@@ -35,6 +36,17 @@ static inline bool vd_effort_spend(struct vd_effort *e, uint64_t units)
         e->over = true;
     else
         e->spent += units;
+    return !e->over;
+}
+
+/* Before defaults add so many bytes to an object. */
+static inline bool vd_effort_fill(struct vd_effort *e, uint64_t bytes)
+{
+    uint64_t max = e->in_turn ? VD_DEFAULTS_TURN_LEN_MAX : VD_DEFAULTS_LEN_MAX;
+    if (e->over || e->filled > max || bytes > max - e->filled)
+        e->over = true;
+    else
+        e->filled += bytes;
     return !e->over;
 }
 

@@ -39,6 +39,9 @@
     X(VD_JSON_PATCH_LEN_MAX,     3145728,     "bytes of a JSON patch, and of a document made by its copies") \
     X(VD_JSON_PATCH_STEPS_MAX,   100000000,   "values that one JSON patch may pass on its way through a document") \
     X(VD_JSONPATH_LEN_MAX,       1024,        "bytes of a JSONPath of a printer column or selectable field") \
+    X(VD_TABLE_CELL_LEN_MAX,     16384,       "bytes of the text in a table's cell; a longer one is cut and ends in ...") \
+    X(VD_TABLE_ROW_LEN_MAX,      262144,      "bytes of the cells of a table's row; those behind are null") \
+    X(VD_TABLE_ROW_WORK_MAX,     67108864,    "bytes of an object that the cells of its row are searched for in, in all; those behind are null") \
     X(VD_CEL_LEN_MAX,            65536,       "bytes of a CEL expression") \
     X(VD_CEL_DEPTH_MAX,          250,         "nesting of a CEL expression, and operators in one row of it") \
     X(VD_CEL_COST_MAX,           10000000,    "estimated cost of a CEL rule, at which a CRD is refused (as in Kubernetes)") \
@@ -117,8 +120,11 @@
     X(VD_DEFINITION_VERSIONS_MAX, 64,         "versions of a CustomResourceDefinition") \
     X(VD_DEFINITION_PATTERNS_SIZE_MAX, 2097152, "instructions to which the patterns of a CustomResourceDefinition compile in all, those of its rules included; a small one counts 256") \
     X(VD_DEFINITION_RULES_MAX,   10000,       "rules (x-kubernetes-validations) of a CustomResourceDefinition") \
+    X(VD_DEFAULTS_LEN_MAX,       3145728,     "bytes that the defaults of a definition may add to one object; a definition that adds more to an empty one is refused") \
+    X(VD_DEFAULTS_TURN_LEN_MAX,  131072,      "the same inside one turn of an event loop; a worker thread fills in what takes more") \
     X(VD_CHECK_WORK_MAX,         536870912,   "instructions of patterns times bytes of text that the check of one object may take; compiled ones count 64 each") \
     X(VD_CHECK_TURN_WORK_MAX,    4194304,     "the same inside one turn of an event loop; a check that takes more, or has to compile, is done by a worker thread") \
+    X(VD_TURN_OBJECT_LEN_MAX,    131072,      "bytes of a request or a stored object above which a worker thread makes, checks or converts the object, and not an event loop") \
     X(VD_WORK_USER_MAX,          2,           "checks of one user that workers have at a time, for each event loop; fewer where there are several loops; more wait their turn") \
     X(VD_WORK_LOOP_MAX,          4,           "and of all users, shared by the loops") \
     X(VD_LIST_KEYS_MAX,          64,          "names in x-kubernetes-list-map-keys of a definition's schema") \

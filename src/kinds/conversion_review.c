@@ -32,7 +32,7 @@ static void add_object(struct vd_buf *out, const struct vd_review_object *object
     struct vd_json *json = NULL;
     if (object->from && !vd_json_parse(&arena, object->body, NULL, &json, NULL) &&
         vd_json_is(json, VD_JSON_OBJECT)) {
-        vd_object_catch_up(object->from, &arena, json);
+        vd_object_catch_up_or_stay(object->from, &arena, json);
         vd_json_write(out, json);
     } else {
         vd_buf_add_slice(out, object->body);

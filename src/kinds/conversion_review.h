@@ -56,7 +56,7 @@ enum vd_conversion_failure {
 const char *vd_conversion_failure_name(enum vd_conversion_failure failure);
 
 /* Adds the request. Objects are sent as the schema of their own version has them: pruned, and with
- * its defaults. */
+ * its defaults; one to which these would add too much is sent as it is stored. */
 void vd_conversion_review_write(struct vd_buf *out, const struct vd_conversion_review *review);
 
 /* Adds the i-th converted object to converted[i], of which there are as many as objects. What is

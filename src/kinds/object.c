@@ -6,30 +6,65 @@
 #include "kinds/scale_bounds.h"
 #include "kinds/schema_rules.h"
 
+static int refuse_growth(const struct vd_kind *kind, const struct vd_json *object,
+                         struct vd_error *error)
+{
+    const struct vd_json *metadata = vd_json_get(object, VD_SLICE("metadata"));
+    struct vd_slice name = vd_json_text(vd_json_get(metadata, VD_SLICE("name")));
+    struct vd_slice space = vd_json_text(vd_json_get(metadata, VD_SLICE("namespace")));
+    return vd_error_set(error, VD_ERR_LIMIT,
+                        "the defaults of %.*s would add more than %d bytes to \"%.*s%s%.*s\": "
+                        "make the object's lists or the definition's defaults shorter",
+                        VD_FMT(kind->storage_key), VD_DEFAULTS_LEN_MAX, VD_FMT(space),
+                        space.n ? "/" : "", VD_FMT(name));
+}
+
+/* By the schema of the kind, or of another of its versions. */
+static int fit(const struct vd_kind *kind, const struct vd_schema *schema, struct vd_arena *arena,
+               struct vd_json *object, struct vd_pruned *pruned, struct vd_effort *effort,
+               struct vd_error *error)
+{
+    if (!kind->preserve_unknown)
+        vd_schema_prune(schema, object, pruned);
+    if (!vd_schema_default(schema, arena, object, effort))
+        return refuse_growth(kind, object, error);
+    return VD_OK;
+}
+
 void vd_object_prune(const struct vd_kind *kind, struct vd_json *object)
 {
     if (!kind->preserve_unknown)
         vd_schema_prune(kind->schema, object, NULL);
 }
 
-void vd_object_catch_up(const struct vd_kind *kind, struct vd_arena *arena, struct vd_json *object)
+int vd_object_catch_up(const struct vd_kind *kind, struct vd_arena *arena, struct vd_json *object,
+                       struct vd_effort *effort, struct vd_error *error)
 {
     struct vd_slice version = vd_json_text(vd_json_get(object, VD_SLICE("apiVersion")));
     const struct vd_schema *written = vd_kind_schema_of(kind, version);
-    if (!kind->preserve_unknown)
-        vd_schema_prune(written, object, NULL);
-    vd_schema_default(written, arena, object);
-    if (written != kind->schema)
+    int code = fit(kind, written, arena, object, NULL, effort, error);
+    if (!code && written != kind->schema)
         vd_object_prune(kind, object);
+    return code;
 }
 
-void vd_object_prepare(const struct vd_kind *kind, struct vd_arena *arena, struct vd_json *object,
-                       bool create, struct vd_pruned *pruned)
+void vd_object_catch_up_or_stay(const struct vd_kind *kind, struct vd_arena *arena,
+                                struct vd_json *object)
 {
-    if (!kind->preserve_unknown)
-        vd_schema_prune(kind->schema, object, pruned);
-    vd_schema_default(kind->schema, arena, object);
-    vd_rules_prepare(kind, arena, object, create);
+    struct vd_effort effort = {0};
+    struct vd_json *tried = vd_json_clone(arena, object);
+    if (!vd_object_catch_up(kind, arena, tried, &effort, NULL))
+        vd_json_assign(object, tried);
+}
+
+int vd_object_prepare(const struct vd_kind *kind, struct vd_arena *arena, struct vd_json *object,
+                      bool create, struct vd_pruned *pruned, struct vd_effort *effort,
+                      struct vd_error *error)
+{
+    int code = fit(kind, kind->schema, arena, object, pruned, effort, error);
+    if (!code)
+        vd_rules_prepare(kind, arena, object, create);
+    return code;
 }
 
 bool vd_object_validate(const struct vd_kind *kind, const struct vd_json *object,

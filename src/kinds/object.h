@@ -1,7 +1,7 @@
 /*
  * An object's way in: what happens to it between the decoder and the store.
  *
- *     vd_object_prepare(kind, &arena, object, create, &pruned);
+ *     code = vd_object_prepare(kind, &arena, object, create, &pruned, &effort, &error);
  *     ...                           the caller: generateName, uid, status and so on
  *     ok = vd_object_validate(kind, object, old, &violations);
  *
@@ -21,10 +21,13 @@
 /*
  * Prunes, fills in defaults and brings the object into its stored form. It must
  * be a JSON object. *pruned (NULL allowed) learns of unknown fields, for warnings
- * and strict requests. Idempotent.
+ * and strict requests. Idempotent. VD_ERR_LIMIT, which names the object: defaults would add more
+ * to it than the effort allows, and what has become of it is worth nothing. On an event loop the
+ * effort is to be in_turn; then ask again elsewhere, beginning with the document.
  */
-void vd_object_prepare(const struct vd_kind *kind, struct vd_arena *arena, struct vd_json *object,
-                       bool create, struct vd_pruned *pruned);
+int vd_object_prepare(const struct vd_kind *kind, struct vd_arena *arena, struct vd_json *object,
+                      bool create, struct vd_pruned *pruned, struct vd_effort *effort,
+                      struct vd_error *error) VD_MUST_USE;
 
 /* For `written`: just now, through this very kind. */
 #define VD_WRITTEN_NOW UINT64_MAX
@@ -49,8 +52,14 @@ void vd_object_prune(const struct vd_kind *kind, struct vd_json *object);
 
 /* Prunes it and fills in defaults, as reading it does in Kubernetes: by the schema of the version
  * that it is stored in, which its apiVersion still says, and then without what the kind's own does
- * not know. */
-void vd_object_catch_up(const struct vd_kind *kind, struct vd_arena *arena, struct vd_json *object);
+ * not know. Fails as vd_object_prepare. */
+int vd_object_catch_up(const struct vd_kind *kind, struct vd_arena *arena, struct vd_json *object,
+                       struct vd_effort *effort, struct vd_error *error) VD_MUST_USE;
+
+/* The same for an object that the server itself writes, as it is to be deleted, say: if the
+ * defaults are too much, it stays as it is. */
+void vd_object_catch_up_or_stay(const struct vd_kind *kind, struct vd_arena *arena,
+                                struct vd_json *object);
 
 /*
  * Adds everything that is wrong: by the schema, the rules of metadata and those of

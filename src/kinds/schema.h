@@ -4,7 +4,7 @@
  *     struct vd_schema *schema;
  *     code = vd_schema_new(&schema, openapi, &options, &error);
  *     vd_schema_prune(schema, object, &pruned);        unknown fields go
- *     vd_schema_default(schema, &arena, object);       absent fields get their defaults
+ *     ok = vd_schema_default(schema, &arena, object, &effort);   absent fields get defaults
  *     ok = vd_schema_validate(schema, object, &violations);
  *     vd_schema_unref(schema);
  *
@@ -29,6 +29,7 @@
 
 #include "base/arena.h"
 #include "base/attributes.h"
+#include "base/effort.h"
 #include "base/error.h"
 #include "base/slice.h"
 #include "kinds/violation.h"
@@ -110,9 +111,14 @@ void vd_pruned_release(struct vd_pruned *p);
  */
 void vd_schema_prune(const struct vd_schema *s, struct vd_json *object, struct vd_pruned *pruned);
 
-/* Fills in defaults, from the root down: a default may bring fields that have
- * defaults of their own. New values live in the arena. */
-void vd_schema_default(const struct vd_schema *s, struct vd_arena *arena, struct vd_json *object);
+/*
+ * Fills in defaults, from the root down: a default may bring fields that have
+ * defaults of their own. New values live in the arena. False, with effort->over: they would
+ * add more bytes than the effort allows (VD_DEFAULTS_LEN_MAX). The object is then filled in
+ * only partly and worth nothing; no more memory was used than what fits would have taken.
+ */
+bool vd_schema_default(const struct vd_schema *s, struct vd_arena *arena, struct vd_json *object,
+                       struct vd_effort *effort) VD_MUST_USE;
 
 /* --- a look inside, for merge patches and documents about the kind --- */
 

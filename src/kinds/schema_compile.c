@@ -502,6 +502,7 @@ static const struct vd_schema_node *compile(struct compiler *c, const struct vd_
     }
     note_rules(c, node, source, path);
     summarise(node);
+    vd_schema_note_defaults(&c->schema->arena, node);
     return node;
 }
 

@@ -112,6 +112,10 @@ struct vd_schema_node {
     const struct vd_schema_compound *compound;
     const struct vd_json *map_keys; /* of a VD_LIST_MAP, validated or merged */
     const struct vd_json *fallback; /* the default, or NULL */
+    uint64_t fallback_len; /* bytes of the default, with what the defaults below it add to it */
+    uint64_t growth;       /* bytes that defaults add to an empty object here */
+    uint16_t *defaulted;   /* the properties that have a default, by their index */
+    uint32_t defaulted_count;
     const struct vd_json *source;
     const struct vd_schema_node *metadata; /* root of the ObjectMeta schema, or NULL */
     uint32_t rules; /* x-kubernetes-validations: their place in the book plus one, 0 none */
@@ -170,6 +174,9 @@ static inline uint32_t vd_name_words_hash(struct vd_name_words words, size_t n)
     h *= 0x9e3779b97f4a7c15u;
     return (uint32_t)(h >> 40);
 }
+
+/* schema_default.c: fills in what a node whose children are complete knows of defaults. */
+void vd_schema_note_defaults(struct vd_arena *arena, struct vd_schema_node *node);
 
 /* schema_list.c: adds what breaks x-kubernetes-list-type of an array, or says
  * only whether something does when `out` is NULL. */

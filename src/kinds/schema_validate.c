@@ -504,6 +504,10 @@ static bool complain_compound(struct walk *w, const struct vd_field_path *path, 
 {
     if (!w->out)
         return false;
+    if (w->out->list.n >= VD_VIOLATIONS_MAX) {
+        w->out->dropped++;
+        return false;
+    }
     struct vd_buf field = {0}, detail = {0};
     vd_field_path_write(&field, path, VD_FIELD_DOTTED);
     vd_buf_add_slice(&detail, vd_shown_text(w->out, vd_buf_slice(&field)));
@@ -515,10 +519,13 @@ static bool complain_compound(struct walk *w, const struct vd_field_path *path, 
     return false;
 }
 
-/* The violations of the alternative that passed most checks. */
+/* The violations of the alternative that passed most checks. Nobody would read them when there are
+ * enough already. */
 static void explain_best(struct walk *w, const struct vd_schema_list *list,
                          const struct vd_json *value, const struct vd_field_path *path)
 {
+    if (w->out && w->out->list.n >= VD_VIOLATIONS_MAX)
+        return;
     struct vd_violations best = {0};
     size_t best_matches = 0;
     for (size_t i = 0; w->out && i < list->n; i++) {

@@ -213,9 +213,10 @@ static void check_root(const struct vd_json *schema, const struct vd_field_path 
                              "nullable cannot be true at the root");
 }
 
-/* What is left to the compiler of schemas: keywords of the wrong type. */
+/* What is left to the compiler of schemas: keywords of the wrong type, and how long defaults
+ * become. */
 static void check_compiles(const struct vd_json *schema, const struct vd_field_path *up,
-                           struct vd_violations *out)
+                           const struct vd_field_path *path, struct vd_violations *out)
 {
     struct vd_schema *compiled = NULL;
     struct vd_error error = {0};
@@ -223,6 +224,8 @@ static void check_compiles(const struct vd_json *schema, const struct vd_field_p
     if (vd_schema_new(&compiled, schema, &options, &error))
         vd_violations_add(out, VD_VIOLATION_INVALID, up, VD_SLICE("\"\""),
                           "error building validator: %s", error.text);
+    else
+        vd_structural_default_growth(compiled, path, out);
     vd_schema_unref(compiled);
 }
 
@@ -243,5 +246,5 @@ void vd_structural_check(const struct vd_json *schema, const struct vd_field_pat
     if (out->list.n == before && out->dropped == 0)
         vd_structural_default_rules(schema, &path, out);
     if (out->list.n == before && out->dropped == 0)
-        check_compiles(schema, up, out);
+        check_compiles(schema, up, &path, out);
 }

@@ -1,9 +1,11 @@
 /*
  * Defaults: what fills in a field has to be valid there, and to have no fields that
  * would be pruned at once. Those of apiVersion, kind and metadata of a resource, and below them,
- * are tried in a resource instead: what metadata may have, no definition says.
+ * are tried in a resource instead: what metadata may have, no definition says. And defaults that
+ * fill in each other must not grow beyond what an object may have.
  */
 #include "kinds/embedded.h"
+#include "kinds/schema_internal.h"
 #include "kinds/schema_rules.h"
 #include "kinds/structural_internal.h"
 
@@ -175,4 +177,58 @@ void vd_structural_default_rules(const struct vd_json *schema, const struct vd_f
                                  struct vd_violations *out)
 {
     walk_root(schema, path, check_default_rules, out);
+}
+
+/* ---- growth ---- */
+
+static bool is_too_long(uint64_t len)
+{
+    return len > VD_DEFAULTS_LEN_MAX;
+}
+
+/* The default, or all of an empty object here, is too long with what is filled in below. */
+static void refuse_growth(const struct vd_schema_node *node, const struct vd_field_path *path,
+                          struct vd_violations *out)
+{
+    struct vd_field_path at = vd_field_member(path, VD_SLICE("default"));
+    bool own = node->fallback && is_too_long(node->fallback_len);
+    vd_violations_add(out, VD_VIOLATION_INVALID, own ? &at : path,
+                      own ? vd_shown_json(out, node->fallback) : VD_SLICE("{}"),
+                      "has %s%llu bytes when the defaults below it are filled in, and defaults may "
+                      "add %d bytes to an object: make the lists in the defaults shorter",
+                      own ? "" : "at least ",
+                      (unsigned long long)(own ? node->fallback_len : node->growth),
+                      VD_DEFAULTS_LEN_MAX);
+}
+
+/* Names the innermost places where it is too much. True: there is one here or below. */
+static bool check_growth(const struct vd_schema_node *node, const struct vd_field_path *path,
+                         struct vd_violations *out)
+{
+    struct vd_field_path items = vd_field_member(path, VD_SLICE("items"));
+    struct vd_field_path more = vd_field_member(path, VD_SLICE("additionalProperties"));
+    struct vd_field_path up = vd_field_member(path, VD_SLICE("properties"));
+    bool found = false;
+    if (!(node->flags & VD_SCHEMA_DEFAULTS_BELOW))
+        return false;
+    if (node->items)
+        found = check_growth(node->items, &items, out);
+    if (node->additional)
+        found |= check_growth(node->additional, &more, out);
+    for (uint32_t i = 0; i < node->property_count; i++) {
+        struct vd_field_path next = vd_field_key(&up, node->properties[i].name);
+        if (node->properties[i].node)
+            found |= check_growth(node->properties[i].node, &next, out);
+    }
+    if (!found && (is_too_long(node->growth) || is_too_long(node->fallback_len))) {
+        refuse_growth(node, path, out);
+        found = true;
+    }
+    return found;
+}
+
+void vd_structural_default_growth(const struct vd_schema *compiled,
+                                  const struct vd_field_path *path, struct vd_violations *out)
+{
+    check_growth(compiled->root, path, out);
 }

@@ -2,6 +2,7 @@
 #ifndef VD_KINDS_STRUCTURAL_INTERNAL_H
 #define VD_KINDS_STRUCTURAL_INTERNAL_H
 
+#include "kinds/schema.h"
 #include "kinds/structural.h"
 
 #define VD_X_PRESERVE      VD_SLICE("x-kubernetes-preserve-unknown-fields")
@@ -65,6 +66,10 @@ void vd_structural_defaults(const struct vd_json *schema, const struct vd_field_
 /* The same by the rules, which compile. */
 void vd_structural_default_rules(const struct vd_json *schema, const struct vd_field_path *path,
                                  struct vd_violations *out);
+
+/* Defaults that together make an empty object longer than VD_DEFAULTS_LEN_MAX. */
+void vd_structural_default_growth(const struct vd_schema *compiled,
+                                  const struct vd_field_path *path, struct vd_violations *out);
 
 /* structural_rules.c: whether x-kubernetes-validations compile and what they may cost.
  * The rest of the schema is in order. */

@@ -15,6 +15,7 @@
 #include "kube/field_manager.h"
 #include "kube/object_check.h"
 #include "kube/object_meta.h"
+#include "kube/offload.h"
 #include "kube/proposal.h"
 #include "kube/query_option.h"
 #include "kube/record.h"
@@ -113,7 +114,8 @@ static bool check_rest(struct vd_call *call, const struct vd_json *config,
         return true;
     struct vd_json *object = vd_json_clone(&call->arena, live);
     vd_json_merge_patch(&call->arena, object, config);
-    vd_object_prepare(call->kind, &call->arena, object, false, NULL);
+    if (!vd_call_prepare(call, object, false, NULL))
+        return false;
     vd_meta_drop_empty(object);
     return vd_call_check_boundary(call, object, live);
 }
@@ -219,7 +221,7 @@ static struct vd_json *applied(struct vd_call *call, const struct vd_json *live,
 /* To create by an apply one must be allowed to create. */
 static bool may_create(struct vd_call *call)
 {
-    struct vd_access access = vd_record_access(vd_record_of(call->x));
+    struct vd_access access = vd_call_access(call);
     struct vd_buf reason = {0};
     access.verb = VD_SLICE("create");
     bool allowed = call->kube->allowed(call->kube->arg, &access, &reason);
@@ -267,12 +269,11 @@ static void create(struct vd_call *call, struct vd_json *config)
         vd_call_create_object(call, object);
 }
 
-void vd_call_apply(struct vd_call *call)
+static void apply(struct vd_call *call)
 {
     struct vd_json *config = NULL, *live = NULL;
     struct vd_event *event = NULL;
     struct vd_key key = vd_call_key(call);
-    call->write = vd_call_apply;
     if (!read_config(call, &config))
         return;
     int code = vd_store_get(call->kube->store, &key, 0, &event, NULL);
@@ -292,4 +293,10 @@ void vd_call_apply(struct vd_call *call)
     /* The version counts only if the configuration says it. */
     vd_meta_set_resource_version(&call->arena, object, version);
     vd_call_write_new(call, live, object, false);
+}
+
+void vd_call_apply(struct vd_call *call)
+{
+    call->write = vd_call_apply;
+    vd_call_run(call, apply);
 }

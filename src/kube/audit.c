@@ -217,10 +217,13 @@ static void take_request(struct vd_audit_entry *e, const struct vd_exchange *x)
 {
     struct vd_arena arena = {0};
     struct vd_json *object = NULL;
-    enum vd_body_format format = vd_body_format(x);
+    struct vd_slice type = {NULL, 0};
     int code;
     if (!x->body.n)
         return;
+    if (!vd_http_head_find(x->head, VD_SLICE("content-type"), &type))
+        type = vd_slice(NULL, 0);
+    enum vd_body_format format = vd_body_format(type);
     if (format == VD_BODY_PROTOBUF)
         code = vd_protobuf_decode(&arena, x->body, NULL, &object, NULL);
     else if (format == VD_BODY_YAML || format == VD_BODY_OTHER) /* server-side apply sends YAML */

@@ -10,6 +10,7 @@
 #include "kube/audit.h"
 #include "kube/call_conversion.h"
 #include "kube/object_meta.h"
+#include "kube/offload.h"
 #include "kube/record.h"
 #include "kube/scale.h"
 #include "kube/shown.h"
@@ -170,8 +171,8 @@ static size_t add_fields(struct vd_call *call, struct vd_http_field *fields, uns
     return n;
 }
 
-static void reply(struct vd_call *call, unsigned status, struct vd_slice content_type,
-                  struct vd_slice body, unsigned retry_after_s)
+void vd_call_reply_kept(struct vd_call *call, unsigned status, struct vd_slice content_type,
+                        struct vd_slice body, unsigned retry_after_s)
 {
     struct vd_http_field fields[FIELDS_MAX];
     struct vd_response response = {.status = status,
@@ -190,6 +191,23 @@ static void reply(struct vd_call *call, unsigned status, struct vd_slice content
     vd_call_free(call);
 }
 
+static void reply(struct vd_call *call, unsigned status, struct vd_slice content_type,
+                  struct vd_slice body, unsigned retry_after_s)
+{
+    if (call->away)
+        vd_call_keep_answer(call, status, content_type, body, retry_after_s);
+    else
+        vd_call_reply_kept(call, status, content_type, body, retry_after_s);
+}
+
+static void audit_object(struct vd_call *call, struct vd_slice json)
+{
+    if (call->away)
+        vd_call_keep_object(call, json);
+    else
+        vd_audit_object(vd_record_audit(call), json);
+}
+
 void vd_call_reply(struct vd_call *call, unsigned status, struct vd_slice content_type,
                    struct vd_slice body)
 {
@@ -200,7 +218,7 @@ void vd_call_reply_json(struct vd_call *call, unsigned status, struct vd_slice j
 {
     struct vd_buf body = {0};
     struct vd_arena scratch = {0};
-    vd_audit_object(vd_record_audit(call), json);
+    audit_object(call, json);
     if (vd_kube_output_encode(&body, &call->output, json, &scratch, NULL))
         vd_buf_add_slice(&body, json); /* not JSON after all: as it is */
     reply(call, status, vd_kube_output_content_type(&call->output), vd_buf_slice(&body), 0);
@@ -228,14 +246,22 @@ void vd_call_reply_object(struct vd_call *call, unsigned status, struct vd_slice
                         reply_converted);
         return;
     }
-    struct vd_buf room = {0}, *body = &call->l->answer;
+    struct vd_buf room = {0}, own = {0}, *body = call->away ? &own : &call->l->answer;
     struct vd_arena scratch = {0};
     struct vd_error error;
+    struct vd_effort effort = vd_call_effort(call);
     vd_buf_reset(body);
-    object = vd_shown_body(call->kind, object, written, &room);
+    if (vd_shown_body(call->kind, object, written, &room, &effort, &object, &error)) {
+        vd_buf_release(&room);
+        if (effort.in_turn)
+            vd_call_offload(call, call->write);
+        else
+            vd_call_reply_unshowable(call, &error);
+        return;
+    }
     if (call->scales)
         object = vd_scale_of(call->kind, object, &call->arena);
-    vd_audit_object(vd_record_audit(call), object);
+    audit_object(call, object);
     struct vd_table *table = NULL;
     if (call->output.form == VD_OUTPUT_TABLE)
         table = call->scales ? vd_table_new_scale()
@@ -253,18 +279,16 @@ void vd_call_reply_object(struct vd_call *call, unsigned status, struct vd_slice
         reply(call, status, vd_kube_output_content_type(&call->output), vd_buf_slice(body), 0);
     vd_arena_release(&scratch);
     vd_scratch_let_go(body);
+    vd_buf_release(&own);
 }
 
 /* Whether the answer is the body as it is stored, and large enough that copying it is a waste. */
 static bool is_sent_as_stored(const struct vd_call *call, struct vd_slice stored, uint64_t written)
 {
-    struct vd_buf room = {0};
-    bool is = stored.n >= SHARED_LEN_MIN && !call->scales &&
-              call->output.form == VD_OUTPUT_PLAIN && vd_kube_output_is_stream(&call->output) &&
-              (stored.n <= VD_GZIP_BODY_LEN_MIN || !vd_call_takes_gzip(call)) &&
-              vd_shown_body(call->kind, stored, written, &room).p == stored.p;
-    vd_buf_release(&room);
-    return is;
+    return !call->away && stored.n >= SHARED_LEN_MIN && !call->scales &&
+           call->output.form == VD_OUTPUT_PLAIN && vd_kube_output_is_stream(&call->output) &&
+           (stored.n <= VD_GZIP_BODY_LEN_MIN || !vd_call_takes_gzip(call)) &&
+           vd_shown_is_as_stored(call->kind, stored, written);
 }
 
 void vd_call_reply_body(struct vd_call *call, struct vd_body *body, uint64_t written)
@@ -292,7 +316,10 @@ void vd_call_reply_status(struct vd_call *call, const struct vd_status *status)
     struct vd_buf json = {0}, body = {0};
     struct vd_arena scratch = {0};
     vd_status_write(&json, status);
-    vd_audit_status(vd_record_audit(call), status, vd_buf_slice(&json));
+    if (call->away)
+        vd_call_keep_status(call, status, vd_buf_slice(&json));
+    else
+        vd_audit_status(vd_record_audit(call), status, vd_buf_slice(&json));
     if (vd_kube_output_encode(&body, &call->output, vd_buf_slice(&json), &scratch, NULL))
         vd_buf_add_slice(&body, vd_buf_slice(&json));
     reply(call, (unsigned)status->code, vd_kube_output_content_type(&call->output),
@@ -312,6 +339,12 @@ void vd_call_reply_error(struct vd_call *call, int code, const struct vd_error *
 {
     struct vd_status_target about = vd_call_about(call);
     struct vd_status status = vd_status_of_error(&call->arena, &about, code, error);
+    vd_call_reply_status(call, &status);
+}
+
+void vd_call_reply_unshowable(struct vd_call *call, const struct vd_error *error)
+{
+    struct vd_status status = vd_status_internal_error(&call->arena, vd_slice_of(error->text));
     vd_call_reply_status(call, &status);
 }
 

@@ -26,6 +26,7 @@ enum vd_field_validation {
 enum { VD_CALL_GUARDS_MAX = 2 };
 
 struct vd_conversion;
+struct vd_offload;
 
 struct vd_call {
     struct vd_kube *kube;
@@ -40,6 +41,12 @@ struct vd_call {
     struct vd_kube_output output;
     bool dry_run;
     enum vd_field_validation validation;
+    /* Made by a worker's thread; see offload.h. */
+    struct vd_offload *away; /* NULL: it is on the loop */
+    struct {
+        bool copied;
+        struct vd_slice body, content_type, user_agent;
+    } request;
     VD_VEC(struct vd_slice) warnings; /* texts in the arena */
     size_t yaml_warnings; /* so many of them, the first, are of keys that a YAML body repeats */
 
@@ -116,7 +123,8 @@ void vd_call_reply(struct vd_call *call, unsigned status, struct vd_slice conten
                    struct vd_slice body);
 /* A document, in the encoding that was asked for. */
 void vd_call_reply_json(struct vd_call *call, unsigned status, struct vd_slice json);
-/* One stored object, written at this revision, in the form and encoding that were asked for. */
+/* One stored object, written at this revision, in the form and encoding that were asked for; 500
+ * if it has become too large to be shown. If that takes too long here, a worker does `write`. */
 void vd_call_reply_object(struct vd_call *call, unsigned status, struct vd_slice body,
                           uint64_t written);
 /* The same with 200, of a body of the store: a large one that is sent as it is stored is not
@@ -124,6 +132,8 @@ void vd_call_reply_object(struct vd_call *call, unsigned status, struct vd_slice
 void vd_call_reply_body(struct vd_call *call, struct vd_body *body, uint64_t written);
 void vd_call_reply_status(struct vd_call *call, const struct vd_status *status);
 void vd_call_reply_error(struct vd_call *call, int code, const struct vd_error *error);
+/* 500: an object cannot be shown; the error names it. */
+void vd_call_reply_unshowable(struct vd_call *call, const struct vd_error *error);
 
 /* 429, in the words of Kubernetes' fairness. */
 void vd_call_reply_too_many(struct vd_call *call);

@@ -43,20 +43,28 @@ void vd_conversion_add(struct vd_conversion *c, struct vd_body *body, uint64_t r
     c->len += body->len;
     if (vd_conversion_is_needed(c->to, vd_body_slice(body)))
         return;
-    struct vd_slice shown = vd_shown_body(c->to, vd_body_slice(body), written, &room);
-    item->shown = shown.p == body->bytes ? vd_body_ref(body)
-                                         : vd_body_new((struct vd_template){shown, 0}, 0);
+    struct vd_effort effort = {0};
+    struct vd_slice shown;
+    int code = vd_shown_body(c->to, vd_body_slice(body), written, &room, &effort, &shown,
+                             &c->error);
+    if (code)
+        c->code = code;
+    else
+        item->shown = shown.p == body->bytes ? vd_body_ref(body)
+                                             : vd_body_new((struct vd_template){shown, 0}, 0);
     vd_buf_release(&room);
 }
 
 void vd_conversion_start(struct vd_conversion *c)
 {
     c->task.run = on_done;
-    if (c->converter) {
+    if (!c->code && c->converter) {
         vd_converter_ask(c->converter, c);
         return;
     }
-    c->code = vd_error_set(&c->error, VD_ERR_CLOSED, "this server calls no conversion webhooks");
+    if (!c->code)
+        c->code = vd_error_set(&c->error, VD_ERR_CLOSED,
+                               "this server calls no conversion webhooks");
     vd_loop_post(c->loop, &c->task);
 }
 

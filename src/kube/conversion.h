@@ -53,7 +53,8 @@ struct vd_conversion *vd_conversion_new(struct vd_kube_loop *l, const struct vd_
                                         void *arg) VD_MUST_USE;
 
 /* Adds a body, of which a reference is taken; see struct vd_conversion_item. One that needs no
- * webhook is shown at once: it was written at `written`. */
+ * webhook is shown at once: it was written at `written`. If its defaults would make it too large,
+ * that is the error of the conversion. */
 void vd_conversion_add(struct vd_conversion *c, struct vd_body *body, uint64_t revision,
                        bool leaves, uint64_t written);
 

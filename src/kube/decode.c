@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/vec.h"
+#include "kube/offload.h"
 #include "kube/protobuf.h"
 #include "kube/protobuf_envelope.h"
 #include "net/media_type.h"
@@ -24,7 +25,7 @@ static bool takes_protobuf(const struct vd_call *call, bool none)
     return none || !call->kind || call->kind->builtin;
 }
 
-enum vd_body_format vd_body_format(const struct vd_exchange *x)
+enum vd_body_format vd_body_format(struct vd_slice text)
 {
     static const struct {
         const char *subtype;
@@ -38,9 +39,8 @@ enum vd_body_format vd_body_format(const struct vd_exchange *x)
         {"strategic-merge-patch+json", VD_BODY_STRATEGIC_PATCH},
         {"apply-patch+yaml", VD_BODY_APPLY_PATCH},
     };
-    struct vd_slice text;
     struct vd_media_type type;
-    if (!vd_http_head_find(x->head, VD_SLICE("content-type"), &text) || !vd_slice_trim(text).n)
+    if (!vd_slice_trim(text).n)
         return VD_BODY_JSON;
     if (vd_media_type_parse(&type, text, NULL))
         return VD_BODY_OTHER;
@@ -69,7 +69,7 @@ struct vd_json_options vd_call_json_options(struct vd_call *call)
 static int decode_json(struct vd_call *call, struct vd_json **out, struct vd_error *error)
 {
     struct vd_json_options options = vd_call_json_options(call);
-    return vd_json_parse(&call->arena, call->x->body, &options, out, error);
+    return vd_json_parse(&call->arena, vd_call_body(call), &options, out, error);
 }
 
 /* ---- keys that a YAML text repeats ---- */
@@ -112,7 +112,7 @@ static int decode_yaml(struct vd_call *call, struct vd_json **out, struct vd_err
         .on_duplicate = note_repeated,
         .context = &keys,
     };
-    int code = vd_yaml_read_with(&call->arena, call->x->body, &options, out, error);
+    int code = vd_yaml_read_with(&call->arena, vd_call_body(call), &options, out, error);
     if (keys.list.n)
         qsort(keys.list.p, keys.list.n, sizeof *keys.list.p, by_line);
     for (size_t i = 0; i < keys.list.n; i++)
@@ -135,9 +135,9 @@ bool vd_call_decode(struct vd_call *call, bool none, struct vd_json **out)
     struct vd_status status;
     int code = VD_OK;
     *out = NULL;
-    if (none && call->x->body.n == 0)
+    if (none && vd_call_body(call).n == 0)
         return true;
-    enum vd_body_format format = vd_body_format(call->x);
+    enum vd_body_format format = vd_body_format(vd_call_content_type(call));
     if (format == VD_BODY_PROTOBUF && !takes_protobuf(call, none))
         format = VD_BODY_OTHER;
     switch (format) {
@@ -148,7 +148,7 @@ bool vd_call_decode(struct vd_call *call, bool none, struct vd_json **out)
         code = decode_yaml(call, out, &error);
         break;
     case VD_BODY_PROTOBUF:
-        code = vd_protobuf_decode(&call->arena, call->x->body, NULL, out, &error);
+        code = vd_protobuf_decode(&call->arena, vd_call_body(call), NULL, out, &error);
         break;
     default:
         status = vd_status_unsupported_media_type(
@@ -166,10 +166,10 @@ bool vd_call_decode(struct vd_call *call, bool none, struct vd_json **out)
 bool vd_call_decode_config(struct vd_call *call, struct vd_json **out)
 {
     struct vd_error error;
-    struct vd_slice text = vd_slice_trim(call->x->body);
+    struct vd_slice text = vd_slice_trim(vd_call_body(call));
     struct vd_json_options strict = {.duplicates = VD_JSON_DUPLICATES_REJECT};
     bool is_json = text.n && text.p[0] == '{';
-    int code = is_json ? vd_json_parse(&call->arena, call->x->body, &strict, out, &error)
+    int code = is_json ? vd_json_parse(&call->arena, vd_call_body(call), &strict, out, &error)
                        : VD_ERR_INVALID;
     if (code) /* a flow mapping of YAML begins with a brace too; and repeated keys have lines */
         code = decode_yaml(call, out, &error);

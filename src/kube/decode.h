@@ -18,7 +18,7 @@ enum vd_body_format {
 };
 
 /* By the Content-Type; none at all, or an empty one, is JSON. */
-enum vd_body_format vd_body_format(const struct vd_exchange *x);
+enum vd_body_format vd_body_format(struct vd_slice content_type);
 
 /* How to parse JSON of the request so that keys that come twice are warned of, as fieldValidation
  * says. */

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/log.h"
 #include "kinds/object.h"
 #include "kube/continue_token.h"
 #include "kube/conversion.h"
@@ -123,6 +124,20 @@ static void write_continue(const struct clearing *c, struct vd_buf *token)
         vd_continue_token_write(token, c->revision, vd_buf_slice(&c->after));
 }
 
+/* What cannot be shown, or not in a turn of the loop, is gone all the same: it is listed as it was
+ * stored. */
+static void add_listed(struct vd_list_writer *writer, struct vd_buf *out,
+                       const struct vd_event *event)
+{
+    struct vd_effort turn = {.in_turn = true}, any = {0};
+    struct vd_error error;
+    int code = vd_list_writer_add(writer, out, event, &turn, &error);
+    writer->as_stored = true;
+    if (code && vd_list_writer_add(writer, out, event, &any, &error))
+        vd_log_warn("a deleted object is not listed", VD_F_STR("error", error.text));
+    writer->as_stored = false;
+}
+
 static void reply_list(struct clearing *c)
 {
     struct vd_call *call = c->call;
@@ -142,7 +157,7 @@ static void reply_list(struct clearing *c)
     vd_list_writer_init(&writer, call);
     vd_list_writer_head(&writer, &out, &meta);
     for (size_t i = 0; i < c->listed.n; i++)
-        vd_list_writer_add(&writer, &out, c->listed.p[i]);
+        add_listed(&writer, &out, c->listed.p[i]);
     vd_list_writer_tail(&writer, &out);
     vd_list_writer_release(&writer);
     clearing_free(c);
@@ -272,7 +287,7 @@ static int mark(struct clearing *c, struct vd_arena *scratch, struct vd_wish *wi
     size_t hole = 0;
     const struct vd_kind *kind = vd_kind_set_stored(c->call->kinds, wish->key.kind);
     if (kind && vd_object_must_catch_up(kind, wish->revision))
-        vd_object_catch_up(kind, scratch, object); /* it is as new as its revision from now on */
+        vd_object_catch_up_or_stay(kind, scratch, object); /* it is as new as its revision now */
     vd_deletion_mark(scratch, object, wish->key.kind, vd_clock_wall_ms(c->call->kube->clock));
     int code = vd_revision_hole_write(&body, object, &hole, error);
     wish->action = VD_PUT;

@@ -36,6 +36,7 @@ void vd_event_frame_add_object(struct vd_event_frame *frame, struct vd_body *bod
 void vd_event_frame_end(struct vd_event_frame *frame)
 {
     close_part(frame);
+    frame->out = NULL;
 }
 
 void vd_event_frame_send(const struct vd_event_frame *frame, struct vd_exchange *x)

@@ -7,7 +7,7 @@
  * A large one is not: the frame refers to the stored body, and so do the frames of other watches,
  * however many there are and whenever they come to it.
  *
- * A frame and the bytes in it belong to one loop.
+ * A frame and the bytes in it belong to one loop. A worker's thread may make it for that loop.
  */
 #ifndef VD_KUBE_EVENT_FRAME_H
 #define VD_KUBE_EVENT_FRAME_H

@@ -149,9 +149,9 @@ struct vd_slice vd_call_verb(const struct vd_call *call)
         [VD_HTTP_GET] = "get",         [VD_HTTP_HEAD] = "head",   [VD_HTTP_POST] = "post",
         [VD_HTTP_PUT] = "put",         [VD_HTTP_PATCH] = "patch", [VD_HTTP_DELETE] = "delete",
         [VD_HTTP_OPTIONS] = "options", [VD_HTTP_TRACE] = "trace"};
-    enum vd_http_method method = call->x->head->method;
     if (call->target.is_resource && call->target.verb)
         return vd_slice_of(vd_verb_name((enum vd_verb_bit)__builtin_ctz(call->target.verb)));
+    enum vd_http_method method = call->x->head->method;
     return vd_slice_of(method ? methods[method] : "");
 }
 

@@ -5,6 +5,7 @@
 #include "base/utf8.h"
 #include "kube/human_time.h"
 #include "kube/object_meta.h"
+#include "kube/offload.h"
 #include "json/parse.h"
 #include "json/span.h"
 #include "json/write.h"
@@ -66,10 +67,9 @@ void vd_managed_put_back(struct vd_arena *a, struct vd_json *object, struct vd_s
 /* The text up to the first slash, without what cannot be printed. */
 static struct vd_slice from_user_agent(struct vd_call *call)
 {
-    struct vd_slice agent = VD_SLICE(""), text;
-    if (!call->x || !vd_http_head_find(call->x->head, VD_SLICE("user-agent"), &agent))
+    struct vd_slice agent = vd_call_user_agent(call), text = VD_SLICE("");
+    if (!agent.p)
         return VD_SLICE("unknown");
-    text = VD_SLICE("");
     vd_slice_cut(&agent, '/', &text);
     char *copy = vd_arena_alloc(&call->arena, text.n + 1);
     size_t n = 0;

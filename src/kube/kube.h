@@ -87,10 +87,10 @@ struct vd_kube_loop {
     struct vd_proposal *proposals; /* of this turn, for its end */
     struct vd_proposal **proposals_end;
     size_t in_flight;      /* proposals of calls that have no answer yet */
-    bool alone;            /* who has proposed last is the loop's only client; see watch.c */
+    bool alone;            /* who has proposed last is the loop's only client; see kube_loop.c */
     size_t handovers;      /* before the loop may commit a lone write itself again */
     uint64_t lone_sync_ns; /* what those take */
-    struct vd_timer hold;  /* looks at held events again, see watch.c */
+    struct vd_timer hold;  /* looks at held events again, see kube_loop.c */
     struct vd_buf frame;   /* scratch for frames */
     struct vd_buf piece;   /* scratch for what goes into them compressed */
     struct vd_gzip *gzip;  /* NULL until somebody wants it */
@@ -114,6 +114,9 @@ struct vd_kube_loop {
  * flushes connections, so that a turn's events leave with it. */
 void vd_kube_loop_init(struct vd_kube_loop *l, struct vd_kube *kube, struct vd_loop *loop);
 void vd_kube_loop_release(struct vd_kube_loop *l);
+
+/* The part of it that is in watch.c. */
+void vd_kube_loop_init_watches(struct vd_kube_loop *l);
 
 /* After the hook that flushes connections was added. */
 void vd_kube_loop_follow(struct vd_kube_loop *l);

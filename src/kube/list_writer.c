@@ -44,11 +44,28 @@ void vd_list_writer_head(struct vd_list_writer *w, struct vd_buf *out,
     }
 }
 
-void vd_list_writer_add(struct vd_list_writer *w, struct vd_buf *out, const struct vd_event *event)
+/* How many bytes are looked into, which takes its time; searching takes less than decoding. */
+static uint64_t work_of(const struct vd_list_writer *w, const struct vd_event *event)
 {
-    struct vd_slice body = vd_shown_body(w->call->kind, vd_body_slice(event->body), event->revision,
-                                         &w->room);
-    vd_list_writer_add_shown(w, out, body);
+    uint64_t work = vd_object_is_behind(w->call->kind, event->revision) ? event->body->len : 0;
+    if (w->columns)
+        work += vd_table_row_work(w->columns, event->body->len) / 8;
+    return work;
+}
+
+int vd_list_writer_add(struct vd_list_writer *w, struct vd_buf *out, const struct vd_event *event,
+                       struct vd_effort *effort, struct vd_error *error)
+{
+    struct vd_slice body = vd_body_slice(event->body);
+    uint64_t work = work_of(w, event);
+    if (effort->in_turn && work > VD_TURN_OBJECT_LEN_MAX)
+        return vd_error_set(error, VD_ERR_LIMIT, "it takes too long here");
+    w->worked += work;
+    int code = vd_shown_body(w->call->kind, body, w->as_stored ? VD_WRITTEN_NOW : event->revision,
+                             &w->room, effort, &body, error);
+    if (!code)
+        vd_list_writer_add_shown(w, out, body);
+    return code;
 }
 
 void vd_list_writer_add_shown(struct vd_list_writer *w, struct vd_buf *out, struct vd_slice body)

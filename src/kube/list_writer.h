@@ -4,7 +4,7 @@
  *
  *     vd_list_writer_init(&w, call);
  *     vd_list_writer_head(&w, &out, &meta);
- *     vd_list_writer_add(&w, &out, event); ...
+ *     code = vd_list_writer_add(&w, &out, event, &effort, &error); ...
  *     vd_list_writer_tail(&w, &out);
  *     vd_list_writer_release(&w);
  *
@@ -25,6 +25,8 @@ struct vd_list_writer {
     struct vd_arena scratch;
     struct vd_buf room; /* for bodies of another version */
     bool started;       /* a comma comes before the next item */
+    bool as_stored;     /* leave objects as their schema was when they were written */
+    uint64_t worked;    /* bytes of bodies that were decoded or searched; the caller's to reset */
 };
 
 /* The call must outlive the writer. */
@@ -33,7 +35,10 @@ void vd_list_writer_release(struct vd_list_writer *w);
 
 void vd_list_writer_head(struct vd_list_writer *w, struct vd_buf *out,
                          const struct vd_list_meta *meta);
-void vd_list_writer_add(struct vd_list_writer *w, struct vd_buf *out, const struct vd_event *event);
+/* Adds an item, or nothing and VD_ERR_LIMIT: it cannot be shown, or, with an effort that is
+ * in_turn, not here; see shown.h. */
+int vd_list_writer_add(struct vd_list_writer *w, struct vd_buf *out, const struct vd_event *event,
+                       struct vd_effort *effort, struct vd_error *error) VD_MUST_USE;
 /* The same with what is to be shown. */
 void vd_list_writer_add_shown(struct vd_list_writer *w, struct vd_buf *out, struct vd_slice body);
 void vd_list_writer_tail(struct vd_list_writer *w, struct vd_buf *out);

@@ -10,6 +10,7 @@
 #include "kinds/status_door.h"
 #include "kube/deletion.h"
 #include "kube/object_meta.h"
+#include "kube/offload.h"
 #include "kube/uid.h"
 #include "kube/validation.h"
 #include "watch/excerpt.h"
@@ -141,6 +142,19 @@ static void reply_strict_patch(struct vd_call *call, const struct vd_json *objec
     vd_call_reply_status(call, &status);
 }
 
+bool vd_call_prepare(struct vd_call *call, struct vd_json *object, bool create,
+                     struct vd_pruned *pruned)
+{
+    struct vd_effort effort = vd_call_effort(call);
+    struct vd_error error;
+    int code = vd_object_prepare(call->kind, &call->arena, object, create, pruned, &effort, &error);
+    if (code && effort.in_turn)
+        vd_call_start_over(call);
+    else if (code)
+        vd_call_reply_error(call, code, &error);
+    return !code;
+}
+
 bool vd_call_check_fields(struct vd_call *call, const struct vd_kind *kind,
                           const struct vd_pruned *pruned, const struct vd_json *object)
 {
@@ -181,7 +195,8 @@ bool vd_call_check_boundary(struct vd_call *call, const struct vd_json *object,
     /* The past is seen with the eyes of today's schema: what that has made of it, nobody has
      * touched. */
     struct vd_json *was = vd_json_clone(&call->arena, old);
-    vd_object_prepare(call->kind, &call->arena, was, false, NULL);
+    if (!vd_call_prepare(call, was, false, NULL))
+        return false;
     vd_meta_drop_empty(was);
     bool ok = vd_status_door_check(object, was, &violations);
     if (!ok)
@@ -196,8 +211,12 @@ bool vd_call_check_question(struct vd_call *call, const struct vd_kind *kind,
     struct vd_pruned pruned = {0};
     if (!vd_call_check_kind(call, kind, object))
         return false;
-    vd_object_prepare(kind, &call->arena, object, true, &pruned);
-    bool ok = vd_call_check_fields(call, kind, &pruned, object);
+    struct vd_effort effort = {0};
+    struct vd_error error;
+    int code = vd_object_prepare(kind, &call->arena, object, true, &pruned, &effort, &error);
+    if (code)
+        vd_call_reply_error(call, code, &error);
+    bool ok = !code && vd_call_check_fields(call, kind, &pruned, object);
     vd_pruned_release(&pruned);
     return ok && vd_call_check_valid(call, kind, object);
 }

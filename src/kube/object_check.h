@@ -23,6 +23,11 @@ bool vd_call_check_namespace(struct vd_call *call) VD_MUST_USE;
 /* The same of the definition of a custom kind: nothing comes behind when its objects go. */
 bool vd_call_check_definition(struct vd_call *call) VD_MUST_USE;
 
+/* Prunes it and fills in defaults; *pruned may be NULL. False: the call has been answered, or a
+ * worker makes it from the beginning. */
+bool vd_call_prepare(struct vd_call *call, struct vd_json *object, bool create,
+                     struct vd_pruned *pruned) VD_MUST_USE;
+
 /* Unknown and duplicate fields: refused, warned of, or passed over. A patch is refused with what
  * it makes of the object, which is `object`. */
 bool vd_call_check_fields(struct vd_call *call, const struct vd_kind *kind,

@@ -4,6 +4,7 @@
 #include "kube/decode.h"
 #include "kube/field_manager.h"
 #include "kube/object_meta.h"
+#include "kube/offload.h"
 #include "kube/proposal.h"
 #include "kube/strategic_merge.h"
 #include "kube/write.h"
@@ -75,7 +76,7 @@ int vd_call_apply_patch(struct vd_call *call, struct vd_json *doc, enum vd_body_
     struct vd_json_options options = vd_call_json_options(call);
     if (format == VD_BODY_JSON_PATCH) {
         options.on_duplicate = note_repeated_member;
-        code = vd_json_patch_parse(a, call->x->body, &options, &patch, error);
+        code = vd_json_patch_parse(a, vd_call_body(call), &options, &patch, error);
         if (code)
             return code == VD_ERR_LIMIT ? code : VD_ERR_INVALID;
         vd_json_patch_unknown(patch, note_unknown_member, call);
@@ -84,7 +85,7 @@ int vd_call_apply_patch(struct vd_call *call, struct vd_json *doc, enum vd_body_
             return VD_ERR_INVALID;
         return vd_json_patch(a, doc, patch, error) ? VD_ERR_CONFLICT : VD_OK;
     }
-    if (vd_json_parse(a, call->x->body, &options, &patch, error))
+    if (vd_json_parse(a, vd_call_body(call), &options, &patch, error))
         return VD_ERR_INVALID; /* also what is nested too deep: the body itself is not too long */
     if (!vd_json_is(patch, VD_JSON_OBJECT))
         return vd_error_set(error, VD_ERR_INVALID, "the patch is not a JSON object");
@@ -111,7 +112,7 @@ void vd_call_reply_bad_patch(struct vd_call *call, int code, const struct vd_err
  * copies or compares may look anywhere. */
 static bool may_speak_of_managers(struct vd_call *call, enum vd_body_format format)
 {
-    struct vd_slice body = call->x->body;
+    struct vd_slice body = vd_call_body(call);
     return call->managed.n &&
            (format == VD_BODY_JSON_PATCH || memmem(body.p, body.n, "managedFields", 13) ||
             memmem(body.p, body.n, "\\u", 2));
@@ -130,15 +131,11 @@ static bool has_metadata(const struct vd_json *object)
     return vd_json_is(vd_json_get(object, VD_SLICE("metadata")), VD_JSON_OBJECT);
 }
 
-void vd_call_patch(struct vd_call *call)
+static void patch(struct vd_call *call)
 {
-    enum vd_body_format format = vd_body_format(call->x);
+    enum vd_body_format format = vd_body_format(vd_call_content_type(call));
     struct vd_json *old = NULL;
     struct vd_error error;
-    if (format == VD_BODY_APPLY_PATCH) {
-        vd_call_apply(call);
-        return;
-    }
     bool strategic = format == VD_BODY_STRATEGIC_PATCH && call->kind->builtin;
     if (format != VD_BODY_JSON_PATCH && format != VD_BODY_MERGE_PATCH && !strategic) {
         struct vd_status status = vd_status_unsupported_media_type(
@@ -151,7 +148,6 @@ void vd_call_patch(struct vd_call *call)
         vd_call_reply_status(call, &status);
         return;
     }
-    call->write = vd_call_patch;
     if (!vd_call_check_manager(call, false) || !vd_call_read_current(call, &old))
         return;
     struct vd_json *object = vd_call_known(call, old);
@@ -167,4 +163,14 @@ void vd_call_patch(struct vd_call *call)
     if (!call->version_named && has_metadata(object))
         vd_meta_set_resource_version(&call->arena, object, VD_SLICE(""));
     vd_call_write_new(call, old, object, false);
+}
+
+void vd_call_patch(struct vd_call *call)
+{
+    if (vd_body_format(vd_call_content_type(call)) == VD_BODY_APPLY_PATCH) {
+        vd_call_apply(call);
+        return;
+    }
+    call->write = vd_call_patch;
+    vd_call_run(call, patch);
 }

@@ -5,10 +5,36 @@
 
 #include "base/alloc.h"
 #include "kube/shown.h"
+#include "net/account.h"
+
+/* What a worker has of a frame. */
+struct vd_frame_making {
+    struct vd_order order;
+    struct vd_pending_frame *owner; /* whose reference is the order's */
+    struct vd_account *account;     /* a reference; NULL: nobody's */
+    struct vd_watch_form form;
+    struct vd_kube_output output;
+    struct vd_table *columns; /* a reference; NULL: not needed */
+    struct vd_table_writer table;
+    /* And what it has made: */
+    struct vd_event_frame frame;
+    bool broken;
+};
+
+static void making_free(struct vd_frame_making *m)
+{
+    if (!m)
+        return;
+    vd_account_unref(m->account);
+    vd_table_unref(m->columns);
+    vd_kind_unref(m->form.kind);
+    free(m);
+}
 
 static void frame_free(struct vd_shared *shared)
 {
     struct vd_pending_frame *f = (struct vd_pending_frame *)shared;
+    making_free(f->making);
     vd_deliveries_release(&f->deliveries);
     vd_event_frame_release(&f->frame);
     free(f);
@@ -27,6 +53,20 @@ bool vd_pending_frame_is_needed(const struct vd_kind *kind, const struct vd_deli
     return false;
 }
 
+/* Tells those who wait that it is done. */
+static void tell(struct vd_pending_frame *f)
+{
+    while (f->first) {
+        struct vd_frame_waiter *waiter = f->first;
+        void (*ready)(struct vd_frame_waiter *, struct vd_pending_frame *) = waiter->ready;
+        vd_pending_frame_leave(waiter); /* the maker's reference keeps the frame */
+        ready(waiter, f);
+    }
+    vd_shared_unref(&f->shared);
+}
+
+/* ---- by a webhook ---- */
+
 /* The deliveries get the bodies that are shown, and those who wait are told. */
 static void converted(struct vd_conversion *c)
 {
@@ -42,18 +82,14 @@ static void converted(struct vd_conversion *c)
         d->body = vd_body_ref(c->items.p[at++].shown);
     }
     vd_conversion_free(c);
-    while (f->first) {
-        struct vd_frame_waiter *waiter = f->first;
-        void (*ready)(struct vd_frame_waiter *, struct vd_pending_frame *) = waiter->ready;
-        vd_pending_frame_leave(waiter); /* the conversion's reference keeps the frame */
-        ready(waiter, f);
-    }
-    vd_shared_unref(&f->shared);
+    tell(f);
 }
 
-static void add_deliveries(struct vd_pending_frame *f, struct vd_conversion *c,
-                           const struct vd_deliveries *from)
+static struct vd_pending_frame *frame_new(const struct vd_deliveries *from)
 {
+    struct vd_pending_frame *f = VD_NEW(struct vd_pending_frame);
+    vd_refcount_init(&f->shared.refs);
+    f->shared.free = frame_free;
     f->deliveries.upto = from->upto;
     f->deliveries.whole = from->whole;
     f->deliveries.snapshot_end = from->snapshot_end;
@@ -63,24 +99,81 @@ static void add_deliveries(struct vd_pending_frame *f, struct vd_conversion *c,
         struct vd_body *body = d->body ? vd_body_ref(d->body) : NULL;
         *VD_VEC_PUSH(&f->deliveries.list) = (struct vd_delivery){d->type, vd_event_ref(d->event),
                                                                  body};
-        if (body)
-            vd_conversion_add(c, body, d->event->revision, body != d->event->body,
-                              vd_shown_written(d->event, d->type == VD_DELETED));
     }
+    return f;
 }
 
 struct vd_pending_frame *vd_pending_frame_new(struct vd_kube_loop *l, const struct vd_kind *kind,
                                               const struct vd_deliveries *deliveries)
 {
-    struct vd_pending_frame *f = VD_NEW(struct vd_pending_frame);
+    struct vd_pending_frame *f = frame_new(deliveries);
     struct vd_conversion *c = vd_conversion_new(l, kind, converted, f);
-    vd_refcount_init(&f->shared.refs);
-    f->shared.free = frame_free;
-    add_deliveries(f, c, deliveries);
+    for (size_t i = 0; i < f->deliveries.list.n; i++) {
+        const struct vd_delivery *d = &f->deliveries.list.p[i];
+        if (d->body)
+            vd_conversion_add(c, d->body, d->event->revision, d->body != d->event->body,
+                              vd_shown_written(d->event, d->type == VD_DELETED));
+    }
     vd_ref(&f->shared.refs); /* the conversion's */
     vd_conversion_start(c);
     return f;
 }
+
+/* ---- by a worker ---- */
+
+static void run(struct vd_order *order)
+{
+    struct vd_frame_making *m = VD_HEAP_OWNER(order, struct vd_frame_making, order);
+    struct vd_buf out = {0};
+    m->broken = !vd_watch_frame_make(&m->frame, &out, &m->form, &m->owner->deliveries, false);
+    vd_buf_release(&out);
+}
+
+static void made(struct vd_order *order)
+{
+    struct vd_frame_making *m = VD_HEAP_OWNER(order, struct vd_frame_making, order);
+    struct vd_pending_frame *f = m->owner;
+    f->done = true;
+    f->frame = m->frame;
+    f->broken = m->broken;
+    tell(f);
+}
+
+/* The form of its own: the watch may be gone before it is done. The frame has the columns, if any
+ * are to come, and later ones do not. */
+static void copy_form(struct vd_frame_making *m, const struct vd_watch_form *form)
+{
+    m->form = *form;
+    m->form.kind = vd_kind_ref(form->kind);
+    m->output = *form->output;
+    m->form.output = &m->output;
+    if (!form->table)
+        return;
+    m->table = *form->table;
+    m->columns = vd_table_ref((struct vd_table *)(uintptr_t)form->table->table); /* for its count */
+    m->form.table = &m->table;
+    form->table->headed = true;
+}
+
+struct vd_pending_frame *vd_pending_frame_order(const struct vd_watch_form *form,
+                                                const struct vd_deliveries *deliveries,
+                                                struct vd_account *account)
+{
+    struct vd_pending_frame *f = frame_new(deliveries);
+    struct vd_frame_making *m = VD_NEW(struct vd_frame_making);
+    struct vd_kube_loop *l = form->l;
+    f->making = m;
+    m->owner = f;
+    m->account = account ? vd_account_ref(account) : NULL;
+    m->order = (struct vd_order){.run = run, .done = made};
+    copy_form(m, form);
+    vd_ref(&f->shared.refs); /* the order's */
+    vd_workshop_order(&l->workshop, l->loop,
+                      account ? vd_account_place(account, l->loop->index) : &l->place, &m->order);
+    return f;
+}
+
+/* ---- who waits ---- */
 
 void vd_pending_frame_wait(struct vd_pending_frame *f, struct vd_frame_waiter *waiter)
 {

@@ -17,6 +17,7 @@
 #include "kube/deletion.h"
 #include "kube/field_manager.h"
 #include "kube/object_meta.h"
+#include "kube/offload.h"
 #include "kube/shown.h"
 #include "kube/uid.h"
 #include "json/parse.h"
@@ -53,10 +54,14 @@ static void proposal_done(struct vd_proposal *p, const struct vd_outcome *outcom
     vd_loop_post(call->l->loop, &call->answered);
 }
 
-static void reply_written(struct vd_call *call, uint64_t revision)
+/* What was written, with the outcome's revision. If that takes too long here a worker does this
+ * again, and nothing else of the call. */
+static void reply_written(struct vd_call *call)
 {
-    struct vd_buf *object = &call->l->written;
+    struct vd_buf own = {0}, *object = call->away ? &own : &call->l->written;
+    uint64_t revision = call->outcome.revision;
     struct vd_template body = call->shown.bytes.n ? call->shown : call->wish.body;
+    call->write = reply_written;
     vd_buf_reset(object);
     vd_revision_hole_fill(object, body.bytes, body.hole, revision);
     /* What was written through a version that is not the one that is stored is shown as it is read
@@ -64,6 +69,7 @@ static void reply_written(struct vd_call *call, uint64_t revision)
     vd_call_reply_object(call, call->success, vd_buf_slice(object),
                          call->kind->storage_version ? VD_WRITTEN_NOW : revision);
     vd_scratch_let_go(object);
+    vd_buf_release(&own);
 }
 
 void vd_call_reply_deleted(struct vd_call *call)
@@ -129,7 +135,7 @@ static void on_answered(struct vd_task *task)
     } else if (call->deletes) {
         vd_call_reply_deleted(call);
     } else {
-        reply_written(call, o->revision);
+        reply_written(call);
     }
 }
 
@@ -163,17 +169,20 @@ static bool admit(struct vd_call *call, struct vd_proposal *proposal, bool judge
 /* The object that would be created: it has no version. */
 static void reply_unwritten(struct vd_call *call)
 {
-    struct vd_buf *text = &call->l->written;
+    struct vd_buf text = {0};
     struct vd_json *object = NULL;
-    vd_buf_reset(text);
+    if (vd_call_is_too_long_here(call, call->wish.body.bytes.n)) {
+        vd_call_offload(call, reply_unwritten);
+        return;
+    }
     if (vd_json_parse(&call->arena, call->wish.body.bytes, NULL, &object, NULL)) {
-        vd_buf_add_slice(text, call->wish.body.bytes); /* never: it was written just now */
+        vd_buf_add_slice(&text, call->wish.body.bytes); /* never: it was written just now */
     } else {
         vd_meta_set_resource_version(&call->arena, object, VD_SLICE(""));
-        vd_json_write(text, object);
+        vd_json_write(&text, object);
     }
-    vd_call_reply_object(call, call->success, vd_buf_slice(text), VD_WRITTEN_NOW);
-    vd_scratch_let_go(text);
+    vd_call_reply_object(call, call->success, vd_buf_slice(&text), VD_WRITTEN_NOW);
+    vd_buf_release(&text);
 }
 
 /* A dry run is answered as the store would have: only what others do meanwhile is not seen. */
@@ -198,7 +207,8 @@ static void reply_dry_run(struct vd_call *call)
     } else if (call->wish.when == VD_WHEN_ABSENT) {
         reply_unwritten(call);
     } else {
-        reply_written(call, call->wish.revision);
+        call->outcome.revision = call->wish.revision;
+        reply_written(call);
     }
 }
 
@@ -210,6 +220,10 @@ bool vd_call_admit(struct vd_call *call, struct vd_proposal *proposal)
 void vd_call_propose(struct vd_call *call)
 {
     size_t n = 0;
+    if (call->away) { /* the loop does */
+        vd_call_back(call, vd_call_propose);
+        return;
+    }
     for (; n < call->guard_count; n++)
         call->wishes[n] = call->guards[n];
     call->wishes[n++] = call->wish;
@@ -238,7 +252,7 @@ static const struct vd_kind *stored_kind(const struct vd_call *call)
 static size_t likely_len(const struct vd_call *call)
 {
     size_t was = call->before ? call->before->body->len : 0;
-    return was + (call->x ? call->x->body.n : 0) + LEN_MORE;
+    return was + vd_call_body(call).n + LEN_MORE;
 }
 
 /* Makes the wish one that puts the object, which is in the version that is stored. */
@@ -382,40 +396,66 @@ static bool find_current(struct vd_call *call, struct vd_event *event, struct vd
 /* ---- reading ---- */
 
 /* Brings the object, which was written at the revision, into the form that it is to be read in. */
-static void fit(struct vd_call *call, struct vd_json *object, uint64_t revision)
+static int fit(struct vd_call *call, struct vd_json *object, uint64_t revision,
+               struct vd_effort *effort, struct vd_error *error)
 {
     const struct vd_kind *stored = stored_kind(call);
-    if (call->as_stored) {
-        if (vd_object_must_catch_up(stored, revision))
-            vd_object_catch_up(stored, &call->arena, object);
-        return;
-    }
+    int code = VD_OK;
+    if (call->as_stored)
+        return vd_object_must_catch_up(stored, revision)
+                   ? vd_object_catch_up(stored, &call->arena, object, effort, error)
+                   : VD_OK;
     if (vd_object_is_behind(call->kind, revision))
-        vd_object_catch_up(call->kind, &call->arena, object);
-    if (call->kind->converts)
+        code = vd_object_catch_up(call->kind, &call->arena, object, effort, error);
+    if (!code && call->kind->converts)
         vd_object_convert(stored, call->kind, &call->arena, object);
+    return code;
 }
 
+/* Decodes what is stored, in the kind's form of today. An object that is to be deleted is taken as
+ * it is when the defaults of today are too much for it. */
+static int decode_current(struct vd_call *call, struct vd_slice body, uint64_t revision,
+                          struct vd_json **out, struct vd_effort *effort, struct vd_error *error)
+{
+    for (;;) {
+        int code = vd_body_parse(&call->arena, body, out, &call->managed, error);
+        call->managed_before = call->managed;
+        if (!code)
+            code = fit(call, *out, revision, effort, error);
+        if (!code || effort->in_turn || !effort->over || call->target.verb != VD_VERB_DELETE)
+            return code;
+        revision = VD_WRITTEN_NOW;
+        *effort = (struct vd_effort){0};
+    }
+}
+
+/* The stored object, decoded into the arena, and its event's revision and uid in the wish. False:
+ * the call has been answered, or waits, or a worker makes it from the beginning. */
 bool vd_call_read_current(struct vd_call *call, struct vd_json **out)
 {
     struct vd_event *event = NULL;
     struct vd_slice body = VD_SLICE("");
     struct vd_error error;
+    struct vd_effort effort = vd_call_effort(call);
     struct vd_key key = vd_call_key(call);
     int code = vd_store_get(call->kube->store, &key, 0, &event, &error);
     vd_event_unref(call->before);
     call->before = event;
+    call->guard_count = 0;
+    call->managed = call->managed_before = VD_SLICE("");
     if (!code && !find_current(call, event, &body))
         return false;
-    if (!code)
-        code = vd_body_parse(&call->arena, body, out, &call->managed, &error);
-    call->managed_before = call->managed;
-    call->guard_count = 0;
+    effort.over = !code && vd_call_is_too_long_here(call, body.n);
+    if (!code && !effort.over)
+        code = decode_current(call, body, event->revision, out, &effort, &error);
+    if (effort.in_turn && effort.over) {
+        vd_call_start_over(call);
+        return false;
+    }
     if (code) {
         vd_call_reply_error(call, code, &error);
         return false;
     }
-    fit(call, *out, event->revision);
     call->wish = (struct vd_wish){.when = VD_WHEN_REVISION,
                                   .revision = event->revision,
                                   .expect_uid = event->uid,

@@ -5,10 +5,12 @@
  * a hundred large lists at a time cost a hundred pieces of memory. A page with a
  * limit is gathered first, because its head says how it goes on; so is a list in an
  * encoding that needs it whole. What is gathered ends at VD_GATHERED_LEN_MAX. Either way a turn
- * of the loop looks at a bounded number of objects.
+ * of the loop looks at a bounded number of objects. A piece whose objects take long to be shown -
+ * large ones that have to be decoded - is made by a worker's thread, which has the listing to
+ * itself meanwhile.
  *
  * Items that a webhook has to convert are gathered, about as many as make a piece; the list waits
- * for their conversion, and then goes on with it.
+ * for their conversion, and then goes on with it. No worker has such a list.
  *
  * Whether a list is compressed goes by its length and what the client takes, never by how
  * busy the server is: see is_undecided().
@@ -17,9 +19,12 @@
 
 #include "base/alloc.h"
 #include "base/limits.h"
+#include "base/log.h"
+#include "kinds/object.h"
 #include "kube/call_conversion.h"
 #include "kube/continue_token.h"
 #include "kube/list_writer.h"
+#include "kube/offload.h"
 #include "kube/query_option.h"
 #include "kube/zip.h"
 #include "net/account.h"
@@ -29,16 +34,43 @@ enum {
     PIECE_LEN = 131072,   /* bytes of a list that are made at a time ... */
     SHARED_LEN = 32768,   /* ... when several users take turns */
     PIECE_OBJECTS = 4096, /* that are looked at for them: a filter may pass few */
+    PIECE_WORK = 524288,  /* bytes of objects that are decoded for them */
     STEP_OBJECTS = 64,
 };
 
 /* ---- get ---- */
 
-void vd_call_get(struct vd_call *call)
+/* How many bytes are decoded to show the object, or an eighth of those that are searched. */
+static uint64_t work_of(const struct vd_call *call, const struct vd_event *event)
+{
+    uint64_t len = event->body->len;
+    bool decodes = !vd_kube_output_is_stream(&call->output) || call->scales ||
+                   vd_object_is_behind(call->kind, event->revision);
+    uint64_t searched = call->output.form == VD_OUTPUT_TABLE
+                            ? len * (call->kind->column_count + 1) / 8
+                            : 0;
+    return (decodes ? len : 0) + searched;
+}
+
+static void show(struct vd_call *call)
 {
     struct vd_event *event = NULL;
     struct vd_error error;
     struct vd_key key = vd_call_key(call);
+    int code = vd_store_get(call->kube->store, &key, 0, &event, &error);
+    call->write = show;
+    if (code)
+        vd_call_reply_error(call, code, &error);
+    else if (vd_call_is_too_long_here(call, work_of(call, event)))
+        vd_call_offload(call, show);
+    else
+        vd_call_reply_body(call, event->body, event->revision);
+    vd_event_unref(event);
+}
+
+void vd_call_get(struct vd_call *call)
+{
+    struct vd_error error;
     bool given, export;
     uint64_t version = 0;
     vd_query_flag(&call->query, VD_SLICE("export"), &export);
@@ -54,17 +86,21 @@ void vd_call_get(struct vd_call *call)
         return;
     if (version && vd_store_place(call->kube->store, version, &error) == VD_ERR_FUTURE)
         code = VD_ERR_FUTURE;
-    if (!code)
-        code = vd_store_get(call->kube->store, &key, 0, &event, &error);
-    if (code) {
+    if (code)
         vd_call_reply_error(call, code, &error);
-        return;
-    }
-    vd_call_reply_body(call, event->body, event->revision);
-    vd_event_unref(event);
+    else
+        show(call);
 }
 
 /* ---- list ---- */
+
+/* The order of a piece. */
+struct making {
+    struct vd_order order;
+    struct vd_account *account; /* a reference; NULL: nobody's */
+    int code;
+    struct vd_error error;
+};
 
 struct listing {
     struct vd_call *call; /* its exchange is NULL when the client has gone */
@@ -77,6 +113,14 @@ struct listing {
     struct vd_conversion
         *conversion; /* of a kind that a webhook converts: the next items; else NULL */
     bool converting; /* it is under way */
+    /* What the snapshot has given and is not written yet: */
+    struct vd_event *events[STEP_OBJECTS];
+    size_t events_n, events_at;
+    struct vd_event *last; /* what was passed last: a reference; NULL: nothing yet */
+    /* A piece that takes too long for the loop: */
+    bool heavy; /* a worker has to write the next object */
+    struct making making;
+    struct vd_buf made; /* what it has written */
     /* Of a stream: */
     bool begun;
     bool takes_gzip, zipped;
@@ -93,8 +137,12 @@ static void listing_free(struct listing *l)
     vd_attributes_release(&l->attributes);
     vd_filter_unref(l->filter);
     vd_list_writer_release(&l->writer);
+    for (size_t i = l->events_at; i < l->events_n; i++)
+        vd_event_unref(l->events[i]);
+    vd_event_unref(l->last);
     vd_buf_release(&l->items);
     vd_conversion_free(l->conversion);
+    vd_buf_release(&l->made);
     free(l);
 }
 
@@ -118,10 +166,14 @@ static void reply_error(struct listing *l, int code, const struct vd_error *erro
     struct vd_error why = *error;
     call->x->ops = NULL;
     listing_free(l);
-    vd_call_reply_error(call, code, &why);
+    if (code == VD_ERR_LIMIT)
+        vd_call_reply_unshowable(call, &why);
+    else
+        vd_call_reply_error(call, code, &why);
 }
 
 static void go_on(struct listing *l);
+static const struct vd_exchange_ops list_ops;
 
 static void on_again(struct vd_chore *chore)
 {
@@ -144,7 +196,7 @@ static void let_others(struct listing *l)
 
 static bool is_done(const struct listing *l)
 {
-    return l->snapshot.done || l->left == 0;
+    return (l->snapshot.done && l->events_at == l->events_n) || l->left == 0;
 }
 
 static void converted(struct vd_conversion *c);
@@ -160,8 +212,8 @@ static void gather_item(struct listing *l, struct vd_event *event)
 /* Whether as many have been gathered as are converted at a time. */
 static bool has_gathered(const struct listing *l)
 {
-    return l->conversion && (l->conversion->len >= PIECE_LEN ||
-                             l->conversion->items.n + STEP_OBJECTS > VD_CONVERSION_OBJECTS_MAX);
+    return l->conversion &&
+           (l->conversion->len >= PIECE_LEN || l->conversion->items.n >= VD_CONVERSION_OBJECTS_MAX);
 }
 
 /* Adds those that have been converted. */
@@ -173,36 +225,136 @@ static void add_converted(struct listing *l, struct vd_buf *out)
     l->conversion = NULL;
 }
 
-/* Adds items until the piece is full, enough have been looked at, or the list is at its
- * end. Those of a kind that a webhook converts are gathered, or added if they were before. */
-static int add_items(struct listing *l, struct vd_buf *out, size_t len_max, struct vd_error *error)
+/* The next objects of the snapshot. Passing by what is not there takes its time, too. */
+static int fetch(struct listing *l, size_t *seen, struct vd_error *error)
 {
-    struct vd_event *events[STEP_OBJECTS];
-    bool webhook = l->call->kind->webhook;
-    size_t n;
+    size_t want = l->left < STEP_OBJECTS ? (size_t)l->left : STEP_OBJECTS;
+    l->events_at = l->events_n = 0;
+    int code = vd_snapshot_next(&l->snapshot, l->events, want, &l->events_n, error);
+    if (code)
+        l->events_n = 0;
+    *seen += l->events_n ? l->events_n : STEP_OBJECTS;
+    return code;
+}
+
+/* Writes the next object if it matches, or gathers it for a webhook, and passes it unless that
+ * takes too long here. */
+static int add_item(struct listing *l, struct vd_buf *out, struct vd_effort *effort,
+                    struct vd_error *error)
+{
+    struct vd_event *event = l->events[l->events_at];
+    int code = VD_OK;
+    vd_attributes_set(&l->attributes, event);
+    if (vd_filter_matches(l->filter, &l->attributes)) {
+        if (l->call->kind->webhook)
+            gather_item(l, event);
+        else
+            code = vd_list_writer_add(&l->writer, out, event, effort, error);
+        if (code && effort->in_turn) {
+            l->heavy = true;
+            return VD_OK;
+        }
+        l->left -= l->left != UINT64_MAX;
+    }
+    l->events_at++;
+    vd_event_unref(l->last);
+    l->last = event;
+    return code;
+}
+
+/* Adds items until the piece is full, enough have been looked at, the list is at its end, or
+ * the next one takes too long here. Those of a kind that a webhook converts are gathered, or added
+ * if they were before. */
+static int add_items(struct listing *l, struct vd_buf *out, size_t len_max, bool in_turn,
+                     struct vd_error *error)
+{
+    struct vd_effort effort = {.in_turn = in_turn};
+    size_t seen = 0;
+    int code = VD_OK;
     if (l->conversion) {
         add_converted(l, out);
         return VD_OK;
     }
-    for (size_t seen = 0;
-         !is_done(l) && out->n < len_max && seen < PIECE_OBJECTS && !has_gathered(l);) {
-        size_t want = l->left < STEP_OBJECTS ? (size_t)l->left : STEP_OBJECTS;
-        int code = vd_snapshot_next(&l->snapshot, events, want, &n, error);
-        if (code)
-            return code;
-        for (size_t i = 0; i < n; i++) {
-            vd_attributes_set(&l->attributes, events[i]);
-            if (vd_filter_matches(l->filter, &l->attributes)) {
-                if (webhook)
-                    gather_item(l, events[i]);
-                else
-                    vd_list_writer_add(&l->writer, out, events[i]);
-                l->left -= l->left != UINT64_MAX;
-            }
-            vd_event_unref(events[i]);
+    while (!code && !l->heavy && !is_done(l) && out->n < len_max && seen < PIECE_OBJECTS &&
+           !has_gathered(l)) {
+        if (l->events_at == l->events_n) {
+            code = fetch(l, &seen, error);
+            continue;
         }
-        seen += n ? n : STEP_OBJECTS; /* passing by what is not there takes its time, too */
+        effort.filled = 0; /* by the object */
+        code = add_item(l, out, &effort, error);
+        if (l->writer.worked >= PIECE_WORK)
+            break;
     }
+    l->writer.worked = 0;
+    return code;
+}
+
+/* ---- by a worker ---- */
+
+static void break_off(struct listing *l, int code, const struct vd_error *error);
+
+static void make(struct vd_order *order)
+{
+    struct listing *l = VD_HEAP_OWNER(order, struct listing, making.order);
+    l->making.code = add_items(l, &l->made, l->made.n + PIECE_LEN, false, &l->making.error);
+}
+
+static void made(struct vd_order *order)
+{
+    struct listing *l = VD_HEAP_OWNER(order, struct listing, making.order);
+    struct vd_error error = l->making.error;
+    vd_account_unref(l->making.account);
+    if (!l->call->x) {
+        vd_call_free(l->call);
+        listing_free(l);
+        return;
+    }
+    l->call->x->ops = &list_ops;
+    if (l->making.code)
+        break_off(l, l->making.code, &error);
+    else
+        go_on(l);
+}
+
+static void gone_meanwhile(struct vd_exchange *x)
+{
+    struct listing *l = x->arg;
+    l->call->x = NULL;
+    if (!vd_order_cancel(&l->making.order))
+        return;
+    vd_account_unref(l->making.account);
+    vd_call_free(l->call);
+    listing_free(l);
+}
+
+static void drained_meanwhile(struct vd_exchange *x)
+{
+    (void)x;
+}
+
+static const struct vd_exchange_ops making_ops = {drained_meanwhile, gone_meanwhile};
+
+static void let_make(struct listing *l)
+{
+    struct vd_kube_loop *loop = l->call->l;
+    struct vd_account *account = l->call->x->account;
+    l->heavy = false;
+    l->making = (struct making){.order = {.run = make, .done = made},
+                                .account = account ? vd_account_ref(account) : NULL};
+    l->call->x->ops = &making_ops;
+    vd_workshop_order(&loop->workshop, loop->loop,
+                      account ? vd_account_place(account, loop->loop->index) : &loop->place,
+                      &l->making.order);
+}
+
+/* What a worker has made, or else as much as can be made here. */
+static int take_items(struct listing *l, struct vd_buf *out, size_t len_max, struct vd_error *error)
+{
+    if (l->made.n == 0)
+        return add_items(l, out, len_max, true, error);
+    vd_buf_add_slice(out, vd_buf_slice(&l->made));
+    vd_buf_release(&l->made);
     return VD_OK;
 }
 
@@ -260,6 +412,8 @@ static void break_off(struct listing *l, int code, const struct vd_error *error)
         return;
     }
     x->ops = NULL;
+    vd_log_warn("a list was broken off", VD_F_SLICE("kind", l->call->kind->storage_key),
+                VD_F_STR("error", error->text));
     vd_call_free(l->call);
     listing_free(l);
     vd_exchange_abort(x);
@@ -299,7 +453,7 @@ static void converted(struct vd_conversion *c)
  */
 static bool is_undecided(const struct listing *l, size_t piece_len)
 {
-    return l->takes_gzip && !l->begun && !l->snapshot.done && piece_len <= VD_GZIP_BODY_LEN_MIN;
+    return l->takes_gzip && !l->begun && !is_done(l) && piece_len <= VD_GZIP_BODY_LEN_MIN;
 }
 
 static void send_piece(struct listing *l)
@@ -315,8 +469,9 @@ static void send_piece(struct listing *l)
     size_t from = l->takes_gzip ? 0 : out->n;
     if (!l->begun && out->n == from)
         add_head(l, out, VD_SLICE(""), 0, false);
+    size_t head_end = out->n;
     size_t len = vd_turnstile_is_shared(&loop->turnstile) ? SHARED_LEN : PIECE_LEN;
-    int code = add_items(l, out, out->n + len, &error);
+    int code = take_items(l, out, out->n + len, &error);
     if (code) {
         vd_buf_reset(out);
         break_off(l, code, &error);
@@ -327,7 +482,13 @@ static void send_piece(struct listing *l)
             vd_buf_reset(out);
         return;
     }
-    bool done = l->snapshot.done;
+    if (l->heavy && out->n == head_end) { /* the head may still become an error */
+        if (out != &l->items)
+            vd_buf_reset(out);
+        let_make(l);
+        return;
+    }
+    bool done = is_done(l);
     if (done)
         vd_list_writer_tail(&l->writer, out);
     if (out->n == from || is_undecided(l, out->n)) { /* an empty frame would be the end */
@@ -357,17 +518,20 @@ static void send_whole(struct listing *l)
     struct vd_call *call = l->call;
     struct vd_buf answer = {0}, token = {0};
     struct vd_error error;
-    size_t remaining = 0;
+    size_t remaining = 0, unwritten = l->events_n - l->events_at;
     int code = !l->snapshot.done && l->count
                    ? vd_snapshot_remaining(&l->snapshot, &remaining, &error)
                    : VD_OK;
-    bool more = !l->snapshot.done && (!l->count || remaining);
+    remaining += unwritten;
+    bool more = unwritten || (!l->snapshot.done && (!l->count || remaining));
     if (code) {
         reply_error(l, code, &error);
         return;
     }
     if (more)
-        vd_continue_token_write(&token, l->snapshot.revision, vd_buf_slice(&l->snapshot.after));
+        vd_continue_token_write(&token, l->snapshot.revision,
+                                unwritten ? vd_entry_path(l->last->entry)
+                                          : vd_buf_slice(&l->snapshot.after));
     add_head(l, &answer, vd_buf_slice(&token), remaining, more && l->count);
     vd_buf_add_slice(&answer, vd_buf_slice(&l->items));
     vd_list_writer_tail(&l->writer, &answer);
@@ -388,6 +552,19 @@ static void reply_no_room(struct listing *l)
     vd_call_reply_too_many(call);
 }
 
+static void reply_too_long(struct listing *l)
+{
+    struct vd_call *call = l->call;
+    struct vd_error error;
+    int code = vd_error_set(&error, VD_ERR_LIMIT,
+                            "the list is longer than the %d bytes that can be made of it in this "
+                            "encoding: ask for it as JSON, or in pages, with limit=500",
+                            VD_GATHERED_LEN_MAX);
+    call->x->ops = NULL;
+    listing_free(l);
+    vd_call_reply_error(call, code, &error);
+}
+
 /* A page may have fewer objects than its limit, and then goes on behind them; a list without a
  * limit may not. */
 static void gather(struct listing *l)
@@ -398,18 +575,17 @@ static void gather(struct listing *l)
         reply_no_room(l);
         return;
     }
-    int code = add_items(l, &l->items, VD_GATHERED_LEN_MAX, &error);
+    int code = take_items(l, &l->items, VD_GATHERED_LEN_MAX, &error);
     vd_exchange_hold(l->call->x, (int64_t)(l->items.n - before));
     bool too_long = !code && !is_done(l) && l->items.n >= VD_GATHERED_LEN_MAX;
-    if (too_long && l->left == UINT64_MAX)
-        code = vd_error_set(&error, VD_ERR_LIMIT,
-                            "the list is longer than the %d bytes that can be made of it in this "
-                            "encoding: ask for it as JSON, or in pages, with limit=500",
-                            VD_GATHERED_LEN_MAX);
     if (code)
         reply_error(l, code, &error);
+    else if (too_long && l->left == UINT64_MAX)
+        reply_too_long(l);
     else if (await_converted(l))
         return;
+    else if (l->heavy && !too_long)
+        let_make(l);
     else if (is_done(l) || too_long)
         send_whole(l);
     else
@@ -420,7 +596,9 @@ static void gather(struct listing *l)
 
 static void go_on(struct listing *l)
 {
-    if (l->whole)
+    if (l->heavy && l->made.n == 0)
+        let_make(l);
+    else if (l->whole)
         gather(l);
     else
         send_piece(l);

@@ -8,6 +8,7 @@
 
 #include "kube/field_manager.h"
 #include "kube/object_meta.h"
+#include "kube/offload.h"
 #include "kube/patch.h"
 #include "kube/proposal.h"
 #include "kube/write.h"
@@ -194,27 +195,26 @@ void vd_call_scale_get(struct vd_call *call)
 }
 
 /* A Scale may leave the version out. */
-void vd_call_scale_update(struct vd_call *call)
+static void update_scale(struct vd_call *call)
 {
     struct vd_json *scale = NULL, *old = NULL;
-    call->write = vd_call_scale_update;
-    call->scales = true;
     if (vd_call_check_manager(call, false) && vd_call_decode(call, false, &scale) &&
         vd_call_read_current(call, &old))
         write_scale(call, old, scale, vd_meta_resource_version(scale), false);
 }
 
-void vd_call_scale_patch(struct vd_call *call)
+void vd_call_scale_update(struct vd_call *call)
 {
-    enum vd_body_format format = vd_body_format(call->x);
+    call->write = vd_call_scale_update;
+    call->scales = true;
+    vd_call_run(call, update_scale);
+}
+
+static void patch_scale(struct vd_call *call)
+{
+    enum vd_body_format format = vd_body_format(vd_call_content_type(call));
     struct vd_json *old = NULL;
     struct vd_error error;
-    call->write = vd_call_scale_patch;
-    call->scales = true;
-    if (format == VD_BODY_APPLY_PATCH) {
-        vd_call_apply(call);
-        return;
-    }
     if (format != VD_BODY_JSON_PATCH && format != VD_BODY_MERGE_PATCH) {
         struct vd_status status = vd_status_unsupported_media_type(&call->arena, SCALE_PATCHES);
         vd_call_reply_status(call, &status);
@@ -230,4 +230,15 @@ void vd_call_scale_patch(struct vd_call *call)
     }
     struct vd_slice version = call->version_named ? vd_meta_resource_version(scale) : VD_SLICE("");
     write_scale(call, old, scale, version, false);
+}
+
+void vd_call_scale_patch(struct vd_call *call)
+{
+    call->scales = true;
+    if (vd_body_format(vd_call_content_type(call)) == VD_BODY_APPLY_PATCH) {
+        vd_call_apply(call);
+        return;
+    }
+    call->write = vd_call_scale_patch;
+    vd_call_run(call, patch_scale);
 }

@@ -24,33 +24,50 @@ bool vd_shown_is_of_version(const struct vd_kind *kind, struct vd_slice body)
     return vd_slice_eq(vd_slice(version.p + 1, version.n - 2), kind->api_version);
 }
 
-/* False: it cannot be read. */
-static bool show_anew(const struct vd_kind *kind, struct vd_slice body, struct vd_buf *room)
+/* Whether its version and the names of its fields are those of the kind. */
+static bool is_named_as_stored(const struct vd_kind *kind, struct vd_slice body)
+{
+    return !kind->converts || (!kind->storage_field_count && vd_shown_is_of_version(kind, body));
+}
+
+bool vd_shown_is_as_stored(const struct vd_kind *kind, struct vd_slice body, uint64_t written)
+{
+    return !vd_object_is_behind(kind, written) && is_named_as_stored(kind, body);
+}
+
+/* What cannot be read is shown as it is. */
+static int show_anew(const struct vd_kind *kind, struct vd_slice body, struct vd_buf *room,
+                     struct vd_effort *effort, struct vd_slice *out, struct vd_error *error)
 {
     struct vd_arena arena = {0};
     struct vd_json *object = NULL;
-    bool ok = !vd_json_parse(&arena, body, NULL, &object, NULL) &&
-              vd_json_is(object, VD_JSON_OBJECT);
-    if (ok) {
-        vd_object_catch_up(kind, &arena, object);
-        vd_object_convert(kind, kind, &arena, object);
-        vd_buf_reset(room);
-        vd_json_write(room, object);
+    int code = VD_OK;
+    *out = body;
+    if (effort->in_turn && body.n > VD_TURN_OBJECT_LEN_MAX) {
+        effort->over = true;
+        return vd_error_set(error, VD_ERR_LIMIT, "it has %zu bytes, which takes too long here",
+                            body.n);
+    }
+    if (!vd_json_parse(&arena, body, NULL, &object, NULL) && vd_json_is(object, VD_JSON_OBJECT)) {
+        code = vd_object_catch_up(kind, &arena, object, effort, error);
+        if (!code) {
+            vd_object_convert(kind, kind, &arena, object);
+            vd_buf_reset(room);
+            vd_json_write(room, object);
+            *out = vd_buf_slice(room);
+        }
     }
     vd_arena_release(&arena);
-    return ok;
+    return code;
 }
 
-struct vd_slice vd_shown_body(const struct vd_kind *kind, struct vd_slice body, uint64_t written,
-                              struct vd_buf *room)
+/* Another version and the names of its fields, copied in pieces. */
+static struct vd_slice show_renamed(const struct vd_kind *kind, struct vd_slice body,
+                                    struct vd_buf *room)
 {
     struct vd_span_cursor at;
     struct vd_slice key, value;
     const char *separator = "";
-    if (VD_UNLIKELY(vd_object_is_behind(kind, written)) && show_anew(kind, body, room))
-        return vd_buf_slice(room);
-    if (!kind->converts || (!kind->storage_field_count && vd_shown_is_of_version(kind, body)))
-        return body;
     vd_buf_reset(room);
     vd_buf_reserve(room, body.n + kind->api_version.n);
     vd_buf_add_char(room, '{');
@@ -70,4 +87,19 @@ struct vd_slice vd_shown_body(const struct vd_kind *kind, struct vd_slice body, 
     }
     vd_buf_add_char(room, '}');
     return vd_buf_slice(room);
+}
+
+int vd_shown_body(const struct vd_kind *kind, struct vd_slice body, uint64_t written,
+                  struct vd_buf *room, struct vd_effort *effort, struct vd_slice *out,
+                  struct vd_error *error)
+{
+    *out = body;
+    if (VD_UNLIKELY(vd_object_is_behind(kind, written))) {
+        int code = show_anew(kind, body, room, effort, out, error);
+        if (code || out->p != body.p)
+            return code;
+    }
+    if (!is_named_as_stored(kind, body))
+        *out = show_renamed(kind, body, room);
+    return VD_OK;
 }

@@ -22,10 +22,18 @@
 /* Whether the bytes say that they are of the kind's version. */
 bool vd_shown_is_of_version(const struct vd_kind *kind, struct vd_slice body);
 
-/* The body, which was written at a revision (or VD_WRITTEN_NOW), in the kind's form: itself where
- * that is so already, else in *room, which is reset. */
-struct vd_slice vd_shown_body(const struct vd_kind *kind, struct vd_slice body, uint64_t written,
-                              struct vd_buf *room);
+/* Whether the body, which was written at a revision, is in the kind's form already. */
+bool vd_shown_is_as_stored(const struct vd_kind *kind, struct vd_slice body, uint64_t written);
+
+/*
+ * The body, which was written at a revision (or VD_WRITTEN_NOW), in the kind's form: itself where
+ * that is so already, else in *room, which is reset. VD_ERR_LIMIT, which names the object: the
+ * defaults of its kind would make it too large. With an effort that is in_turn, and then over,
+ * that takes only too long for an event loop: ask again elsewhere.
+ */
+int vd_shown_body(const struct vd_kind *kind, struct vd_slice body, uint64_t written,
+                  struct vd_buf *room, struct vd_effort *effort, struct vd_slice *out,
+                  struct vd_error *error) VD_MUST_USE;
 
 /* When the body of an event was written: what a deletion shows is older than itself. `leaves`: it
  * shows the version before it, as of an object that leaves a filter. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/limits.h"
 #include "base/refcount.h"
 #include "kube/table_cell.h"
 #include "json/escape.h"
@@ -154,6 +155,12 @@ void vd_table_unref(struct vd_table *table)
     free(table);
 }
 
+uint64_t vd_table_row_work(const struct vd_table *table, size_t body_len)
+{
+    uint64_t work = (uint64_t)body_len * (table->kind->column_count + 1);
+    return work < VD_TABLE_ROW_WORK_MAX ? work : VD_TABLE_ROW_WORK_MAX;
+}
+
 const struct vd_kind *vd_table_kind(const struct vd_table *table)
 {
     return table->kind;
@@ -189,13 +196,17 @@ static void write_cells(struct vd_table_writer *w, struct vd_buf *out, struct vd
 {
     const struct vd_table *table = w->table;
     struct vd_table_source source = {.body = body, .now_ms = w->now_ms, .scratch = scratch};
+    size_t from = out->n;
     vd_arena_reset(scratch);
     if (table->name_column)
         write_name(out, body);
     for (size_t i = 0; i < table->columns_n; i++) {
         if (i > 0 || table->name_column)
             vd_buf_add_char(out, ',');
-        vd_table_cell_write(out, &table->columns[i], &source);
+        if (out->n - from < VD_TABLE_ROW_LEN_MAX)
+            vd_table_cell_write(out, &table->columns[i], &source);
+        else
+            vd_buf_add_text(out, "null");
     }
 }
 

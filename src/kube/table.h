@@ -16,7 +16,8 @@
  *     vd_table_end(&w, out);
  *
  * Bodies are those of the store, in the version of the table's kind. Nothing here
- * can fail: what an object does not have is an empty cell.
+ * can fail: what an object does not have is an empty cell, and so is what would take a row beyond
+ * VD_TABLE_ROW_LEN_MAX or VD_TABLE_ROW_WORK_MAX.
  */
 #ifndef VD_KUBE_TABLE_H
 #define VD_KUBE_TABLE_H
@@ -46,6 +47,9 @@ struct vd_table *vd_table_ref(struct vd_table *table);
 void vd_table_unref(struct vd_table *table); /* NULL allowed */
 
 const struct vd_kind *vd_table_kind(const struct vd_table *table);
+
+/* About how many bytes are searched for the row of an object of so many bytes. */
+uint64_t vd_table_row_work(const struct vd_table *table, size_t body_len);
 
 /* The columnDefinitions, a JSON array. */
 struct vd_slice vd_table_columns(const struct vd_table *table);

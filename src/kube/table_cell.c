@@ -4,6 +4,9 @@
  * together, decode the object, once for a row. So a table of ConfigMaps never
  * looks into their data, and one of Events decodes what is small anyway.
  *
+ * The columns of a definition are its author's, and so are the objects: however many columns look
+ * into however large an object, the bytes that are searched and written for a row are bounded.
+ *
  * A body that is no JSON cannot come from the store; if one does, its cells are
  * empty.
  */
@@ -11,11 +14,15 @@
 
 #include <stdlib.h>
 
+#include "base/limits.h"
+#include "base/utf8.h"
 #include "kube/human_time.h"
 #include "json/escape.h"
 #include "json/parse.h"
 #include "json/span.h"
 #include "json/write.h"
+
+enum { LONG_LEN = 4096 }; /* of a value that is not kept until the row is complete */
 
 static void path_init(struct vd_table_path *out, struct vd_arena *a, struct vd_slice text)
 {
@@ -50,12 +57,21 @@ static const struct vd_json *document_of(struct vd_table_source *source)
     return source->document;
 }
 
+/* Pays for a search of the whole body; false: the row has had its share. */
+static bool may_search(struct vd_table_source *source)
+{
+    source->work += source->body.n;
+    return source->work <= VD_TABLE_ROW_WORK_MAX;
+}
+
 /* The first value that the path leads to; NULL if there is none or it is null. */
 static const struct vd_json *value_at(const struct vd_table_path *path,
                                       struct vd_table_source *source)
 {
     const struct vd_json *value = NULL;
     struct vd_slice bytes;
+    if (!may_search(source))
+        return NULL;
     if (path->whole)
         value = document_of(source);
     else if (path->path && vd_jsonpath_is_plain(path->path))
@@ -102,16 +118,30 @@ static void write_integer(struct vd_buf *out, const struct vd_json *value)
         write_null(out);
 }
 
+/* A text, quoted; the beginning of a long one. */
+static void write_quoted(struct vd_buf *out, struct vd_slice text)
+{
+    if (text.n <= VD_TABLE_CELL_LEN_MAX) {
+        vd_escape_write(out, text);
+        return;
+    }
+    struct vd_buf cut = {0};
+    vd_buf_add_slice(&cut, vd_utf8_cut(text, VD_TABLE_CELL_LEN_MAX - 3));
+    vd_buf_add_text(&cut, "...");
+    vd_escape_write(out, vd_buf_slice(&cut));
+    vd_buf_release(&cut);
+}
+
 /* Texts as they are, anything else as its JSON in a text. */
 static void write_text(struct vd_buf *out, const struct vd_json *value, bool trim)
 {
     struct vd_buf text = {0};
     if (vd_json_is(value, VD_JSON_STRING)) {
-        vd_escape_write(out, trim ? vd_slice_trim(vd_json_text(value)) : vd_json_text(value));
+        write_quoted(out, trim ? vd_slice_trim(vd_json_text(value)) : vd_json_text(value));
         return;
     }
     vd_json_write(&text, value);
-    vd_escape_write(out, vd_buf_slice(&text));
+    write_quoted(out, vd_buf_slice(&text));
     vd_buf_release(&text);
 }
 
@@ -125,10 +155,9 @@ static void write_missing(struct vd_buf *out, const struct vd_table_column *c)
         write_null(out);
 }
 
-static void write_path(struct vd_buf *out, const struct vd_table_column *c,
-                       struct vd_table_source *source)
+static void write_value(struct vd_buf *out, const struct vd_table_column *c,
+                        const struct vd_table_source *source, const struct vd_json *value)
 {
-    const struct vd_json *value = value_at(&c->paths[0], source);
     struct vd_slice type = c->column->type;
     if (!value)
         write_missing(out, c);
@@ -145,11 +174,45 @@ static void write_path(struct vd_buf *out, const struct vd_table_column *c,
         write_null(out);
 }
 
+/* A value that a path of fields has led to. Lists and objects are not decoded: a text shows their
+ * bytes, and no other type shows anything. A long value leaves nothing behind. */
+static void write_span(struct vd_buf *out, const struct vd_table_column *c,
+                       struct vd_table_source *source, struct vd_slice bytes)
+{
+    struct vd_arena own = {0}, *row = source->scratch;
+    if (bytes.p[0] == '{' || bytes.p[0] == '[') {
+        if (vd_slice_is(c->column->type, "string"))
+            write_quoted(out, bytes);
+        else
+            write_null(out);
+        return;
+    }
+    if (bytes.n > LONG_LEN)
+        source->scratch = &own;
+    const struct vd_json *value = decode(source, bytes);
+    write_value(out, c, source, vd_json_is(value, VD_JSON_NULL) ? NULL : value);
+    source->scratch = row;
+    vd_arena_release(&own);
+}
+
+static void write_path(struct vd_buf *out, const struct vd_table_column *c,
+                       struct vd_table_source *source)
+{
+    const struct vd_table_path *path = &c->paths[0];
+    struct vd_slice bytes;
+    if (path->whole || !path->path || !vd_jsonpath_is_plain(path->path))
+        write_value(out, c, source, value_at(path, source));
+    else if (may_search(source) && vd_jsonpath_span(path->path, source->body, &bytes))
+        write_span(out, c, source, bytes);
+    else
+        write_missing(out, c);
+}
+
 static void write_path_or_none(struct vd_buf *out, const struct vd_table_column *c,
                                struct vd_table_source *source)
 {
     struct vd_slice text = vd_json_text(value_at(&c->paths[0], source));
-    vd_escape_write(out, first_text(text, VD_SLICE("<none>")));
+    write_quoted(out, first_text(text, VD_SLICE("<none>")));
 }
 
 static size_t count_at(const struct vd_table_path *path, struct vd_table_source *source)
@@ -159,7 +222,7 @@ static size_t count_at(const struct vd_table_path *path, struct vd_table_source 
     size_t n = 0;
     if (!path->path || !vd_jsonpath_is_plain(path->path))
         return vd_json_count(value_at(path, source));
-    if (!vd_jsonpath_span(path->path, source->body, &bytes))
+    if (!may_search(source) || !vd_jsonpath_span(path->path, source->body, &bytes))
         return 0;
     vd_span_open(&cursor, bytes);
     while (vd_span_next(&cursor, &key, &value))
@@ -387,7 +450,7 @@ static void write_composed(struct vd_buf *out, const struct vd_table_column *c,
 {
     struct vd_buf text = {0};
     add_composed(&text, c->column->cell, value_at(&c->paths[0], source), source->scratch);
-    vd_escape_write(out, vd_buf_slice(&text));
+    write_quoted(out, vd_buf_slice(&text));
     vd_buf_release(&text);
 }
 

@@ -41,9 +41,11 @@ struct vd_table_source {
     int64_t now_ms;                 /* for ages */
     struct vd_arena *scratch;       /* holds what has to be decoded */
     const struct vd_json *document; /* the body, once a cell needed all of it; start with NULL */
+    uint64_t work;                  /* bytes that were searched for the cells; start with 0 */
 };
 
-/* Adds the cell as a JSON value. */
+/* Adds the cell as a JSON value: null when the row has taken VD_TABLE_ROW_WORK_MAX already. A text
+ * has at most VD_TABLE_CELL_LEN_MAX bytes. */
 void vd_table_cell_write(struct vd_buf *out, const struct vd_table_column *column,
                          struct vd_table_source *source);
 

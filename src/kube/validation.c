@@ -1,8 +1,9 @@
 /*
- * See validation.h. A definition always goes to a worker: its patterns and rules are compiled to be
- * looked at. Another object is checked on the loop, with little effort; what is given up there -
- * a pattern on a long text, a pattern or a rule that nobody has compiled yet - a worker does from
- * the beginning. Users share the workers: see workshop.h.
+ * See validation.h. What a worker makes anyway (offload.h) is checked there. A definition always
+ * goes to a worker: its patterns and rules are compiled to be looked at. Another object is checked
+ * on the loop, with little effort; what is given up there - a pattern on a long text, a pattern or
+ * a rule that nobody has compiled yet - a worker does from the beginning. Users share the workers:
+ * see workshop.h.
  *
  * While a worker has it, the call is nobody else's: its exchange may end, and all that the worker
  * reads is in the call's arena.
@@ -14,6 +15,7 @@
 #include "kube/deletion.h"
 #include "kube/object_check.h"
 #include "kube/object_meta.h"
+#include "kube/offload.h"
 #include "net/account.h"
 
 struct validation {
@@ -131,13 +133,13 @@ static void let_check(struct vd_call *call, const struct vd_json *object, const 
 void vd_call_validate(struct vd_call *call, struct vd_json *object, const struct vd_json *old,
                       void (*then)(struct vd_call *call, struct vd_json *object))
 {
-    struct vd_violations violations = {.effort = {.in_turn = true}};
-    if (vd_slice_eq(call->kind->storage_key, VD_DEFINITIONS)) {
+    struct vd_violations violations = {.effort = {.in_turn = !call->away}};
+    if (!call->away && vd_slice_eq(call->kind->storage_key, VD_DEFINITIONS)) {
         let_check(call, object, old, then);
         return;
     }
     bool ok = vd_object_validate(call->kind, object, old, &violations);
-    if (violations.effort.over) {
+    if (violations.effort.over && !call->away) {
         vd_violations_release(&violations);
         let_check(call, object, old, then);
     } else if (conclude(call, call->kind, object, &violations, ok)) {

@@ -5,9 +5,9 @@
  * Events of a commit come to all watches of a group at once. The first one asked
  * makes the wire bytes - HTTP chunk and all - and the others send a reference to
  * them. A watch whose backlog is full does not take them; when its socket has
- * taken the backlog it reads on from the log, where it stood.
- *
- *   {"type":"ADDED","object":{...}}\n
+ * taken the backlog it reads on from the log, where it stood. Events that a webhook has to convert,
+ * or a worker to show, are waited for (pending_frame.h); the watch takes no more until it has sent
+ * them.
  *
  * It ends by its timeout, with the server, with its kind, when its right or its
  * credential ends, or when its cursor has expired; the last three are told by an ERROR
@@ -23,29 +23,18 @@
 #include "kube/audit.h"
 #include "kube/blueprint.h"
 #include "kube/call.h"
-#include "kube/event_frame.h"
 #include "kube/pending_frame.h"
 #include "kube/record.h"
-#include "kube/shown.h"
+#include "kube/watch_frame.h"
 #include "kube/zip.h"
 #include "net/account.h"
 
 enum {
-    BACKLOG_MAX = 262144,    /* bytes that a watch may have waiting */
-    FRAME_KEPT = 1048576,    /* bytes of memory that are kept for making the next frame */
-    TURN_DELIVERIES = 4096,  /* what a turn gives to watchers that are behind ... */
-    SHARED_DELIVERIES = 256, /* ... when several users take turns, */
-    SHARED_WATCHES = 64,     /* and to how many watches, then, an event goes in one turn, ... */
-    ALONE_WATCHES = 512,     /* ... or when there is one user: others may yet come */
-    LAG_MS = 25,             /* so late may watchers be while the loop makes new writes, ... */
-    SHARED_LAG_MS = 1000,    /* ... also others' */
-    RECHECK_MS = 1000,       /* between two looks at a watch's rights */
-    RECHECK_STEP = 512,      /* watches that are looked at in one turn */
-    LONE_SYNCS = 16,         /* over as many, about, the mean time of a sync is taken: ... */
-    LONE_SYNC_US_MAX = 1000, /* ... above this, the loop had better not wait, ... */
-    LONE_PAUSE = 1000,       /* ... and as many writes are handed over before it tries again */
-    STARVED_MS = 50, /* between two looks whether there is room for those without a backlog */
-    HOLD_MS = 1,     /* how long events may wait for those of writes in flight */
+    BACKLOG_MAX = 262144, /* bytes that a watch may have waiting */
+    FRAME_KEPT = 1048576, /* bytes of memory that are kept for making the next frame */
+    RECHECK_MS = 1000,    /* between two looks at a watch's rights */
+    RECHECK_STEP = 512,   /* watches that are looked at in one turn */
+    STARVED_MS = 50,      /* between two looks whether there is room for those without a backlog */
     LAST_BOOKMARK_MS = 2000, /* before its end by timeout, a watch gets one more bookmark */
     LIFE_S_MAX = 31536000,   /* what a client may wish for, so that milliseconds cannot overflow */
 };
@@ -70,8 +59,10 @@ struct vd_watch {
     struct vd_kube_output output;
     bool bookmarks;
     bool tell_initial_end;
-    bool ending;                      /* the next ring of `end` ends it */
-    struct vd_frame_waiter converted; /* waits for a webhook, and takes nothing meanwhile */
+    bool ending; /* the next ring of `end` ends it */
+    bool broken; /* it was told of an object that cannot be shown, and ends */
+    struct vd_frame_waiter
+        pending; /* waits for a webhook or a worker, and takes nothing meanwhile */
     /* Where it stands in the list of those for whom nothing waits, and yet nothing may be queued;
      * NULL: it is not there. */
     struct vd_watch **starved_at, *next_starved;
@@ -111,61 +102,27 @@ static bool renew_kind(struct vd_watch *w)
 
 /* ---- bytes ---- */
 
-/* An object in the form that was asked for. */
-static void add_object(struct vd_event_frame *frame, struct vd_watch *w, struct vd_body *body,
-                       uint64_t written)
+static struct vd_watch_form form_of(struct vd_watch *w)
 {
-    struct vd_arena scratch = {0};
-    struct vd_buf room = {0};
-    struct vd_slice shown = vd_shown_body(w->kind, vd_body_slice(body), written, &room);
-    if (w->output.form == VD_OUTPUT_TABLE) {
-        w->tables->writer.now_ms = vd_clock_wall_ms(w->l->kube->clock);
-        vd_table_write_one(&w->tables->writer, frame->out, &scratch, shown);
-    } else if (w->output.form == VD_OUTPUT_PARTIAL) {
-        vd_partial_write(frame->out, w->output.version, shown);
-    } else {
-        vd_event_frame_add_object(frame, body, shown);
-    }
-    vd_arena_release(&scratch);
-    vd_buf_release(&room);
+    return (struct vd_watch_form){w->l, w->kind, &w->output, w->tables ? &w->tables->writer : NULL};
 }
 
-/* `shown`: its body is as it is to be shown already. */
-static void add_event(struct vd_event_frame *frame, struct vd_watch *w, const struct vd_delivery *d,
-                      bool shown)
-{
-    struct vd_buf *out = frame->out;
-    vd_buf_add_text(out, "{\"type\":\"");
-    vd_buf_add_text(out, vd_delivery_name(d->type));
-    vd_buf_add_text(out, "\",\"object\":");
-    if (d->body)
-        add_object(frame, w, d->body,
-                   shown ? VD_WRITTEN_NOW : vd_shown_written(d->event, d->type == VD_DELETED));
-    else /* its bytes were lost to damage: all that is known of it */
-        vd_buf_addf(out,
-                    "{\"kind\":\"%.*s\",\"apiVersion\":\"%.*s\",\"metadata\":{\"name\":\"%.*s\","
-                    "\"namespace\":\"%.*s\",\"resourceVersion\":\"%llu\"}}",
-                    VD_FMT(w->kind->kind), VD_FMT(w->kind->api_version),
-                    VD_FMT(vd_entry_name(d->event->entry)), VD_FMT(vd_entry_space(d->event->entry)),
-                    (unsigned long long)d->event->revision);
-    vd_buf_add(out, "}\n", 2);
-}
-
-static void make_frame(struct vd_event_frame *frame, struct vd_watch *w,
+/* Makes the frame here. False: its last event is an error. */
+static bool make_frame(struct vd_event_frame *frame, struct vd_watch *w,
                        const struct vd_deliveries *d, bool shown)
 {
-    vd_event_frame_begin(frame, &w->l->frame);
-    for (size_t i = 0; i < d->list.n; i++)
-        add_event(frame, w, &d->list.p[i], shown);
-    vd_event_frame_end(frame);
+    struct vd_watch_form form = form_of(w);
+    bool good = vd_watch_frame_make(frame, &w->l->frame, &form, d, shown);
     if (w->l->frame.cap > FRAME_KEPT)
         vd_buf_release(&w->l->frame);
+    return good;
 }
 
 /* What a group shares: the frame of a commit. */
 struct shared_frame {
     struct vd_shared shared;
     struct vd_event_frame frame;
+    bool broken; /* its last event is an error */
 };
 
 static void shared_frame_free(struct vd_shared *shared)
@@ -175,25 +132,29 @@ static void shared_frame_free(struct vd_shared *shared)
     free(f);
 }
 
-static void send_shared(struct vd_watch *w, const struct vd_deliveries *d,
+/* Each of them: false if the last event is an error. */
+static bool send_shared(struct vd_watch *w, const struct vd_deliveries *d,
                         struct vd_shared **shared)
 {
     if (!*shared) {
         struct shared_frame *f = VD_NEW(struct shared_frame);
         vd_refcount_init(&f->shared.refs);
         f->shared.free = shared_frame_free;
-        make_frame(&f->frame, w, d, false);
+        f->broken = !make_frame(&f->frame, w, d, false);
         *shared = &f->shared;
     }
-    vd_event_frame_send(&((struct shared_frame *)*shared)->frame, w->x);
+    const struct shared_frame *f = (struct shared_frame *)*shared;
+    vd_event_frame_send(&f->frame, w->x);
+    return !f->broken;
 }
 
-static void send_own(struct vd_watch *w, const struct vd_deliveries *d)
+static bool send_own(struct vd_watch *w, const struct vd_deliveries *d)
 {
     struct vd_event_frame frame;
-    make_frame(&frame, w, d, false);
+    bool good = make_frame(&frame, w, d, false);
     vd_event_frame_send(&frame, w->x);
     vd_event_frame_release(&frame);
+    return good;
 }
 
 static void send_bookmark(struct vd_watch *w, uint64_t revision, bool initial_end)
@@ -229,12 +190,9 @@ static void send_bookmark(struct vd_watch *w, uint64_t revision, bool initial_en
 
 static void send_error(struct vd_watch *w, const struct vd_status *status)
 {
-    struct vd_buf text = {0};
-    vd_status_write(&text, status);
     vd_frame_begin(&w->l->frame);
-    vd_buf_addf(&w->l->frame, "{\"type\":\"ERROR\",\"object\":%s}\n", vd_buf_text(&text));
+    vd_watch_frame_add_error(&w->l->frame, status);
     vd_exchange_send(w->x, vd_frame_end(&w->l->frame));
-    vd_buf_release(&text);
 }
 
 /* ---- the end ---- */
@@ -274,7 +232,7 @@ static void starved_remove(struct vd_watch *w)
 static void watch_free(struct vd_watch *w, enum vd_watch_end why)
 {
     vd_meter_watch_ended(w->meter, why);
-    vd_pending_frame_leave(&w->converted);
+    vd_pending_frame_leave(&w->pending);
     if (w->l->recheck_at == w)
         w->l->recheck_at = w->next;
     starved_remove(w);
@@ -306,15 +264,19 @@ static void gone(struct vd_exchange *x)
     watch_free(w, VD_WATCH_END_GONE);
 }
 
-/* The revision that a bookmark may name now; 0: none. What waits for a webhook was not sent. */
+/* The revision that a bookmark may name now; 0: none. What is waited for was not sent. */
 static uint64_t bookmark_of(const struct vd_watch *w)
 {
-    return w->converted.frame ? 0 : vd_watcher_bookmark(&w->watcher);
+    return w->broken || w->pending.frame ? 0 : vd_watcher_bookmark(&w->watcher);
 }
 
 static void on_end(struct vd_timer *timer)
 {
     struct vd_watch *w = VD_HEAP_OWNER(timer, struct vd_watch, end);
+    if (w->broken) {
+        finish(w, VD_WATCH_END_ERROR);
+        return;
+    }
     uint64_t revision = w->bookmarks ? bookmark_of(w) : 0;
     if (revision)
         send_bookmark(w, revision, false);
@@ -432,6 +394,8 @@ static void on_starving(struct vd_timer *timer)
 static bool ready(struct vd_watcher *watcher)
 {
     struct vd_watch *w = (struct vd_watch *)watcher;
+    if (w->broken)
+        return false;
     if (!is_full(w))
         return true;
     wait_for_room(w);
@@ -446,10 +410,10 @@ static void tell_initial_end(struct vd_watch *w, const struct vd_deliveries *d)
     send_bookmark(w, d->upto, true);
 }
 
-/* The webhook has answered: what was waiting for it is sent, and the watch goes on. */
-static void on_converted(struct vd_frame_waiter *waiter, struct vd_pending_frame *f)
+/* What was waited for is sent, and the watch goes on. */
+static void on_pending(struct vd_frame_waiter *waiter, struct vd_pending_frame *f)
 {
-    struct vd_watch *w = VD_HEAP_OWNER(waiter, struct vd_watch, converted);
+    struct vd_watch *w = VD_HEAP_OWNER(waiter, struct vd_watch, pending);
     if (f->code) {
         struct vd_arena arena = {0};
         struct vd_status status = vd_status_conversion_failed(&arena, &f->error);
@@ -459,9 +423,13 @@ static void on_converted(struct vd_frame_waiter *waiter, struct vd_pending_frame
         return;
     }
     if (!f->frame.parts.n)
-        make_frame(&f->frame, w, &f->deliveries, true);
+        f->broken = !make_frame(&f->frame, w, &f->deliveries, true);
     vd_meter_delivered(w->meter, f->deliveries.list.n, f->deliveries.live);
     vd_event_frame_send(&f->frame, w->x);
+    if (f->broken) {
+        finish(w, VD_WATCH_END_ERROR);
+        return;
+    }
     tell_initial_end(w, &f->deliveries);
     if (is_full(w)) {
         wait_for_room(w);
@@ -471,27 +439,38 @@ static void on_converted(struct vd_frame_waiter *waiter, struct vd_pending_frame
     vd_loop_again(w->l->loop);
 }
 
-/* Whether a webhook has to see the deliveries before this watch can send them. `shared` is what
- * others of its group have made of them, if it can take that. */
-static bool waits_for_webhook(const struct vd_watch *w, const struct vd_deliveries *d,
-                              struct vd_shared *shared)
+/* The frame that a worker has made of the deliveries for the group; NULL: there is none. */
+static const struct vd_pending_frame *made_by_worker(struct vd_shared *shared)
 {
-    bool made = shared && !vd_pending_frame_of(shared);
-    return !made && vd_pending_frame_is_needed(w->kind, d);
+    const struct vd_pending_frame *f = vd_pending_frame_of(shared);
+    return f && f->making && f->done ? f : NULL;
 }
 
-/* Has the deliveries converted, or waits for whoever has asked for that already. */
-static enum vd_take await_converted(struct vd_watch *w, const struct vd_deliveries *d,
-                                    struct vd_shared **shared)
+/* Whether a webhook has to see the deliveries before this watch can send them, or a worker has to
+ * make them. `shared` is what others of its group have made of them, if it can take that. */
+static bool must_wait(struct vd_watch *w, const struct vd_deliveries *d, struct vd_shared *shared)
 {
+    struct vd_watch_form form = form_of(w);
+    if (shared && (!vd_pending_frame_of(shared) || made_by_worker(shared)))
+        return false;
+    return VD_UNLIKELY(w->kind->webhook) ? vd_pending_frame_is_needed(w->kind, d)
+                                         : vd_watch_frame_is_long(&form, d);
+}
+
+/* Has the deliveries converted or made, or waits for whoever has asked for that already. */
+static enum vd_take await_frame(struct vd_watch *w, const struct vd_deliveries *d,
+                                struct vd_shared **shared)
+{
+    struct vd_watch_form form = form_of(w);
     struct vd_pending_frame *f = shared ? vd_pending_frame_of(*shared) : NULL;
     bool own = !shared || w->output.form == VD_OUTPUT_TABLE;
-    if (!own && f && !f->done) {
-        vd_pending_frame_wait(f, &w->converted);
+    if (!own && f && !f->done && !f->making == w->kind->webhook) {
+        vd_pending_frame_wait(f, &w->pending);
         return VD_TAKE_LAST;
     }
-    f = vd_pending_frame_new(w->l, w->kind, d);
-    vd_pending_frame_wait(f, &w->converted);
+    f = w->kind->webhook ? vd_pending_frame_new(w->l, w->kind, d)
+                         : vd_pending_frame_order(&form, d, w->x->account);
+    vd_pending_frame_wait(f, &w->pending);
     if (!own && !*shared)
         *shared = &f->shared;
     else
@@ -499,10 +478,33 @@ static enum vd_take await_converted(struct vd_watch *w, const struct vd_deliveri
     return VD_TAKE_LAST;
 }
 
+/* `shared` is NULL if it can take nothing that others have made. */
+static void send_events(struct vd_watch *w, const struct vd_deliveries *d,
+                        struct vd_shared **shared)
+{
+    const struct vd_pending_frame *f = shared ? made_by_worker(*shared) : NULL;
+    bool good;
+    vd_meter_delivered(w->meter, d->list.n, d->live);
+    if (f) {
+        vd_event_frame_send(&f->frame, w->x);
+        good = !f->broken;
+    } else if (!shared || vd_pending_frame_of(*shared)) { /* of a time when others had to see it */
+        good = send_own(w, d);
+    } else {
+        good = send_shared(w, d, shared);
+    }
+    if (good)
+        return;
+    w->broken = true;
+    vd_timer_set(w->l->loop, &w->end, 0); /* it cannot leave from in here */
+}
+
 static enum vd_take deliver(struct vd_watcher *watcher, const struct vd_deliveries *d,
                             struct vd_shared **shared)
 {
     struct vd_watch *w = (struct vd_watch *)watcher;
+    if (w->broken)
+        return VD_TAKE_NOT;
     if (shared && is_full(w)) {
         wait_for_room(w);
         return VD_TAKE_NOT;
@@ -511,14 +513,11 @@ static enum vd_take deliver(struct vd_watcher *watcher, const struct vd_deliveri
     bool own = !shared || w->output.form == VD_OUTPUT_TABLE;
     if (d->list.n) {
         renew_kind(w); /* if it is gone, these are the last ones */
-        if (VD_UNLIKELY(w->kind->webhook) && waits_for_webhook(w, d, own ? NULL : *shared))
-            return await_converted(w, d, shared);
-        own = own || vd_pending_frame_of(*shared); /* of a time when it needed the webhook */
-        vd_meter_delivered(w->meter, d->list.n, d->live);
-        if (own)
-            send_own(w, d);
-        else
-            send_shared(w, d, shared);
+        if (VD_UNLIKELY(must_wait(w, d, own ? NULL : *shared)))
+            return await_frame(w, d, shared);
+        send_events(w, d, own ? NULL : shared);
+        if (w->broken)
+            return VD_TAKE_LAST;
     }
     tell_initial_end(w, d);
     if (!is_full(w))
@@ -530,8 +529,8 @@ static enum vd_take deliver(struct vd_watcher *watcher, const struct vd_deliveri
 static void drained(struct vd_exchange *x)
 {
     struct vd_watch *w = x->arg;
-    if (w->converted.frame)
-        return; /* it goes on when that has been sent */
+    if (w->broken || w->pending.frame)
+        return; /* it ends, or goes on when that has been sent */
     vd_watcher_resume(&w->watcher);
     vd_loop_again(w->l->loop);
 }
@@ -616,7 +615,7 @@ static struct vd_watch *watch_new(struct vd_call *call, const struct vd_list_opt
     w->bookmarks = o->bookmarks;
     w->meter = vd_record_of(call->x)->meter;
     vd_meter_watch_begun(w->meter);
-    w->converted.ready = on_converted;
+    w->pending.ready = on_pending;
     w->bookmark.fire = on_bookmark;
     w->end.fire = on_end;
     w->next = w->l->watches;
@@ -693,155 +692,12 @@ void vd_call_watch(struct vd_call *call)
     vd_list_options_release(&o);
 }
 
-/* ---- the loop's part ---- */
+/* ---- all of a loop ---- */
 
-void vd_kube_loop_propose(struct vd_kube_loop *l, const struct vd_exchange *x,
-                          struct vd_proposal *proposal)
+void vd_kube_loop_init_watches(struct vd_kube_loop *l)
 {
-    if (!l->proposals)
-        vd_loop_again(l->loop); /* an answer that has left may have let the request through */
-    proposal->next = NULL;
-    *l->proposals_end = proposal;
-    l->proposals_end = &proposal->next;
-    l->in_flight++;
-    l->alone = vd_exchange_is_alone(x);
-}
-
-/*
- * Whether this is the only write, of the loop's only client, and there is nothing to tell. Then the
- * loop has nothing else to do, and may wait for the disk itself: handing the write to another
- * thread and back takes a third of the time of a sync. Only who connects meanwhile waits, too.
- */
-static bool is_lone(struct vd_kube_loop *l, const struct vd_proposal *first)
-{
-    if (first->next || l->in_flight != 1 || !l->alone || vd_registry_serving_ns(l->registry))
-        return false;
-    if (!l->handovers)
-        return true;
-    l->handovers--;
-    return false;
-}
-
-/* Answers what it has committed. Where syncs are slow it is some time before it tries again: there
- * a handover is nothing. */
-static void propose_here(struct vd_kube_loop *l, struct vd_proposal *proposal)
-{
-    uint64_t start_ns = vd_clock_mono_ns(l->kube->clock);
-    if (!vd_store_propose_here(l->kube->store, proposal))
-        return;
-    uint64_t took_ns = vd_clock_mono_ns(l->kube->clock) - start_ns;
-    l->lone_sync_ns += took_ns / LONE_SYNCS - l->lone_sync_ns / LONE_SYNCS;
-    if (l->lone_sync_ns > LONE_SYNC_US_MAX * UINT64_C(1000)) {
-        l->lone_sync_ns = 0;
-        l->handovers = LONE_PAUSE;
-    }
-    vd_loop_run_posted(l->loop);
-}
-
-/* What the requests of this turn want to write goes to the writer at once, so that it
- * shares a sync. */
-static void propose(struct vd_kube_loop *l)
-{
-    struct vd_proposal *first = l->proposals;
-    if (!first)
-        return;
-    l->proposals = NULL;
-    l->proposals_end = &l->proposals;
-    if (is_lone(l, first))
-        propose_here(l, first);
-    else
-        vd_store_propose_all(l->kube->store, first);
-}
-
-/* Whether new events had better wait for those that this loop's own writes are about to
- * make: sending to a thousand watchers twice costs twice. It also lets a write's answer
- * go out ahead of a thousand copies of its event. */
-static bool should_hold(struct vd_kube_loop *l)
-{
-    uint64_t since_ns = l->in_flight ? vd_registry_waiting_ns(l->registry) : 0;
-    if (!since_ns || vd_clock_mono_ns(l->kube->clock) - since_ns >= HOLD_MS * UINT64_C(1000000))
-        return false;
-    if (!vd_timer_is_set(&l->hold))
-        vd_timer_set(l->loop, &l->hold, HOLD_MS);
-    return true;
-}
-
-static void on_hold(struct vd_timer *timer)
-{
-    (void)timer; /* a turn is all that it is for */
-}
-
-/* Whether the loop should first finish telling of the last writes. It has one thread for both:
- * writers who never wait for it would leave the watchers behind, further with each write, until
- * the window has passed them. Nobody waits for a client here. */
-static bool lags(const struct vd_kube_loop *l, bool shared)
-{
-    uint64_t since_ns = vd_registry_serving_ns(l->registry);
-    uint64_t lag_ms = shared ? SHARED_LAG_MS : LAG_MS;
-    return since_ns && vd_clock_mono_ns(l->kube->clock) - since_ns >= lag_ms * 1000000u;
-}
-
-static bool turn(struct vd_turn_hook *hook)
-{
-    struct vd_kube_loop *l = (struct vd_kube_loop *)((char *)hook -
-                                                     offsetof(struct vd_kube_loop, hook));
-    bool shared = vd_turnstile_is_shared(&l->turnstile);
-    vd_kube_loop_let_go_on(l);
-    if (!lags(l, shared))
-        propose(l);
-    vd_registry_hold(l->registry, should_hold(l));
-    vd_registry_slice(l->registry, shared ? SHARED_WATCHES : ALONE_WATCHES);
-    bool again = vd_registry_turn(l->registry, shared ? SHARED_DELIVERIES : TURN_DELIVERIES);
-    return again || l->proposals;
-}
-
-static bool after_turn(struct vd_turn_hook *hook)
-{
-    struct vd_kube_loop *l = VD_HEAP_OWNER(hook, struct vd_kube_loop, after);
-    struct vd_registry_stats stats;
-    vd_registry_stats(l->registry, &stats);
-    vd_meters_turn(l->meters, &stats, stats.commit_ns ? vd_clock_mono_ns(l->kube->clock) : 0);
-    return false;
-}
-
-static void wake(void *arg)
-{
-    vd_loop_wake(arg);
-}
-
-void vd_kube_loop_init(struct vd_kube_loop *l, struct vd_kube *kube, struct vd_loop *loop)
-{
-    *l = (struct vd_kube_loop){.kube = kube, .loop = loop, .hook = {.run = turn}};
-    l->after.run = after_turn;
-    l->proposals_end = &l->proposals;
-    l->hold.fire = on_hold;
     l->recheck.fire = on_recheck;
     l->starving.fire = on_starving;
-    l->meters = vd_meters_new(loop->index);
-    l->registry = vd_registry_new(kube->store, wake, loop);
-    vd_turnstile_init(&l->turnstile, loop);
-    vd_loop_hook(loop, &l->hook);
-}
-
-void vd_kube_loop_follow(struct vd_kube_loop *l)
-{
-    vd_loop_hook(l->loop, &l->after);
-    vd_turnstile_stand_last(&l->turnstile);
-}
-
-void vd_kube_loop_release(struct vd_kube_loop *l)
-{
-    vd_timer_stop(l->loop, &l->hold);
-    vd_timer_stop(l->loop, &l->starving);
-    vd_registry_free(l->registry);
-    vd_meters_free(l->meters);
-    vd_heap_release(&l->futures);
-    vd_kube_loop_gzip_release(l);
-    vd_buf_release(&l->frame);
-    vd_buf_release(&l->piece);
-    vd_buf_release(&l->written);
-    vd_buf_release(&l->answer);
-    vd_kube_loop_free_calls(l);
 }
 
 void vd_kube_loop_drain(struct vd_kube_loop *l, uint64_t spread_ms)

@@ -16,10 +16,12 @@
 #include "kube/metadata_notice.h"
 #include "kube/object_check.h"
 #include "kube/object_meta.h"
+#include "kube/offload.h"
 #include "kube/proposal.h"
 #include "kube/uid.h"
 #include "kube/validation.h"
 #include "json/compare.h"
+#include "json/key_index.h"
 
 /* ---- create ---- */
 
@@ -76,12 +78,17 @@ static void create_valid(struct vd_call *call, struct vd_json *object)
     vd_call_store(call, object);
 }
 
-void vd_call_create(struct vd_call *call)
+static void create(struct vd_call *call)
 {
     struct vd_json *object = NULL;
-    call->write = vd_call_create;
     if (vd_call_check_manager(call, false) && vd_call_decode(call, false, &object))
         vd_call_create_object(call, object);
+}
+
+void vd_call_create(struct vd_call *call)
+{
+    call->write = vd_call_create;
+    vd_call_run(call, create);
 }
 
 /* What a request's nulls are: an applied configuration of a custom kind is not read by its schema,
@@ -119,9 +126,11 @@ void vd_call_create_object(struct vd_call *call, struct vd_json *object)
         return;
     }
     drop_status(call, object, &pruned);
-    vd_object_prepare(call->kind, &call->arena, object, true, &pruned);
-    vd_meta_drop_empty(object);
-    bool ok = vd_call_check_fields(call, call->kind, &pruned, object);
+    bool ok = vd_call_prepare(call, object, true, &pruned);
+    if (ok) {
+        vd_meta_drop_empty(object);
+        ok = vd_call_check_fields(call, call->kind, &pruned, object);
+    }
     vd_pruned_release(&pruned);
     if (!ok)
         return;
@@ -163,22 +172,43 @@ static struct vd_json *through_finalize(struct vd_call *call, const struct vd_js
     return into;
 }
 
+static bool counts(const struct vd_kind *kind, const struct vd_json *member)
+{
+    struct vd_slice key = vd_json_key(member);
+    return !vd_slice_is(key, "metadata") && !(kind->has_status && vd_slice_is(key, "status"));
+}
+
+/* Whether two versions of an object differ in nothing but metadata and status. Objects have few
+ * members at the top, and are large below: nothing is copied. */
+static bool is_same_content(const struct vd_kind *kind, const struct vd_json *old,
+                            const struct vd_json *object)
+{
+    size_t was = 0, is = 0;
+    struct vd_key_index index;
+    bool same = true;
+    VD_JSON_EACH (member, old)
+        was += counts(kind, member);
+    vd_key_index_init(&index, old);
+    for (struct vd_json *member = vd_json_first(object); same && member;
+         member = vd_json_next(member)) {
+        if (!counts(kind, member))
+            continue;
+        const struct vd_json *before = vd_key_index_get(&index, vd_json_key(member));
+        same = before && vd_json_eq(before, member);
+        is++;
+    }
+    vd_key_index_release(&index);
+    return same && was == is;
+}
+
 /* Anything but metadata and status counts as a new generation. */
 static void count_generation(struct vd_call *call, const struct vd_json *old,
                              struct vd_json *object)
 {
     if (!call->kind->counts_generation || vd_call_is_at_status(call))
         return;
-    struct vd_arena *a = &call->arena;
-    struct vd_json *was = vd_json_clone(a, old), *is = vd_json_clone(a, object);
-    vd_json_remove(was, VD_SLICE("metadata"));
-    vd_json_remove(is, VD_SLICE("metadata"));
-    if (call->kind->has_status) {
-        vd_json_remove(was, VD_SLICE("status"));
-        vd_json_remove(is, VD_SLICE("status"));
-    }
-    if (!vd_json_eq(was, is))
-        vd_meta_set_generation(a, object, vd_meta_generation(old) + 1);
+    if (!is_same_content(call->kind, old, object))
+        vd_meta_set_generation(&call->arena, object, vd_meta_generation(old) + 1);
 }
 
 /* The version and uid that the client says it means. False: answered. */
@@ -272,9 +302,11 @@ void vd_call_write_new(struct vd_call *call, const struct vd_json *old, struct v
     const struct vd_json *sent = call->validation == VD_FIELDS_STRICT
                                      ? vd_json_clone(&call->arena, object)
                                      : object;
-    vd_object_prepare(call->kind, &call->arena, object, false, &pruned);
-    vd_meta_drop_empty(object);
-    bool ok = vd_call_check_fields(call, call->kind, &pruned, sent);
+    bool ok = vd_call_prepare(call, object, false, &pruned);
+    if (ok) {
+        vd_meta_drop_empty(object);
+        ok = vd_call_check_fields(call, call->kind, &pruned, sent);
+    }
     vd_pruned_release(&pruned);
     if (!ok || !check_preconditions(call, object, is_put) ||
         !vd_call_check_boundary(call, object, old))
@@ -293,13 +325,18 @@ void vd_call_write_new(struct vd_call *call, const struct vd_json *old, struct v
     vd_call_validate(call, object, old, write_valid);
 }
 
-void vd_call_update(struct vd_call *call)
+static void update(struct vd_call *call)
 {
     struct vd_json *object = NULL, *old = NULL;
-    call->write = vd_call_update;
     if (vd_call_check_manager(call, false) && vd_call_decode(call, false, &object) &&
         vd_call_read_current(call, &old))
         vd_call_write_new(call, old, object, true);
+}
+
+void vd_call_update(struct vd_call *call)
+{
+    call->write = vd_call_update;
+    vd_call_run(call, update);
 }
 
 struct vd_json *vd_call_known(struct vd_call *call, const struct vd_json *old)

@@ -82,7 +82,7 @@ static void catch_up(struct vd_errand *e, const struct vd_event *event, struct v
     struct vd_kind_set *set = vd_kinds_snapshot(e->agent->options.kinds);
     const struct vd_kind *kind = vd_kind_set_stored(set, vd_entry_kind(event->entry));
     if (kind && vd_object_must_catch_up(kind, event->revision))
-        vd_object_catch_up(kind, &e->arena, object);
+        vd_object_catch_up_or_stay(kind, &e->arena, object);
     vd_kind_set_unref(set);
 }
 
@@ -97,7 +97,8 @@ static void track(struct vd_errand *e, struct vd_slice storage_key, const struct
     if (kind &&
         (!event || !vd_json_parse_copy(&e->arena, vd_body_slice(event->body), NULL, &old, NULL))) {
         if (event && vd_object_must_catch_up(kind, event->revision))
-            vd_object_catch_up(kind, &e->arena, old); /* what the schema did, nobody has done */
+            vd_object_catch_up_or_stay(kind, &e->arena,
+                                       old); /* the schema did it, and nobody else */
         vd_track_server(&e->arena, kind, old, object, vd_clock_wall_ms(e->agent->options.clock));
     }
     vd_kind_set_unref(set);

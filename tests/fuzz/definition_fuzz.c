@@ -45,9 +45,10 @@ static void check_object(const struct vd_kind *kind, struct vd_arena *arena, str
 {
     if (!vd_json_is(object, VD_JSON_OBJECT))
         return;
-    vd_object_prepare(kind, arena, object, true, NULL);
+    if (vd_object_prepare(kind, arena, object, true, NULL, &(struct vd_effort){0}, NULL))
+        return;
     struct vd_json *once = vd_json_copy(arena, object);
-    vd_object_prepare(kind, arena, object, true, NULL);
+    FUZZ_CHECK(!vd_object_prepare(kind, arena, object, true, NULL, &(struct vd_effort){0}, NULL));
     FUZZ_CHECK(vd_json_eq(object, once));
     (void)is_valid(kind, object, NULL);
     (void)is_valid(kind, object, once);
@@ -87,7 +88,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (vd_json_parse(&arena, first, NULL, &document, NULL) == VD_OK &&
         vd_json_parse(&arena, second, NULL, &object, NULL) == VD_OK &&
         vd_json_is(document, VD_JSON_OBJECT)) {
-        vd_object_prepare(kind, &arena, document, true, NULL);
+        FUZZ_CHECK(
+            !vd_object_prepare(kind, &arena, document, true, NULL, &(struct vd_effort){0}, NULL));
         if (is_valid(kind, document, NULL)) {
             FUZZ_CHECK(is_valid(kind, document, document));
             check_admitted(&arena, document, object);

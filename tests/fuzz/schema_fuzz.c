@@ -69,10 +69,13 @@ static void check_instance(struct vd_arena *arena, const struct vd_schema *schem
     struct vd_json *once = vd_json_copy(arena, value);
     vd_schema_prune(schema, value, NULL);
     FUZZ_CHECK(vd_json_eq(value, once));
-    vd_schema_default(schema, arena, value);
+    if (!vd_schema_default(schema, arena, value, &(struct vd_effort){0})) {
+        vd_pruned_release(&pruned);
+        return;
+    }
     check_document(value);
     once = vd_json_copy(arena, value);
-    vd_schema_default(schema, arena, value);
+    FUZZ_CHECK(vd_schema_default(schema, arena, value, &(struct vd_effort){0}));
     FUZZ_CHECK(vd_json_eq(value, once));
     check_verdict(schema, value);
     check_rules(schema, value, NULL);

@@ -36,11 +36,24 @@ static void a_match_costs_size_times_length(void **state)
     assert_int_equal(e.spent, 1000);
 }
 
+static void defaults_end_at_their_limit(void **state)
+{
+    struct vd_effort e = {0}, turn = {.in_turn = true};
+    (void)state;
+    assert_true(vd_effort_fill(&e, VD_DEFAULTS_LEN_MAX));
+    assert_false(vd_effort_fill(&e, 1));
+    assert_true(e.over);
+    assert_false(vd_effort_fill(&e, 0));
+    assert_true(vd_effort_fill(&turn, VD_DEFAULTS_TURN_LEN_MAX));
+    assert_false(vd_effort_fill(&turn, UINT64_MAX));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(effort_ends_at_its_limit),
         cmocka_unit_test(nothing_is_compiled_in_a_turn),
+        cmocka_unit_test(defaults_end_at_their_limit),
         cmocka_unit_test(a_match_costs_size_times_length),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

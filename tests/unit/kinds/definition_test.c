@@ -53,7 +53,9 @@ static const char *verdict(struct fixture *f, struct vd_json *object, const stru
 {
     struct vd_violations violations = {0};
     struct vd_buf said = {0};
-    vd_object_prepare(f->kind, &f->arena, object, !old, NULL);
+    assert_int_equal(
+        vd_object_prepare(f->kind, &f->arena, object, !old, NULL, &(struct vd_effort){0}, NULL),
+        VD_OK);
     if (old)
         vd_rules_settle(f->kind, &f->arena, object);
     vd_object_validate(f->kind, object, old, &violations);

@@ -111,7 +111,8 @@ static void a_default_brings_nothing_that_metadata_does_not_have(void **state)
     struct vd_kind_set *set = vd_kinds_snapshot(kinds);
     const struct vd_kind *kind = vd_kind_set_stored(set, VD_SLICE("crates.example.com"));
     struct vd_json *object = json_of(a, "{\"part\":{\"apiVersion\":\"v1\",\"kind\":\"Pod\"}}");
-    vd_object_prepare(kind, a, object, true, NULL);
+    assert_int_equal(
+        vd_object_prepare(kind, a, object, true, NULL, &(struct vd_effort){0}, NULL), VD_OK);
     assert_json(object, "{\"part\":{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":"
                         "{\"labels\":{\"a\":\"b\"}}},\"whole\":{\"apiVersion\":\"v1\",\"kind\":"
                         "\"Pod\",\"metadata\":{\"name\":\"pod\"},\"x\":1}}");

@@ -56,7 +56,9 @@ static void assert_verdict(struct fixture *f, const char *group, const char *kin
     struct vd_json *old = old_text ? json_of(&f->arena, old_text) : NULL;
     struct vd_violations violations = {0};
     struct vd_buf said = {0};
-    vd_object_prepare(kind, &f->arena, object, !old, NULL);
+    assert_int_equal(
+        vd_object_prepare(kind, &f->arena, object, !old, NULL, &(struct vd_effort){0}, NULL),
+        VD_OK);
     bool ok = vd_object_validate(kind, object, old, &violations);
     vd_violations_write(&said, &violations);
     if (strcmp(vd_buf_text(&said), want) != 0)
@@ -391,12 +393,16 @@ static void objects_come_into_their_stored_form(void **state)
         struct vd_json *object = json_of(&f->arena, cases[i].object);
         struct vd_pruned pruned = {0};
         struct vd_buf paths = {0};
-        vd_object_prepare(kind, &f->arena, object, true, &pruned);
+        assert_int_equal(
+            vd_object_prepare(kind, &f->arena, object, true, &pruned, &(struct vd_effort){0}, NULL),
+            VD_OK);
         assert_json(object, cases[i].want);
         for (size_t p = 0; p < pruned.paths.n; p++)
             vd_buf_addf(&paths, "%.*s ", VD_FMT(pruned.paths.p[p]));
         assert_slice(vd_buf_slice(&paths), cases[i].pruned ? cases[i].pruned : "");
-        vd_object_prepare(kind, &f->arena, object, true, NULL);
+        assert_int_equal(
+            vd_object_prepare(kind, &f->arena, object, true, NULL, &(struct vd_effort){0}, NULL),
+            VD_OK);
         assert_json(object, cases[i].want);
         vd_buf_release(&paths);
         vd_pruned_release(&pruned);

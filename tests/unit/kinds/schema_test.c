@@ -341,9 +341,9 @@ static void defaults_are_filled_in(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct vd_schema *schema = schema_of(*state, cases[i].schema, false);
         struct vd_json *value = json_of(*state, cases[i].value);
-        vd_schema_default(schema, *state, value);
+        assert_true(vd_schema_default(schema, *state, value, &(struct vd_effort){0}));
         assert_json(value, cases[i].want);
-        vd_schema_default(schema, *state, value);
+        assert_true(vd_schema_default(schema, *state, value, &(struct vd_effort){0}));
         assert_json(value, cases[i].want);
         vd_schema_unref(schema);
     }

@@ -12,7 +12,11 @@ static void assert_shown(struct vd_arena *a, const struct vd_kind *kind, const c
 {
     struct vd_buf room = {0};
     struct vd_slice stored = vd_slice_of(backtick(a, body));
-    assert_slice(vd_shown_body(kind, stored, VD_WRITTEN_NOW, &room), backtick(a, want));
+    struct vd_effort effort = {0};
+    struct vd_slice shown;
+    struct vd_error error;
+    assert_ok(vd_shown_body(kind, stored, VD_WRITTEN_NOW, &room, &effort, &shown, &error), &error);
+    assert_slice(shown, backtick(a, want));
     vd_buf_release(&room);
 }
 
@@ -97,9 +101,13 @@ static void older_objects_are_brought_up_to_date(void **state)
     struct vd_kind_set *set = vd_kinds_snapshot(kinds);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct vd_buf room = {0};
-        assert_slice(vd_shown_body(vd_kind_set_stored(set, VD_SLICE("things.example.com")),
-                                   vd_slice_of(backtick(&a, rows[i].body)), rows[i].written, &room),
-                     backtick(&a, rows[i].want));
+        struct vd_effort effort = {.in_turn = true};
+        struct vd_slice shown;
+        assert_ok(vd_shown_body(vd_kind_set_stored(set, VD_SLICE("things.example.com")),
+                                vd_slice_of(backtick(&a, rows[i].body)), rows[i].written, &room,
+                                &effort, &shown, &error),
+                  &error);
+        assert_slice(shown, backtick(&a, rows[i].want));
         vd_buf_release(&room);
     }
     vd_kind_set_unref(set);

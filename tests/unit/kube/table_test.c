@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "backtick.h"
+#include "base/limits.h"
 #include "json_check.h"
 #include "kinds/builtin.h"
 #include "kube/human_time.h"
@@ -445,6 +446,74 @@ static void tables_are_kept_while_the_registry_stays(void **state)
     vd_tables_free(NULL);
 }
 
+/* A kind with so many columns of one path, and a row of it for this spec. */
+static void write_wide_row(struct fixture *f, size_t columns, const char *path, const char *spec)
+{
+    struct vd_buf text = {0}, body = {0};
+    struct vd_error error;
+    vd_buf_add_text(&text, "{`spec`:{`group`:`example.com`,`scope`:`Cluster`,`names`:{`kind`:`Wide`"
+                           ",`plural`:`wides`},`versions`:[{`name`:`v1`,`served`:true,`storage`:"
+                           "true,`additionalPrinterColumns`:[");
+    for (size_t i = 0; i < columns; i++)
+        vd_buf_addf(&text, "%s{`name`:`c`,`type`:`string`,`jsonPath`:`%s`}", i ? "," : "", path);
+    vd_buf_add_text(&text, "]}]}}");
+    const struct vd_json *document = json_of(&f->arena, backtick(&f->arena, vd_buf_text(&text)));
+    assert_ok(vd_kinds_put(f->kinds, document, false, &error), &error);
+    vd_kind_set_unref(f->set);
+    f->set = vd_kinds_snapshot(f->kinds);
+    struct vd_table_writer w = writer_of(f, "example.com", "v1", "wides");
+    w.object = VD_TABLE_NONE;
+    vd_buf_addf(&body, "{\"metadata\":{\"name\":\"n\"},\"spec\":%s}", spec);
+    vd_buf_reset(&f->out);
+    vd_table_add(&w, &f->out, &f->scratch, vd_buf_slice(&body));
+    (void)json_of(&f->arena, vd_buf_text(&f->out)); /* it is JSON */
+    vd_buf_release(&body);
+    vd_buf_release(&text);
+}
+
+/* A row is small and takes little memory, whatever its columns look at. */
+static void columns_are_bounded_by_the_row(void **state)
+{
+    struct fixture *f = *state;
+    struct vd_buf spec = {0};
+    vd_buf_add_text(&spec, "{\"list\":[{}");
+    for (int i = 1; i < 100000; i++)
+        vd_buf_add_text(&spec, ",{}");
+    vd_buf_add_text(&spec, "],\"text\":\"");
+    for (int i = 0; i < 100000; i++)
+        vd_buf_add_text(&spec, "\\u00e9");
+    vd_buf_add_text(&spec, "\"}");
+    const char *paths[] = {
+        ".spec", ".spec.list", ".spec.text", ".spec.list[*]", ".spec.list[?(@.a==1)]", "."};
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        write_wide_row(f, 400, paths[i], vd_buf_text(&spec));
+        assert_in_range(f->out.n, 1, VD_TABLE_ROW_LEN_MAX + 2 * VD_TABLE_CELL_LEN_MAX + 8192);
+        assert_in_range(f->scratch.total, 0, 32 << 20);
+    }
+    vd_buf_release(&spec);
+}
+
+/* A cell at its limit is whole, a longer one is cut between two characters. */
+static void a_long_cell_is_cut(void **state)
+{
+    struct fixture *f = *state;
+    for (size_t more = 0; more < 2; more++) {
+        struct vd_buf text = {0}, spec = {0};
+        for (size_t i = 0; i < VD_TABLE_CELL_LEN_MAX / 2; i++)
+            vd_buf_add_text(&text, "\xc3\xa9");
+        vd_buf_add_text(&text, more ? "x" : "");
+        vd_buf_addf(&spec, "\"%s\"", vd_buf_text(&text));
+        write_wide_row(f, 1, ".spec", vd_buf_text(&spec));
+        struct vd_json *cells = vd_json_get(json_of(&f->arena, vd_buf_text(&f->out)),
+                                            VD_SLICE("cells"));
+        struct vd_slice cell = vd_json_text(vd_json_at(cells, 1));
+        assert_in_range(cell.n, VD_TABLE_CELL_LEN_MAX - 1, VD_TABLE_CELL_LEN_MAX);
+        assert_int_equal(vd_slice_eq(vd_slice_from(cell, cell.n - 3), VD_SLICE("...")), more);
+        vd_buf_release(&text);
+        vd_buf_release(&spec);
+    }
+}
+
 #define table_test(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -461,6 +530,8 @@ int main(void)
         table_test(a_watch_sends_columns_once),
         table_test(a_bookmark_is_a_row_with_a_version),
         table_test(tables_are_kept_while_the_registry_stays),
+        table_test(columns_are_bounded_by_the_row),
+        table_test(a_long_cell_is_cut),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,114 @@
+/* See watch_frame.h. */
+#include "kube/watch_frame.h"
+
+#include "kinds/object.h"
+#include "kube/shown.h"
+
+/* Bytes that the loop decodes for a frame, which may have many objects; an eighth of those that it
+ * searches. */
+enum { LONG_WORK = 4 * VD_TURN_OBJECT_LEN_MAX };
+
+static uint64_t written_of(const struct vd_delivery *d)
+{
+    return vd_shown_written(d->event, d->type == VD_DELETED);
+}
+
+bool vd_watch_frame_is_long(const struct vd_watch_form *form, const struct vd_deliveries *d)
+{
+    uint64_t work = 0;
+    for (size_t i = 0; work <= LONG_WORK && i < d->list.n; i++) {
+        const struct vd_delivery *one = &d->list.p[i];
+        if (one->body && vd_object_is_behind(form->kind, written_of(one)))
+            work += one->body->len;
+        if (one->body && form->table)
+            work += vd_table_row_work(form->table->table, one->body->len) / 8;
+    }
+    return work > LONG_WORK;
+}
+
+/* An object in the form that was asked for, or nothing: VD_ERR_LIMIT names the object, which has
+ * become too large. */
+static int add_object(struct vd_event_frame *frame, const struct vd_watch_form *form,
+                      struct vd_body *body, uint64_t written, struct vd_error *error)
+{
+    struct vd_arena scratch = {0};
+    struct vd_buf room = {0};
+    struct vd_effort effort = {0};
+    struct vd_slice shown;
+    int code = vd_shown_body(form->kind, vd_body_slice(body), written, &room, &effort, &shown,
+                             error);
+    if (code) {
+        vd_buf_release(&room);
+        return code;
+    }
+    if (form->output->form == VD_OUTPUT_TABLE) {
+        form->table->now_ms = vd_clock_wall_ms(form->l->kube->clock);
+        vd_table_write_one(form->table, frame->out, &scratch, shown);
+    } else if (form->output->form == VD_OUTPUT_PARTIAL) {
+        vd_partial_write(frame->out, form->output->version, shown);
+    } else {
+        vd_event_frame_add_object(frame, body, shown);
+    }
+    vd_arena_release(&scratch);
+    vd_buf_release(&room);
+    return VD_OK;
+}
+
+/* All that is known of an object whose bytes were lost to damage, or that is told of the end of one
+ * that cannot be shown. */
+static void add_name(struct vd_buf *out, const struct vd_kind *kind, const struct vd_event *event)
+{
+    vd_buf_addf(out,
+                "{\"kind\":\"%.*s\",\"apiVersion\":\"%.*s\",\"metadata\":{\"name\":\"%.*s\","
+                "\"namespace\":\"%.*s\",\"resourceVersion\":\"%llu\"}}",
+                VD_FMT(kind->kind), VD_FMT(kind->api_version), VD_FMT(vd_entry_name(event->entry)),
+                VD_FMT(vd_entry_space(event->entry)), (unsigned long long)event->revision);
+}
+
+void vd_watch_frame_add_error(struct vd_buf *out, const struct vd_status *status)
+{
+    vd_buf_add_text(out, "{\"type\":\"ERROR\",\"object\":");
+    vd_status_write(out, status);
+    vd_buf_add_text(out, "}\n");
+}
+
+/* False: instead of the event there is an error, which names the object. */
+static bool add_event(struct vd_event_frame *frame, const struct vd_watch_form *form,
+                      const struct vd_delivery *d, uint64_t written)
+{
+    struct vd_buf *out = frame->out;
+    size_t from = out->n; /* it stays there until an object has been added */
+    struct vd_error error;
+    int code = VD_OK;
+    vd_buf_add_text(out, "{\"type\":\"");
+    vd_buf_add_text(out, vd_delivery_name(d->type));
+    vd_buf_add_text(out, "\",\"object\":");
+    if (d->body)
+        code = add_object(frame, form, d->body, written, &error);
+    if (!d->body || (code && d->type == VD_DELETED))
+        add_name(out, form->kind, d->event);
+    if (!code || d->type == VD_DELETED) {
+        vd_buf_add(out, "}\n", 2);
+        return true;
+    }
+    struct vd_arena arena = {0};
+    struct vd_status status = vd_status_internal_error(&arena, vd_slice_of(error.text));
+    out->n = from;
+    vd_watch_frame_add_error(out, &status);
+    vd_arena_release(&arena);
+    return false;
+}
+
+bool vd_watch_frame_make(struct vd_event_frame *frame, struct vd_buf *out,
+                         const struct vd_watch_form *form, const struct vd_deliveries *d,
+                         bool shown)
+{
+    bool good = true;
+    vd_event_frame_begin(frame, out);
+    for (size_t i = 0; good && i < d->list.n; i++) {
+        const struct vd_delivery *one = &d->list.p[i];
+        good = add_event(frame, form, one, shown ? VD_WRITTEN_NOW : written_of(one));
+    }
+    vd_event_frame_end(frame);
+    return good;
+}

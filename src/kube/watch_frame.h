@@ -1,0 +1,42 @@
+/*
+ * The events of a watch as they are sent: which form its objects have, and how they are written
+ * into an event frame.
+ *
+ *     {"type":"ADDED","object":{...}}\n
+ *
+ * An object that cannot be shown is an ERROR event that names it, behind which nothing comes; its
+ * deletion is told with its name only. Where objects have to be decoded or searched and that takes
+ * long, a worker's thread does it: see pending_frame.h.
+ */
+#ifndef VD_KUBE_WATCH_FRAME_H
+#define VD_KUBE_WATCH_FRAME_H
+
+#include "kinds/kind.h"
+#include "kube/event_frame.h"
+#include "kube/kube.h"
+#include "kube/output.h"
+#include "kube/status.h"
+#include "kube/table.h"
+#include "watch/registry.h"
+
+/* How they are made: borrowed for the call. */
+struct vd_watch_form {
+    struct vd_kube_loop *l;
+    struct vd_kind *kind;
+    const struct vd_kube_output *output;
+    struct vd_table_writer *table; /* of a watch of Tables; else NULL */
+};
+
+/* Whether making these takes too long for the loop. */
+bool vd_watch_frame_is_long(const struct vd_watch_form *form, const struct vd_deliveries *d);
+
+/* Makes the frame, with *out for its text. `shown`: the bodies are as they are to be shown already.
+ * False: its last event is an error. On any thread that has the form to itself. */
+bool vd_watch_frame_make(struct vd_event_frame *frame, struct vd_buf *out,
+                         const struct vd_watch_form *form, const struct vd_deliveries *d,
+                         bool shown) VD_MUST_USE;
+
+/* Adds an ERROR event. */
+void vd_watch_frame_add_error(struct vd_buf *out, const struct vd_status *status);
+
+#endif
