@@ -31,6 +31,7 @@
 
 enum {
     BACKLOG_MAX = 262144, /* bytes that a watch may have waiting */
+    FRAME_KEPT = 1048576, /* bytes of memory that are kept for making the next frame */
     RECHECK_MS = 1000,    /* between two looks at a watch's rights */
     RECHECK_STEP = 512,   /* watches that are looked at in one turn */
     STARVED_MS = 50,      /* between two looks whether there is room for those without a backlog */
@@ -112,7 +113,8 @@ static bool make_frame(struct vd_event_frame *frame, struct vd_watch *w,
 {
     struct vd_watch_form form = form_of(w);
     bool good = vd_watch_frame_make(frame, &w->l->frame, &form, d, shown);
-    vd_scratch_let_go(&w->l->frame);
+    if (w->l->frame.cap > FRAME_KEPT)
+        vd_buf_release(&w->l->frame);
     return good;
 }
 

@@ -36,7 +36,8 @@ tap "TLS: HTTP/1.1 where it wants that" speaks 1.1 --http1.1 "$https/readyz"
 tap "plain: HTTP/1.1" speaks 1.1 "$http/readyz"
 tap "plain: HTTP/2 by prior knowledge" speaks 2 --http2-prior-knowledge "$http/readyz"
 tap "plain: no upgrade, and no harm" speaks 1.1 --http2 "$http/readyz"
-tap "the log says which" until_true grep -q 'path=/readyz status=200.* protocol=HTTP/2.0 client=' err
+tap "the log says which" \
+    until_true grep -q 'path=/readyz status=200.* protocol=HTTP/2.0 client=' err
 tap "for both" grep -q 'path=/readyz status=200.* protocol=HTTP/1.1 client=' err
 
 # ---- requests ----

@@ -95,7 +95,8 @@ function codesOf(kind, { verb, namespace, name }, old) {
     const nowhere = kind.namespaced && !namespace;
     if (nowhere && name && (old || kind.subresource || named.includes(verb))) return [404];
     if (!kind.verbs.includes(verb)) return [405];
-    if (nowhere && ['create', 'deletecollection'].includes(verb)) return [405];
+    if (nowhere && ['create', 'deletecollection'].includes(verb))
+        return [kind.group === 'matrix.example.com' ? 404 : 405]; // as Kubernetes says of each
     return kind.subresource ? [...codes[verb], 404] : codes[verb];
 }
 

@@ -128,7 +128,7 @@ zsh_offers() {
 }
 if command -v zsh >/dev/null; then
     tap "zsh reads the script" zsh -f -n _vedette
-    tap "zsh: commands" zsh_offers "backup compact restore stats verify" "vedette store "
+    tap "zsh: commands" zsh_offers "backup compact init restore stats verify" "vedette store "
     tap "zsh: all of the program" zsh_offers \
         "completion config kubeconfig serve store token top version" "vedette "
     tap "zsh: choices" zsh_offers "memory sqlite" "vedette serve --store "
