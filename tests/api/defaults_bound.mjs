@@ -369,6 +369,22 @@ await stop();
 await start();
 await checkStored('after a restart');
 
+// ---- small objects that a default has made large, told together ----
+await define(definition('grown', object({ list: list(object({ a: text })) })));
+const many = Array.from({ length: 40 }, (unused, i) => `g${100 + i}`);
+for (const name of many) await client.ask('POST', `${kinds}/grown`, things('grown', name, 90));
+await expect('and so do small ones', 200, [],
+    'PATCH', `${definitions}/grown.example.com`, defaultOf('a', 'x'.repeat(10000)), jsonPatch);
+const grown = [];
+const late = await client.watch(`${kinds}/grown?${query}`, ({ type, object: { metadata, spec } }) =>
+    grown.push(`${type} ${metadata.name} ${spec?.list[89].a.length}`));
+await untilTrue(async () => grown.some((event) => event.startsWith('BOOKMARK')));
+late.stop();
+const { longest: grownWait } = await neighbour.fared();
+tap('a watch is told of small objects that have grown', wrong(
+    `${grown.slice(0, -1)}` === `${many.map((name) => `ADDED ${name} 10000`)}` &&
+    grownWait < wait_max_ms, [grown, grownWait]));
+
 // ---- the way out of it ----
 const live = await client.ask('GET', `${definitions}/lives.example.com`);
 const before = live.json.metadata.resourceVersion;
