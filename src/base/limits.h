@@ -122,6 +122,7 @@
     X(VD_DEFINITION_RULES_MAX,   10000,       "rules (x-kubernetes-validations) of a CustomResourceDefinition") \
     X(VD_DEFAULTS_LEN_MAX,       3145728,     "bytes that the defaults of a definition may add to one object; a definition that adds more to an empty one is refused") \
     X(VD_DEFAULTS_TURN_LEN_MAX,  131072,      "the same inside one turn of an event loop; a worker thread fills in what takes more") \
+    X(VD_DEFAULTS_FRAME_LEN_MAX, 67108864,    "bytes that they may add to the events that a watch is told of at a time; one that adds more ends it with an error") \
     X(VD_CHECK_WORK_MAX,         536870912,   "instructions of patterns times bytes of text that the check of one object may take; compiled ones count 64 each") \
     X(VD_CHECK_TURN_WORK_MAX,    4194304,     "the same inside one turn of an event loop; a check that takes more, or has to compile, is done by a worker thread") \
     X(VD_TURN_OBJECT_LEN_MAX,    131072,      "bytes of a request or a stored object above which a worker thread makes, checks or converts the object, and not an event loop") \

@@ -125,7 +125,8 @@ static void run(struct vd_order *order)
 {
     struct vd_frame_making *m = VD_HEAP_OWNER(order, struct vd_frame_making, order);
     struct vd_buf out = {0};
-    m->broken = !vd_watch_frame_make(&m->frame, &out, &m->form, &m->owner->deliveries, false);
+    m->broken = vd_watch_frame_make(&m->frame, &out, &m->form, &m->owner->deliveries, false,
+                                    false) == VD_FRAME_BROKEN;
     vd_buf_release(&out);
 }
 

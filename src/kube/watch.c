@@ -107,15 +107,16 @@ static struct vd_watch_form form_of(struct vd_watch *w)
     return (struct vd_watch_form){w->l, w->kind, &w->output, w->tables ? &w->tables->writer : NULL};
 }
 
-/* Makes the frame here. False: its last event is an error. */
-static bool make_frame(struct vd_event_frame *frame, struct vd_watch *w,
-                       const struct vd_deliveries *d, bool shown)
+/* Makes the frame here, if that does not take too long and a worker could make it. */
+static enum vd_frame_result make_frame(struct vd_event_frame *frame, struct vd_watch *w,
+                                       const struct vd_deliveries *d, bool shown)
 {
     struct vd_watch_form form = form_of(w);
-    bool good = vd_watch_frame_make(frame, &w->l->frame, &form, d, shown);
+    enum vd_frame_result result = vd_watch_frame_make(frame, &w->l->frame, &form, d, shown,
+                                                      !w->kind->webhook);
     if (w->l->frame.cap > FRAME_KEPT)
         vd_buf_release(&w->l->frame);
-    return good;
+    return result;
 }
 
 /* What a group shares: the frame of a commit. */
@@ -132,29 +133,34 @@ static void shared_frame_free(struct vd_shared *shared)
     free(f);
 }
 
-/* Each of them: false if the last event is an error. */
-static bool send_shared(struct vd_watch *w, const struct vd_deliveries *d,
-                        struct vd_shared **shared)
+/* Each of them sends nothing if it would take too long to make. */
+static enum vd_frame_result send_shared(struct vd_watch *w, const struct vd_deliveries *d,
+                                        struct vd_shared **shared)
 {
     if (!*shared) {
-        struct shared_frame *f = VD_NEW(struct shared_frame);
-        vd_refcount_init(&f->shared.refs);
-        f->shared.free = shared_frame_free;
-        f->broken = !make_frame(&f->frame, w, d, false);
-        *shared = &f->shared;
+        struct vd_event_frame frame;
+        enum vd_frame_result result = make_frame(&frame, w, d, false);
+        if (result == VD_FRAME_TOO_LONG)
+            return result;
+        struct shared_frame *made = VD_NEW(struct shared_frame);
+        vd_refcount_init(&made->shared.refs);
+        made->shared.free = shared_frame_free;
+        made->frame = frame;
+        made->broken = result == VD_FRAME_BROKEN;
+        *shared = &made->shared;
     }
     const struct shared_frame *f = (struct shared_frame *)*shared;
     vd_event_frame_send(&f->frame, w->x);
-    return !f->broken;
+    return f->broken ? VD_FRAME_BROKEN : VD_FRAME_GOOD;
 }
 
-static bool send_own(struct vd_watch *w, const struct vd_deliveries *d)
+static enum vd_frame_result send_own(struct vd_watch *w, const struct vd_deliveries *d)
 {
     struct vd_event_frame frame;
-    bool good = make_frame(&frame, w, d, false);
+    enum vd_frame_result result = make_frame(&frame, w, d, false);
     vd_event_frame_send(&frame, w->x);
     vd_event_frame_release(&frame);
-    return good;
+    return result;
 }
 
 static void send_bookmark(struct vd_watch *w, uint64_t revision, bool initial_end)
@@ -423,7 +429,7 @@ static void on_pending(struct vd_frame_waiter *waiter, struct vd_pending_frame *
         return;
     }
     if (!f->frame.parts.n)
-        f->broken = !make_frame(&f->frame, w, &f->deliveries, true);
+        f->broken = make_frame(&f->frame, w, &f->deliveries, true) == VD_FRAME_BROKEN;
     vd_meter_delivered(w->meter, f->deliveries.list.n, f->deliveries.live);
     vd_event_frame_send(&f->frame, w->x);
     if (f->broken) {
@@ -478,25 +484,28 @@ static enum vd_take await_frame(struct vd_watch *w, const struct vd_deliveries *
     return VD_TAKE_LAST;
 }
 
-/* `shared` is NULL if it can take nothing that others have made. */
-static void send_events(struct vd_watch *w, const struct vd_deliveries *d,
+/* `shared` is NULL if it can take nothing that others have made. False: nothing was sent, because
+ * it takes too long to make here. */
+static bool send_events(struct vd_watch *w, const struct vd_deliveries *d,
                         struct vd_shared **shared)
 {
     const struct vd_pending_frame *f = shared ? made_by_worker(*shared) : NULL;
-    bool good;
-    vd_meter_delivered(w->meter, d->list.n, d->live);
+    enum vd_frame_result result;
     if (f) {
         vd_event_frame_send(&f->frame, w->x);
-        good = !f->broken;
+        result = f->broken ? VD_FRAME_BROKEN : VD_FRAME_GOOD;
     } else if (!shared || vd_pending_frame_of(*shared)) { /* of a time when others had to see it */
-        good = send_own(w, d);
+        result = send_own(w, d);
     } else {
-        good = send_shared(w, d, shared);
+        result = send_shared(w, d, shared);
     }
-    if (good)
-        return;
-    w->broken = true;
-    vd_timer_set(w->l->loop, &w->end, 0); /* it cannot leave from in here */
+    if (result == VD_FRAME_TOO_LONG)
+        return false;
+    vd_meter_delivered(w->meter, d->list.n, d->live);
+    w->broken = result == VD_FRAME_BROKEN;
+    if (w->broken)
+        vd_timer_set(w->l->loop, &w->end, 0); /* it cannot leave from in here */
+    return true;
 }
 
 static enum vd_take deliver(struct vd_watcher *watcher, const struct vd_deliveries *d,
@@ -513,9 +522,9 @@ static enum vd_take deliver(struct vd_watcher *watcher, const struct vd_deliveri
     bool own = !shared || w->output.form == VD_OUTPUT_TABLE;
     if (d->list.n) {
         renew_kind(w); /* if it is gone, these are the last ones */
-        if (VD_UNLIKELY(must_wait(w, d, own ? NULL : *shared)))
+        if (VD_UNLIKELY(must_wait(w, d, own ? NULL : *shared)) ||
+            !send_events(w, d, own ? NULL : shared))
             return await_frame(w, d, shared);
-        send_events(w, d, own ? NULL : shared);
         if (w->broken)
             return VD_TAKE_LAST;
     }

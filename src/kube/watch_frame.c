@@ -29,13 +29,13 @@ bool vd_watch_frame_is_long(const struct vd_watch_form *form, const struct vd_de
 /* An object in the form that was asked for, or nothing: VD_ERR_LIMIT names the object, which has
  * become too large. */
 static int add_object(struct vd_event_frame *frame, const struct vd_watch_form *form,
-                      struct vd_body *body, uint64_t written, struct vd_error *error)
+                      struct vd_body *body, uint64_t written, struct vd_effort *effort,
+                      struct vd_error *error)
 {
     struct vd_arena scratch = {0};
     struct vd_buf room = {0};
-    struct vd_effort effort = {0};
     struct vd_slice shown;
-    int code = vd_shown_body(form->kind, vd_body_slice(body), written, &room, &effort, &shown,
+    int code = vd_shown_body(form->kind, vd_body_slice(body), written, &room, effort, &shown,
                              error);
     if (code) {
         vd_buf_release(&room);
@@ -72,43 +72,76 @@ void vd_watch_frame_add_error(struct vd_buf *out, const struct vd_status *status
     vd_buf_add_text(out, "}\n");
 }
 
-/* False: instead of the event there is an error, which names the object. */
-static bool add_event(struct vd_event_frame *frame, const struct vd_watch_form *form,
-                      const struct vd_delivery *d, uint64_t written)
+/* What the events of a frame have taken so far. */
+struct taken {
+    struct vd_effort effort; /* of an object, or, in a turn, of all */
+    uint64_t filled;         /* bytes that defaults have added to those before it */
+};
+
+/* Of the next object. */
+static int take(struct taken *t, const struct vd_kind *kind, struct vd_error *error)
+{
+    if (t->effort.in_turn)
+        return VD_OK;
+    t->filled += t->effort.filled;
+    t->effort = (struct vd_effort){0};
+    if (t->filled <= VD_DEFAULTS_FRAME_LEN_MAX)
+        return VD_OK;
+    return vd_error_set(error, VD_ERR_LIMIT,
+                        "the defaults of %.*s would add more than %d bytes to the events that are "
+                        "told together: list the objects, or make the definition's defaults "
+                        "shorter",
+                        VD_FMT(kind->storage_key), VD_DEFAULTS_FRAME_LEN_MAX);
+}
+
+static enum vd_frame_result add_event(struct vd_event_frame *frame,
+                                      const struct vd_watch_form *form, const struct vd_delivery *d,
+                                      uint64_t written, struct taken *t)
 {
     struct vd_buf *out = frame->out;
     size_t from = out->n; /* it stays there until an object has been added */
     struct vd_error error;
-    int code = VD_OK;
+    int code = take(t, form->kind, &error);
     vd_buf_add_text(out, "{\"type\":\"");
     vd_buf_add_text(out, vd_delivery_name(d->type));
     vd_buf_add_text(out, "\",\"object\":");
-    if (d->body)
-        code = add_object(frame, form, d->body, written, &error);
+    if (!code && d->body)
+        code = add_object(frame, form, d->body, written, &t->effort, &error);
+    if (code && t->effort.in_turn)
+        return VD_FRAME_TOO_LONG;
     if (!d->body || (code && d->type == VD_DELETED))
         add_name(out, form->kind, d->event);
     if (!code || d->type == VD_DELETED) {
         vd_buf_add(out, "}\n", 2);
-        return true;
+        return VD_FRAME_GOOD;
     }
     struct vd_arena arena = {0};
     struct vd_status status = vd_status_internal_error(&arena, vd_slice_of(error.text));
     out->n = from;
     vd_watch_frame_add_error(out, &status);
     vd_arena_release(&arena);
-    return false;
+    return VD_FRAME_BROKEN;
 }
 
-bool vd_watch_frame_make(struct vd_event_frame *frame, struct vd_buf *out,
-                         const struct vd_watch_form *form, const struct vd_deliveries *d,
-                         bool shown)
+enum vd_frame_result vd_watch_frame_make(struct vd_event_frame *frame, struct vd_buf *out,
+                                         const struct vd_watch_form *form,
+                                         const struct vd_deliveries *d, bool shown, bool in_turn)
 {
-    bool good = true;
+    struct vd_table_writer before = form->table ? *form->table : (struct vd_table_writer){0};
+    struct taken taken = {.effort = {.in_turn = in_turn}};
+    enum vd_frame_result result = VD_FRAME_GOOD;
     vd_event_frame_begin(frame, out);
-    for (size_t i = 0; good && i < d->list.n; i++) {
+    for (size_t i = 0; result == VD_FRAME_GOOD && i < d->list.n; i++) {
         const struct vd_delivery *one = &d->list.p[i];
-        good = add_event(frame, form, one, shown ? VD_WRITTEN_NOW : written_of(one));
+        uint64_t written = shown ? VD_WRITTEN_NOW : written_of(one);
+        result = add_event(frame, form, one, written, &taken);
     }
     vd_event_frame_end(frame);
-    return good;
+    if (result != VD_FRAME_TOO_LONG)
+        return result;
+    vd_event_frame_release(frame);
+    *frame = (struct vd_event_frame){0};
+    if (form->table)
+        *form->table = before;
+    return result;
 }

@@ -30,11 +30,21 @@ struct vd_watch_form {
 /* Whether making these takes too long for the loop. */
 bool vd_watch_frame_is_long(const struct vd_watch_form *form, const struct vd_deliveries *d);
 
-/* Makes the frame, with *out for its text. `shown`: the bodies are as they are to be shown already.
- * False: its last event is an error. On any thread that has the form to itself. */
-bool vd_watch_frame_make(struct vd_event_frame *frame, struct vd_buf *out,
-                         const struct vd_watch_form *form, const struct vd_deliveries *d,
-                         bool shown) VD_MUST_USE;
+enum vd_frame_result {
+    VD_FRAME_GOOD,
+    VD_FRAME_BROKEN,   /* its last event is an error */
+    VD_FRAME_TOO_LONG, /* to be made here: there is none, and the form is as it was */
+};
+
+/*
+ * Makes the frame, with *out for its text, on any thread that has the form to itself. `in_turn`: on
+ * an event loop, which gives up what takes long. `shown`: the bodies are as they are to be shown
+ * already. What defaults add to all of them ends at VD_DEFAULTS_FRAME_LEN_MAX.
+ */
+enum vd_frame_result vd_watch_frame_make(struct vd_event_frame *frame, struct vd_buf *out,
+                                         const struct vd_watch_form *form,
+                                         const struct vd_deliveries *d, bool shown,
+                                         bool in_turn) VD_MUST_USE;
 
 /* Adds an ERROR event. */
 void vd_watch_frame_add_error(struct vd_buf *out, const struct vd_status *status);

@@ -3,6 +3,7 @@
 //   node defaults_bound.mjs SERVER DATA [limited]    SERVER is a `vedette`; limited: in memory
 import fs from 'node:fs';
 import { Worker } from 'node:worker_threads';
+import zlib from 'node:zlib';
 import { ApiClient } from './api_client.mjs';
 import { ServerProcess } from './server_process.mjs';
 import { tap, tapEnd, untilTrue } from './tap.mjs';
@@ -287,6 +288,56 @@ tap('the bookmark of the initial events comes behind them', wrong(
     `${initial.map(({ type }) => type)}` === 'ADDED,ADDED,ADDED,ADDED,ADDED,BOOKMARK' &&
     initialWait < wait_max_ms, [initial.map(({ type }) => type), initialWait]));
 
+// ---- writes whose answers a worker has to show ----
+const large4 = things('twos', 'large4', 300000).replace('example.com/v1', 'example.com/v2');
+await expect('a dry run through the other version', 201, ['large4'],
+    'POST', `${second}?dryRun=All`, large4);
+const made = await expect('a large object through it, once', 201, ['large4'],
+    'POST', second, large4);
+const same = large4.replace('"name":"large4"',
+    `"name":"large4","labels":{"a":"b"},"resourceVersion":"${made.json.metadata.resourceVersion}"`);
+await expect('it is put, once', 200, ['"a":"b"'], 'PUT', `${second}/large4`, same);
+await expect('and not again', 409, [], 'PUT', `${second}/large4`, same);
+const account = '/api/v1/namespaces/default/serviceaccounts';
+await expect('a large account', 201, [], 'POST', account, JSON.stringify({
+    apiVersion: 'v1',
+    kind: 'ServiceAccount',
+    metadata: { name: 'large', annotations: { a: 'x'.repeat(200000) } },
+}));
+await expect('gets a token', 201, ['token'], 'POST', `${account}/large/token`,
+    '{"apiVersion":"authentication.k8s.io/v1","kind":"TokenRequest","spec":{"audiences":[]}}');
+
+// ---- lists of which a worker makes the pieces ----
+const all = [...order, 'large4'].sort();
+const names = [];
+let next = '';
+do {
+    const { json: page } = await client.ask('GET', `${second}?limit=2&continue=${next}`);
+    names.push(...page.items.map(({ metadata }) => metadata.name));
+    next = page.metadata.continue ?? '';
+} while (next);
+tap('pages have each object once', wrong(`${names}` === `${all}`, names));
+const plainly = async (path) => (await client.ask('GET', path)).json;
+const zipped = (path) =>
+    new Promise((resolve, reject) => {
+        const headers = { ...client.headers, 'accept-encoding': 'gzip' };
+        const request = client.open('GET', path, headers, (response) => {
+            const chunks = [];
+            const unzip = response.pipe(zlib.createGunzip());
+            unzip.on('data', (chunk) => chunks.push(chunk));
+            unzip.on('end', () => resolve(JSON.parse(Buffer.concat(chunks))));
+            unzip.on('error', reject);
+        });
+        request.on('error', reject);
+        request.end();
+    });
+for (const read of [plainly, zipped]) {
+    const { items } = await read(second);
+    const listed = items.map(({ metadata, spec }) => `${metadata.name} ${spec.more}`);
+    tap('a list has each object once, without what its version does not know',
+        wrong(`${listed}` === `${all.map((name) => `${name} undefined`)}`, listed));
+}
+
 // ---- columns ----
 const columns = (length, jsonPath) =>
     Array.from({ length }, (unused, i) => ({ name: `c${i}`, type: 'string', jsonPath }));
@@ -317,6 +368,22 @@ await checkStored('at once');
 await stop();
 await start();
 await checkStored('after a restart');
+
+// ---- small objects that a default has made large, told together ----
+await define(definition('grown', object({ list: list(object({ a: text })) })));
+const many = Array.from({ length: 40 }, (unused, i) => `g${100 + i}`);
+for (const name of many) await client.ask('POST', `${kinds}/grown`, things('grown', name, 90));
+await expect('and so do small ones', 200, [],
+    'PATCH', `${definitions}/grown.example.com`, defaultOf('a', 'x'.repeat(10000)), jsonPatch);
+const grown = [];
+const late = await client.watch(`${kinds}/grown?${query}`, ({ type, object: { metadata, spec } }) =>
+    grown.push(`${type} ${metadata.name} ${spec?.list[89].a.length}`));
+await untilTrue(async () => grown.some((event) => event.startsWith('BOOKMARK')));
+late.stop();
+const { longest: grownWait } = await neighbour.fared();
+tap('a watch is told of small objects that have grown', wrong(
+    `${grown.slice(0, -1)}` === `${many.map((name) => `ADDED ${name} 10000`)}` &&
+    grownWait < wait_max_ms, [grown, grownWait]));
 
 // ---- the way out of it ----
 const live = await client.ask('GET', `${definitions}/lives.example.com`);
