@@ -463,6 +463,8 @@ static void refuse(struct vd_stream *s)
     struct vd_http_service *service = s->http2->connection->service;
     unsigned status = vd_http_refusal_status(s->refusal);
     const char *why = vd_http_refusal_text(s->refusal);
+    s->exchange.head = NULL; /* as it was judged: the body that came since may have moved it */
+    s->exchange.upload = NULL;
     if (service->refused)
         service->refused(service, &s->exchange, status, why);
     else
