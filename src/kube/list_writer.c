@@ -3,6 +3,8 @@
 
 #include "kube/shown.h"
 
+enum { SCRATCH_KEPT = 65536 };
+
 void vd_list_writer_init(struct vd_list_writer *w, const struct vd_call *call)
 {
     *w = (struct vd_list_writer){.call = call, .partial = {.version = call->output.version}};
@@ -53,6 +55,14 @@ static uint64_t work_of(const struct vd_list_writer *w, const struct vd_event *e
     return work;
 }
 
+/* A list may wait long for its client: what a large object took is not kept for the next one. */
+static void let_go(struct vd_list_writer *w)
+{
+    vd_scratch_let_go(&w->room);
+    if (w->scratch.total > SCRATCH_KEPT)
+        vd_arena_release(&w->scratch);
+}
+
 int vd_list_writer_add(struct vd_list_writer *w, struct vd_buf *out, const struct vd_event *event,
                        struct vd_effort *effort, struct vd_error *error)
 {
@@ -65,6 +75,7 @@ int vd_list_writer_add(struct vd_list_writer *w, struct vd_buf *out, const struc
                              &w->room, effort, &body, error);
     if (!code)
         vd_list_writer_add_shown(w, out, body);
+    let_go(w);
     return code;
 }
 

@@ -189,10 +189,16 @@ static void done(struct vd_order *order)
         return;
     }
     call->x->ops = NULL;
-    if (o->then)
+    if (o->then) {
         o->then(call);
-    else
+    } else if (call->target.verb == VD_VERB_GET && vd_exchange_is_full(call->x)) {
+        vd_buf_release(
+            &o->body); /* others came while it was made; a write is answered all the same */
+        vd_account_refuse(call->x->account, VD_LIMIT_USER_QUEUED);
+        vd_call_reply_too_many(call);
+    } else {
         give_answer(call, o);
+    }
 }
 
 void vd_call_offload(struct vd_call *call, void (*work)(struct vd_call *call))

@@ -61,9 +61,10 @@ static void show(struct vd_call *call)
     call->write = show;
     if (code)
         vd_call_reply_error(call, code, &error);
-    else if (vd_call_is_too_long_here(call, work_of(call, event)))
+    else if (vd_call_is_too_long_here(call, work_of(call, event))) {
+        vd_exchange_hold(call->x, event->body->len); /* about what the answer will have */
         vd_call_offload(call, show);
-    else
+    } else
         vd_call_reply_body(call, event->body, event->revision);
     vd_event_unref(event);
 }
@@ -97,6 +98,7 @@ void vd_call_get(struct vd_call *call)
 /* The order of a piece. */
 struct making {
     struct vd_order order;
+    int64_t held; /* bytes, about, that the piece will have: they count as if they waited already */
     struct vd_account *account; /* a reference; NULL: nobody's */
     int code;
     struct vd_error error;
@@ -290,6 +292,29 @@ static int add_items(struct listing *l, struct vd_buf *out, size_t len_max, bool
     return code;
 }
 
+/* What is gathered, or made by a worker, counts as what waits for the user. */
+static void reply_no_room(struct listing *l)
+{
+    struct vd_call *call = l->call;
+    vd_account_refuse(call->x->account, VD_LIMIT_USER_QUEUED);
+    call->x->ops = NULL;
+    listing_free(l);
+    vd_call_reply_too_many(call);
+}
+
+static void reply_too_long(struct listing *l)
+{
+    struct vd_call *call = l->call;
+    struct vd_error error;
+    int code = vd_error_set(&error, VD_ERR_LIMIT,
+                            "the list is longer than the %d bytes that can be made of it in this "
+                            "encoding: ask for it as JSON, or in pages, with limit=500",
+                            VD_GATHERED_LEN_MAX);
+    call->x->ops = NULL;
+    listing_free(l);
+    vd_call_reply_error(call, code, &error);
+}
+
 /* ---- by a worker ---- */
 
 static void break_off(struct listing *l, int code, const struct vd_error *error);
@@ -311,7 +336,13 @@ static void made(struct vd_order *order)
         return;
     }
     l->call->x->ops = &list_ops;
-    if (l->making.code)
+    vd_exchange_hold(l->call->x, -l->making.held);
+    if (!l->making.code && vd_exchange_is_full(l->call->x))
+        l->making.code = vd_error_set(&error, VD_ERR_LIMIT,
+                                      "too much waits for the user to read it: read it first");
+    if (l->making.code == VD_ERR_LIMIT && !l->begun && vd_exchange_is_full(l->call->x))
+        reply_no_room(l);
+    else if (l->making.code)
         break_off(l, l->making.code, &error);
     else
         go_on(l);
@@ -341,7 +372,9 @@ static void let_make(struct listing *l)
     struct vd_account *account = l->call->x->account;
     l->heavy = false;
     l->making = (struct making){.order = {.run = make, .done = made},
+                                .held = l->events[l->events_at]->body->len,
                                 .account = account ? vd_account_ref(account) : NULL};
+    vd_exchange_hold(l->call->x, l->making.held);
     l->call->x->ops = &making_ops;
     vd_workshop_order(&loop->workshop, loop->loop,
                       account ? vd_account_place(account, loop->loop->index) : &loop->place,
@@ -540,29 +573,6 @@ static void send_whole(struct listing *l)
     vd_call_reply_json(call, 200, vd_buf_slice(&answer));
     vd_buf_release(&answer);
     vd_buf_release(&token);
-}
-
-/* What is gathered counts as what waits for the user. */
-static void reply_no_room(struct listing *l)
-{
-    struct vd_call *call = l->call;
-    vd_account_refuse(call->x->account, VD_LIMIT_USER_QUEUED);
-    call->x->ops = NULL;
-    listing_free(l);
-    vd_call_reply_too_many(call);
-}
-
-static void reply_too_long(struct listing *l)
-{
-    struct vd_call *call = l->call;
-    struct vd_error error;
-    int code = vd_error_set(&error, VD_ERR_LIMIT,
-                            "the list is longer than the %d bytes that can be made of it in this "
-                            "encoding: ask for it as JSON, or in pages, with limit=500",
-                            VD_GATHERED_LEN_MAX);
-    call->x->ops = NULL;
-    listing_free(l);
-    vd_call_reply_error(call, code, &error);
 }
 
 /* A page may have fewer objects than its limit, and then goes on behind them; a list without a

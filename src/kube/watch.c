@@ -416,10 +416,34 @@ static void tell_initial_end(struct vd_watch *w, const struct vd_deliveries *d)
     send_bookmark(w, d->upto, true);
 }
 
+/* Nothing more may be queued for the user, and the events cannot be taken back: the client resumes
+ * from where it stood. */
+static void break_off(struct vd_watch *w)
+{
+    struct vd_exchange *x = w->x;
+    vd_registry_remove(&w->watcher);
+    watch_free(w, VD_WATCH_END_ERROR);
+    vd_exchange_abort(x);
+}
+
+/* What is being made for the watch counts as if it waited already. */
+static void hold(struct vd_watch *w, const struct vd_deliveries *d)
+{
+    size_t bytes = 0;
+    for (size_t i = 0; i < d->list.n; i++)
+        bytes += d->list.p[i].body ? d->list.p[i].body->len : 0;
+    vd_exchange_hold(w->x, (int64_t)bytes);
+}
+
 /* What was waited for is sent, and the watch goes on. */
 static void on_pending(struct vd_frame_waiter *waiter, struct vd_pending_frame *f)
 {
     struct vd_watch *w = VD_HEAP_OWNER(waiter, struct vd_watch, pending);
+    vd_exchange_hold(w->x, -w->x->held);
+    if (vd_exchange_is_full(w->x)) {
+        break_off(w);
+        return;
+    }
     if (f->code) {
         struct vd_arena arena = {0};
         struct vd_status status = vd_status_conversion_failed(&arena, &f->error);
@@ -476,6 +500,7 @@ static enum vd_take await_frame(struct vd_watch *w, const struct vd_deliveries *
     }
     f = w->kind->webhook ? vd_pending_frame_new(w->l, w->kind, d)
                          : vd_pending_frame_order(&form, d, w->x->account);
+    hold(w, d);
     vd_pending_frame_wait(f, &w->pending);
     if (!own && !*shared)
         *shared = &f->shared;

@@ -5,7 +5,74 @@ import { maps } from '../api/fair_setting.mjs';
 import { again, dribbling, halfShaken, request, socket, times, unread, windowless } from './clients.mjs';
 
 export const large = `${maps}/large-0`;
+
+// A kind whose objects are larger than what a turn decodes, and older than the default in their
+// schema: each time they are shown, a worker has to decode them.
+const definition = (properties) => ({
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: 'things.hostile.example.com' },
+    spec: {
+        group: 'hostile.example.com',
+        scope: 'Namespaced',
+        names: { kind: 'Thing', plural: 'things' },
+        versions: [
+            {
+                name: 'v1',
+                served: true,
+                storage: true,
+                additionalPrinterColumns: [{ name: 'n', type: 'string', jsonPath: '.spec.n' }],
+                schema: {
+                    openAPIV3Schema: {
+                        type: 'object',
+                        properties: {
+                            spec: {
+                                type: 'object',
+                                'x-kubernetes-preserve-unknown-fields': true,
+                                properties,
+                            },
+                        },
+                    },
+                },
+            },
+        ],
+    },
+});
+
+// The writes that make such objects: [method, path, body, status].
+export function olderThings(n, length) {
+    const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+    const thing = (i) => ({
+        apiVersion: 'hostile.example.com/v1',
+        kind: 'Thing',
+        metadata: { name: `thing-${i}` },
+        spec: { list: times(length / 20, (j) => `value number ${j % 10}`) },
+    });
+    const { spec } = definition({ late: { type: 'string', default: 'yes' } });
+    const rbac = 'rbac.authorization.k8s.io';
+    const role = {
+        apiVersion: `${rbac}/v1`,
+        kind: 'ClusterRole',
+        metadata: { name: 'things' },
+        rules: [{ apiGroups: ['hostile.example.com'], resources: ['things'], verbs: ['*'] }],
+    };
+    const binding = {
+        apiVersion: `${rbac}/v1`,
+        kind: 'ClusterRoleBinding',
+        metadata: { name: 'things' },
+        roleRef: { apiGroup: rbac, kind: 'ClusterRole', name: 'things' },
+        subjects: [{ apiGroup: rbac, kind: 'Group', name: 'crew' }],
+    };
+    return [
+        ['POST', definitions, definition({}), 201],
+        ['POST', `/apis/${rbac}/v1/clusterroles`, role, 201],
+        ['POST', `/apis/${rbac}/v1/clusterrolebindings`, binding, 201],
+        ...times(n, (i) => ['POST', things, thing(i), 201]),
+        ['PATCH', `${definitions}/things.hostile.example.com`, { spec }, 200],
+    ];
+}
 const table = 'application/json;as=Table;v=v1;g=meta.k8s.io';
+const things = '/apis/hostile.example.com/v1/namespaces/default/things';
 const partial = 'application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io';
 const partials = 'application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io';
 const discovery = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
@@ -45,7 +112,7 @@ const selector = encodeURIComponent(`x in (${times(600, (i) => `v${i}`).join(','
 export function usesOf(name) {
     const uses = {
         list: /list|table|watch|deletion|vanish|byte at a time/,
-        work: /patch|appl|creation|table|watch/,
+        work: /patch|appl|creation|table|watch|older/,
         body: /bod|creation|vanish/,
         strangers: /stranger|head|handshake/,
     };
@@ -78,6 +145,13 @@ export const attacks = {
     'watches of metadata': (n) => unread(2 * n, get(watch('resourceVersion=0'), { accept: partial })),
     'watches with huge selectors': (n, { revision }) =>
         unread(2 * n, get(watch(`resourceVersion=${revision}&labelSelector=${selector}`))),
+    'tables of custom objects': (n) => unread(4 * n, get(things, { accept: table })),
+    'tables of custom objects over HTTP/2 with window 0': () =>
+        windowless(200, things, { accept: table }),
+    'lists of objects that are older than their schema': () => windowless(200, things),
+    'gets of objects that are older than their schema': () => windowless(200, `${things}/thing-0`),
+    'watches of objects that are older than their schema': () =>
+        windowless(200, `${things}?watch=1&resourceVersion=0`),
     'OpenAPI v2': (n) => unread(n, get('/openapi/v2'), { pipelined: 20 }),
     'OpenAPI v3': (n) => unread(n, get('/openapi/v3/api/v1'), { pipelined: 20 }),
     'aggregated discovery': (n) => unread(n, get('/apis', { accept: discovery }), { pipelined: 200 }),

@@ -11,20 +11,21 @@ import {
     bindCrew, clientOf, configMap, isSanitized, maps, must, residentMb, root,
 } from '../api/fair_setting.mjs';
 import { tap, tapEnd, untilTrue } from '../api/tap.mjs';
-import { attacks, usesOf } from './attacks.mjs';
+import { attacks, olderThings, usesOf } from './attacks.mjs';
 import { closeAll } from './clients.mjs';
 import { readConfig, readLimits, sum, terms } from './worst_case.mjs';
 
 const [, , , , , pid, top, configFile, connections, pattern] = process.argv;
 const OBJECTS = 20;
 const OBJECT_LEN = 1_000_000;
+const THINGS = 8; // of a custom kind
 const DESCRIPTORS = 3000;
 const ADDRESSES = 1 << 30; // what is reserved and not used: stacks, arenas, maps of files
 const MIB = 1 << 20;
 
 const sanitized = isSanitized();
 const config = readConfig(fs.readFileSync(configFile, 'utf8'));
-const stored = OBJECTS * OBJECT_LEN;
+const stored = (OBJECTS + THINGS) * OBJECT_LEN;
 const setting = { stored, objects: OBJECTS, descriptors: DESCRIPTORS, loops: Number(config.threads) };
 const limits = readLimits(`${top}/src/base/limits.h`);
 const whole = sum(terms(limits, config, setting));
@@ -49,6 +50,8 @@ await bindCrew();
 for (let i = 0; i < OBJECTS; i++)
     await must(root, 201, 'POST', maps, configMap(`large-${i}`, 'x'.repeat(OBJECT_LEN - 1000)));
 await must(root, 201, 'POST', maps, configMap('small', 'x'));
+for (const [method, path, body, status] of olderThings(THINGS, OBJECT_LEN))
+    await must(root, status, method, path, body);
 const { json } = await must(root, 200, 'GET', `${maps}?limit=1`);
 const revision = Math.max(1, Number(json.metadata.resourceVersion) - OBJECTS);
 
