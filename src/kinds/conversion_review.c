@@ -276,7 +276,7 @@ void vd_conversion_failure_tell(struct vd_error *error, enum vd_conversion_failu
     struct vd_slice version = review->n ? text_at(&arena, review->objects[0].body, "apiVersion")
                                         : VD_SLICE("");
     struct vd_error why = *error;
-    vd_error_set(error, why.code, "conversion webhook for %.*s, Kind=%.*s %s%s",
-                 VD_FMT(version), VD_FMT(review->to->kind), whole ? "failed: " : "", why.text);
+    vd_error_set(error, why.code, "conversion webhook for %.*s, Kind=%.*s %s%s", VD_FMT(version),
+                 VD_FMT(review->to->kind), whole ? "failed: " : "", why.text);
     vd_arena_release(&arena);
 }
