@@ -12,6 +12,8 @@
  * It ends by its timeout, with the server, with its kind, when its right or its
  * credential ends, or when its cursor has expired; the last three are told by an ERROR
  * event.
+ * It is broken off, and its client resumes, when nothing more may be queued for its user and what a
+ * worker or a webhook has made for it cannot be taken back.
  *
  * Whether rights and credentials still hold is looked at about once a second, by one
  * timer for all watches of the loop, some at a time: a watch is only asked about in
