@@ -12,7 +12,7 @@
 #include "kube/kube.h"
 #include "kube/list_options.h"
 #include "kube/output.h"
-#include "kube/status.h"
+#include "kube/status/status.h"
 #include "kube/target.h"
 #include "watch/filter.h"
 

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "kinds/shown.h"
 #include "kube/converter.h"
 #include "kube/kube.h"
-#include "kube/shown.h"
 
 bool vd_conversion_is_needed(const struct vd_kind *kind, struct vd_slice body)
 {

@@ -16,8 +16,8 @@
 #include "base/limits.h"
 #include "kinds/conversion_review.h"
 #include "kinds/registry.h"
+#include "kinds/uid.h"
 #include "kinds/webhook.h"
-#include "kube/uid.h"
 #include "net/http_client.h"
 #include "store/store.h"
 

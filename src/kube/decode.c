@@ -6,8 +6,8 @@
 
 #include "base/vec.h"
 #include "kube/offload.h"
-#include "kube/protobuf.h"
-#include "kube/protobuf_envelope.h"
+#include "kube/protobuf/envelope.h"
+#include "kube/protobuf/protobuf.h"
 #include "net/media_type.h"
 #include "watch/excerpt.h"
 #include "json/parse.h"

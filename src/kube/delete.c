@@ -2,12 +2,12 @@
  * delete: at once, or, when finalizers have a say, by marking the object and
  * waiting until the last of them is taken off.
  */
+#include "kinds/deletion.h"
+#include "kinds/object_meta.h"
+#include "kinds/uid.h"
 #include "kube/decode.h"
-#include "kube/deletion.h"
-#include "kube/object_meta.h"
 #include "kube/proposal.h"
 #include "kube/query_option.h"
-#include "kube/uid.h"
 #include "kube/write.h"
 
 /* What the client demands of the object; an empty text is a demand that nothing meets. False: the

@@ -3,7 +3,7 @@
 
 #include "auth/escalation.h"
 #include "auth/role.h"
-#include "kube/object_meta.h"
+#include "kinds/object_meta.h"
 
 static enum vd_escalation judge_role(const struct vd_call *call, const struct vd_rbac *rbac,
                                      const struct vd_json *object, bool creating,

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "kube/audit.h"
+#include "kube/audit/audit.h"
 #include "kube/call.h"
 #include "kube/query_option.h"
 #include "kube/record.h"

@@ -1,10 +1,10 @@
 /* See field_manager.h. */
 #include "kube/field_manager.h"
 
+#include "base/human_time.h"
 #include "base/limits.h"
 #include "base/utf8.h"
-#include "kube/human_time.h"
-#include "kube/object_meta.h"
+#include "kinds/object_meta.h"
 #include "kube/offload.h"
 #include "json/parse.h"
 #include "json/span.h"

@@ -1,7 +1,7 @@
 /* See list_writer.h. */
 #include "kube/list_writer.h"
 
-#include "kube/shown.h"
+#include "kinds/shown.h"
 
 enum { SCRATCH_KEPT = 65536 };
 

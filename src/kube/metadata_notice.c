@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "kube/object_meta.h"
+#include "kinds/object_meta.h"
 #include "json/compare.h"
 
 enum { COLLISIONS_MAX = 16 }; /* different references of one hash that one is compared with */

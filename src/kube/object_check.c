@@ -7,11 +7,11 @@
 #include <stdatomic.h>
 
 #include "base/limits.h"
+#include "kinds/deletion.h"
+#include "kinds/object_meta.h"
 #include "kinds/status_door.h"
-#include "kube/deletion.h"
-#include "kube/object_meta.h"
+#include "kinds/uid.h"
 #include "kube/offload.h"
-#include "kube/uid.h"
 #include "kube/validation.h"
 #include "watch/excerpt.h"
 #include "json/parse.h"

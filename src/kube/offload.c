@@ -1,7 +1,7 @@
 /* See offload.h. */
 #include "kube/offload.h"
 
-#include "kube/audit.h"
+#include "kube/audit/audit.h"
 #include "kube/record.h"
 #include "net/account.h"
 

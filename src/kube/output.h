@@ -24,7 +24,7 @@
 #include "base/error.h"
 #include "base/slice.h"
 #include "kube/partial.h"
-#include "kube/table.h"
+#include "kube/table/table.h"
 #include "net/media_type.h"
 #include "net/url.h"
 
@@ -35,7 +35,7 @@ enum vd_output_encoding {
 
 enum vd_output_form {
     VD_OUTPUT_PLAIN,        /* as it is stored */
-    VD_OUTPUT_TABLE,        /* kube/table.h */
+    VD_OUTPUT_TABLE,        /* kube/table/table.h */
     VD_OUTPUT_PARTIAL,      /* PartialObjectMetadata: of one object, or of watch events */
     VD_OUTPUT_PARTIAL_LIST, /* PartialObjectMetadataList */
 };

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "kube/shown.h"
+#include "kinds/shown.h"
 #include "net/account.h"
 
 /* What a worker has of a frame. */

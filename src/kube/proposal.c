@@ -12,14 +12,14 @@
 #include <stdlib.h>
 
 #include "kinds/admission.h"
+#include "kinds/deletion.h"
 #include "kinds/object.h"
+#include "kinds/object_meta.h"
+#include "kinds/shown.h"
+#include "kinds/uid.h"
 #include "kube/call_conversion.h"
-#include "kube/deletion.h"
 #include "kube/field_manager.h"
-#include "kube/object_meta.h"
 #include "kube/offload.h"
-#include "kube/shown.h"
-#include "kube/uid.h"
 #include "json/parse.h"
 #include "json/revision_hole.h"
 #include "json/write.h"

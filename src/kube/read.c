@@ -31,11 +31,14 @@
 #include "store/snapshot.h"
 
 enum {
-    PIECE_LEN = 131072,   /* bytes of a list that are made at a time ... */
+    PIECE_LEN = 126976,   /* bytes of a list that are made at a time; with one small object more
+                           * they fit into 128 KiB ... */
     SHARED_LEN = 32768,   /* ... when several users take turns */
     PIECE_OBJECTS = 4096, /* that are looked at for them: a filter may pass few */
     PIECE_WORK = 524288,  /* bytes of objects that are decoded for them */
     STEP_OBJECTS = 64,
+    COPIED_LEN =
+        16384, /* a shorter frame is copied, so that it holds no more memory than it needs */
 };
 
 /* ---- get ---- */
@@ -433,7 +436,9 @@ static void send_frame(struct listing *l, struct vd_slice piece, bool last)
         else
             vd_buf_add_slice(&loop->frame, piece);
     }
-    vd_exchange_send(l->call->x, vd_frame_end(&loop->frame));
+    struct vd_buf *frame = &loop->frame;
+    vd_exchange_send(l->call->x,
+                     frame->n < COPIED_LEN ? vd_frame_end(frame) : vd_frame_take(frame));
 }
 
 /* An error behind the head can only break the answer off. */
@@ -504,6 +509,8 @@ static void send_piece(struct listing *l)
         add_head(l, out, VD_SLICE(""), 0, false);
     size_t head_end = out->n;
     size_t len = vd_turnstile_is_shared(&loop->turnstile) ? SHARED_LEN : PIECE_LEN;
+    if (l->begun) /* what follows mostly is as long as it may be */
+        vd_buf_reserve(out, len);
     int code = take_items(l, out, out->n + len, &error);
     if (code) {
         vd_buf_reset(out);

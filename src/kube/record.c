@@ -6,7 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
-#include "kube/audit.h"
+#include "kube/audit/audit.h"
 #include "net/connection.h"
 
 /* ---- making ---- */

@@ -7,10 +7,10 @@
 #include <assert.h>
 
 #include "auth/access.h"
+#include "base/human_time.h"
+#include "kinds/object_meta.h"
 #include "kube/decode.h"
-#include "kube/human_time.h"
 #include "kube/object_check.h"
-#include "kube/object_meta.h"
 #include "kube/proposal.h"
 #include "kube/subresource.h"
 #include "json/parse.h"

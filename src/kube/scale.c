@@ -6,10 +6,10 @@
  */
 #include "kube/scale.h"
 
+#include "kinds/object_meta.h"
 #include "kube/field_manager.h"
-#include "kube/object_meta.h"
 #include "kube/offload.h"
-#include "kube/patch.h"
+#include "kube/patch/patch.h"
 #include "kube/proposal.h"
 #include "kube/write.h"
 #include "json/parse.h"

@@ -11,10 +11,10 @@
 #include "kube/validation.h"
 
 #include "kinds/conditions.h"
+#include "kinds/deletion.h"
 #include "kinds/object.h"
-#include "kube/deletion.h"
+#include "kinds/object_meta.h"
 #include "kube/object_check.h"
-#include "kube/object_meta.h"
 #include "kube/offload.h"
 #include "net/account.h"
 

@@ -22,7 +22,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "kube/audit.h"
+#include "kube/audit/audit.h"
 #include "kube/blueprint.h"
 #include "kube/call.h"
 #include "kube/pending_frame.h"

@@ -2,7 +2,7 @@
 #include "kube/watch_frame.h"
 
 #include "kinds/object.h"
-#include "kube/shown.h"
+#include "kinds/shown.h"
 
 /* Bytes that the loop decodes for a frame, which may have many objects; an eighth of those that it
  * searches. */

@@ -15,8 +15,8 @@
 #include "kube/event_frame.h"
 #include "kube/kube.h"
 #include "kube/output.h"
-#include "kube/status.h"
-#include "kube/table.h"
+#include "kube/status/status.h"
+#include "kube/table/table.h"
 #include "watch/registry.h"
 
 /* How they are made: borrowed for the call. */

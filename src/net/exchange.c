@@ -7,6 +7,7 @@
 
 #include <assert.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "net/connection_internal.h"
@@ -215,7 +216,7 @@ void vd_frame_begin(struct vd_buf *out)
     vd_buf_add(out, "00000000\r\n", VD_FRAME_HEAD_LEN);
 }
 
-struct vd_bytes *vd_frame_end(struct vd_buf *out)
+static void frame_close(struct vd_buf *out)
 {
     static const char digits[] = "0123456789abcdef";
     size_t n = out->n - VD_FRAME_HEAD_LEN;
@@ -223,7 +224,20 @@ struct vd_bytes *vd_frame_end(struct vd_buf *out)
     for (int i = 0; i < 8; i++)
         out->p[i] = digits[n >> (28 - 4 * i) & 15];
     vd_buf_add(out, "\r\n", 2);
+}
+
+struct vd_bytes *vd_frame_end(struct vd_buf *out)
+{
+    frame_close(out);
     struct vd_bytes *bytes = vd_bytes_copy(vd_buf_slice(out));
     vd_buf_reset(out);
+    return bytes;
+}
+
+struct vd_bytes *vd_frame_take(struct vd_buf *out)
+{
+    frame_close(out);
+    struct vd_bytes *bytes = vd_bytes_view(vd_buf_slice(out), free, out->p);
+    *out = (struct vd_buf){0};
     return bytes;
 }

@@ -112,5 +112,7 @@ void vd_exchange_forget_request(struct vd_exchange *x);
 enum { VD_FRAME_HEAD_LEN = 10 }; /* eight hexadecimal digits and CR LF */
 void vd_frame_begin(struct vd_buf *out);
 struct vd_bytes *vd_frame_end(struct vd_buf *out) VD_MUST_USE; /* resets *out */
+/* The same without a copy: *out gives its memory away, and is empty. */
+struct vd_bytes *vd_frame_take(struct vd_buf *out) VD_MUST_USE;
 
 #endif

@@ -10,7 +10,7 @@
 #include "base/log.h"
 #include "base/metrics.h"
 #include "kinds/builtin.h"
-#include "kube/audit.h"
+#include "kube/audit/audit.h"
 #include "kube/converter.h"
 #include "net/connection.h"
 #include "server/bootstrap.h"

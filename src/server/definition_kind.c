@@ -5,9 +5,9 @@
 #include "server/definition_kind.h"
 
 #include "base/log.h"
-#include "kube/condition.h"
-#include "kube/deletion.h"
-#include "kube/object_meta.h"
+#include "kinds/condition.h"
+#include "kinds/deletion.h"
+#include "kinds/object_meta.h"
 #include "store/snapshot.h"
 #include "json/compare.h"
 #include "json/parse.h"

@@ -10,11 +10,11 @@
 #include "base/alloc.h"
 #include "base/log.h"
 #include "kinds/admission.h"
+#include "kinds/deletion.h"
 #include "kinds/object.h"
-#include "kube/deletion.h"
+#include "kinds/object_meta.h"
+#include "kinds/uid.h"
 #include "kube/field_manager.h"
-#include "kube/object_meta.h"
-#include "kube/uid.h"
 #include "server/agent_internal.h"
 #include "json/parse.h"
 #include "json/revision_hole.h"
@@ -76,7 +76,7 @@ static bool write_body(struct vd_errand *e, const struct vd_json *object, struct
 }
 
 /* What is written again is as new as its revision from then on, so that it has to be: see
- * kube/shown.h. */
+ * kinds/shown.h. */
 static void catch_up(struct vd_errand *e, const struct vd_event *event, struct vd_json *object)
 {
     struct vd_kind_set *set = vd_kinds_snapshot(e->agent->options.kinds);

@@ -12,9 +12,9 @@
 
 #include "base/alloc.h"
 #include "kinds/admission.h"
-#include "kube/deletion.h"
-#include "kube/object_meta.h"
-#include "kube/uid.h"
+#include "kinds/deletion.h"
+#include "kinds/object_meta.h"
+#include "kinds/uid.h"
 #include "server/ownership.h"
 #include "json/parse.h"
 

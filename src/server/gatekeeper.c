@@ -17,7 +17,7 @@
 #include "base/alloc.h"
 #include "base/limits.h"
 #include "base/log.h"
-#include "kube/uid.h"
+#include "kinds/uid.h"
 #include "net/connection.h"
 #include "server/access_rules.h"
 

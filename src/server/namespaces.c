@@ -15,7 +15,7 @@
 
 #include "base/alloc.h"
 #include "base/hash_map.h"
-#include "kube/object_meta.h"
+#include "kinds/object_meta.h"
 #include "server/bootstrap.h"
 #include "json/compare.h"
 

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "kube/object_meta.h"
-#include "kube/uid.h"
+#include "kinds/object_meta.h"
+#include "kinds/uid.h"
 
 static struct vd_slice owner_key(const void *item)
 {

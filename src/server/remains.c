@@ -2,8 +2,8 @@
 #include "server/remains.h"
 
 #include "base/buf.h"
-#include "kube/condition.h"
-#include "kube/object_meta.h"
+#include "kinds/condition.h"
+#include "kinds/object_meta.h"
 
 enum { NAMES_MAX = 32 }; /* that a condition tells of */
 

@@ -26,7 +26,7 @@
 
 #include "base/log.h"
 #include "base/ration.h"
-#include "kube/audit.h"
+#include "kube/audit/audit.h"
 #include "kube/converter.h"
 #include "net/door.h"
 #include "server/api.h"

@@ -207,6 +207,15 @@ struct walk {
     size_t n;
 };
 
+/* What it will find is large, and is not cleared. */
+static void walk_begin(struct walk *w, const struct vd_snapshot *s)
+{
+    w->after = (struct vd_buf){0};
+    vd_buf_add_slice(&w->after, vd_buf_slice(&s->after));
+    w->done = s->done;
+    w->n = 0;
+}
+
 static void move_to(struct walk *w, const struct vd_entry *entry)
 {
     vd_buf_reset(&w->after);
@@ -296,9 +305,9 @@ static int settle_piece(const struct vd_snapshot *s, struct walk *w, struct vd_e
 int vd_snapshot_next(struct vd_snapshot *s, struct vd_event **events, size_t max, size_t *n,
                      struct vd_error *error)
 {
-    struct walk w = {.done = false};
+    struct walk w;
     assert(max > 0);
-    vd_buf_add_slice(&w.after, vd_buf_slice(&s->after));
+    walk_begin(&w, s);
     *n = 0;
     int code = walk_piece(s, &w, max, error);
     if (!code)
@@ -315,8 +324,8 @@ int vd_snapshot_next(struct vd_snapshot *s, struct vd_event **events, size_t max
 
 int vd_snapshot_remaining(const struct vd_snapshot *s, size_t *count, struct vd_error *error)
 {
-    struct walk w = {.done = s->done};
-    vd_buf_add_slice(&w.after, vd_buf_slice(&s->after));
+    struct walk w;
+    walk_begin(&w, s);
     size_t total = 0;
     int code = VD_OK;
     while (!code && !w.done) {

@@ -6,7 +6,7 @@ set -u
 . "$(dirname "$0")/tap.sh"
 
 # Tables whose lines may be long, between `clang-format off` and `on`.
-wide_tables='src/base/limits.h src/kube/openapi_schema.c'
+wide_tables='src/base/limits.h src/kube/openapi/schema.c'
 
 # texts ROOT: the sources, named from the root. Corpora and built things are none.
 texts() {

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "kube/jsonpath.h"
+#include "kube/table/jsonpath.h"
 #include "json/compare.h"
 #include "json/parse.h"
 #include "json/write.h"

@@ -11,8 +11,8 @@
 
 #include "base/buf.h"
 #include "base/limits.h"
-#include "kube/protobuf.h"
-#include "kube/protobuf_schema.h"
+#include "kube/protobuf/protobuf.h"
+#include "kube/protobuf/schema.h"
 #include "json/compare.h"
 #include "json/parse.h"
 #include "json/write.h"

@@ -3,7 +3,7 @@
 #ifndef VD_TESTS_MERGE_LETTERS_H
 #define VD_TESTS_MERGE_LETTERS_H
 
-#include "kube/strategic_merge.h"
+#include "kube/patch/strategic_merge.h"
 
 static inline struct vd_merge_field letter_field(const void *node, struct vd_slice name)
 {

@@ -10,7 +10,7 @@
 
 #include "base/buf.h"
 #include "check.h"
-#include "kube/protobuf.h"
+#include "kube/protobuf/protobuf.h"
 #include "protobuf_text.h"
 #include "json/write.h"
 

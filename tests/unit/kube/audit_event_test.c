@@ -1,5 +1,5 @@
-/* src/kube/audit_event.c: the lines, letter by letter. */
-#include "kube/audit_event.h"
+/* src/kube/audit/event.c: the lines, letter by letter. */
+#include "kube/audit/event.h"
 
 #include "check.h"
 

@@ -3,7 +3,7 @@
 
 #include <semaphore.h>
 
-#include "kube/deletion.h"
+#include "kinds/deletion.h"
 #include "json/parse.h"
 
 static void put_space(const char *name, const char *more, uint64_t *revision)

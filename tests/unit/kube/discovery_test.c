@@ -1,5 +1,5 @@
-/* src/kube/discovery.c, subresource.c: which kinds there are, in Kubernetes' words. */
-#include "kube/discovery.h"
+/* src/kube/discovery/discovery.c, subresource.c: which kinds there are, in Kubernetes' words. */
+#include "kube/discovery/discovery.h"
 
 #include "json_check.h"
 #include "kinds/builtin.h"

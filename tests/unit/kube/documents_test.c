@@ -1,12 +1,12 @@
-/* src/kube/documents.c: documents ready to send, made once and shared. */
-#include "kube/documents.h"
+/* src/kube/discovery/documents.c: documents ready to send, made once and shared. */
+#include "kube/discovery/documents.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 
 #include "json_check.h"
-#include "kube/discovery.h"
-#include "kube/openapi_v2.h"
+#include "kube/discovery/discovery.h"
+#include "kube/openapi/v2.h"
 #include "widget_kinds.h"
 
 #define GADGET_YAML                                                                                \

@@ -10,8 +10,8 @@
 
 #include "fixture.h"
 #include "kinds/builtin.h"
+#include "kinds/uid.h"
 #include "kube/call.h"
-#include "kube/uid.h"
 #include "net_client.h"
 
 static struct {

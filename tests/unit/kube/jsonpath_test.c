@@ -1,5 +1,5 @@
-/* src/kube/jsonpath.c: what paths find, in documents and in bytes, and what is refused. */
-#include "kube/jsonpath.h"
+/* src/kube/table/jsonpath.c: what paths find, in documents and in bytes, and what is refused. */
+#include "kube/table/jsonpath.h"
 
 #include "base/limits.h"
 #include "json_check.h"

@@ -1,10 +1,10 @@
-/* src/kube/openapi_proto.c: the message openapi.v2.Document. */
-#include "kube/openapi_proto.h"
+/* src/kube/openapi/proto.c: the message openapi.v2.Document. */
+#include "kube/openapi/proto.h"
 
 #include "json_check.h"
 #include "kinds/builtin.h"
-#include "kube/openapi_v2.h"
-#include "kube/protobuf_wire.h"
+#include "kube/openapi/v2.h"
+#include "kube/protobuf/wire.h"
 
 /* The message as text: 1:"a" for texts, 2:{..} for what reads as a message by the
  * dotted path of its fields, 3:4 for numbers. Which bytes are messages cannot be

@@ -1,5 +1,5 @@
-/* src/kube/openapi_v2.c: the same in the words of version 2. */
-#include "kube/openapi_v2.h"
+/* src/kube/openapi/v2.c: the same in the words of version 2. */
+#include "kube/openapi/v2.h"
 
 #include "json_check.h"
 #include "kinds/builtin.h"

@@ -1,5 +1,5 @@
-/* src/kube/openapi_v3.c, openapi_schema.c, openapi_paths.c: what kubectl reads of the API. */
-#include "kube/openapi_v3.h"
+/* src/kube/openapi/v3.c, openapi_schema.c, openapi_paths.c: what kubectl reads of the API. */
+#include "kube/openapi/v3.h"
 
 #include "json_check.h"
 #include "kinds/builtin.h"

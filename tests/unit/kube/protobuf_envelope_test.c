@@ -1,6 +1,6 @@
-/* src/kube/protobuf_envelope.c: what a body says about itself. Bad ones are refused in
+/* src/kube/protobuf/envelope.c: what a body says about itself. Bad ones are refused in
  * protobuf_test.c. */
-#include "kube/protobuf_envelope.h"
+#include "kube/protobuf/envelope.h"
 
 #include "base/buf.h"
 #include "check.h"

@@ -1,11 +1,11 @@
 /*
- * src/kube/protobuf_schema.c, through the decoder: what clients send becomes the JSON that they
+ * src/kube/protobuf/schema.c, through the decoder: what clients send becomes the JSON that they
  * would have sent, kind by kind; and the rules that the tables keep.
  *
  * Field numbers in the cases are taken by hand from Kubernetes' own message definitions, not from
  * the tables under test. Expected JSON is written with ' for ".
  */
-#include "kube/protobuf_schema.h"
+#include "kube/protobuf/schema.h"
 
 #include <stdio.h>
 #include <string.h>

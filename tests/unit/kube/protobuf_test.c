@@ -1,6 +1,6 @@
-/* src/kube/protobuf.c: the forms that values take, merging, and what is refused.
+/* src/kube/protobuf/protobuf.c: the forms that values take, merging, and what is refused.
  * The kinds are tested in protobuf_schema_test.c. */
-#include "kube/protobuf.h"
+#include "kube/protobuf/protobuf.h"
 
 #include <stdlib.h>
 #include <string.h>

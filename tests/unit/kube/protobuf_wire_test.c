@@ -1,5 +1,5 @@
-/* src/kube/protobuf_wire.c: fields are read one by one, and nothing past the end. */
-#include "kube/protobuf_wire.h"
+/* src/kube/protobuf/wire.c: fields are read one by one, and nothing past the end. */
+#include "kube/protobuf/wire.h"
 
 #include <stdlib.h>
 

@@ -1,8 +1,8 @@
 /*
- * src/kube/status.c and status_cause.c: bodies byte by byte, as kube-apiserver
+ * src/kube/status/status.c and status_cause.c: bodies byte by byte, as kube-apiserver
  * was seen to send them.
  */
-#include "kube/status.h"
+#include "kube/status/status.h"
 
 #include "base/limits.h"
 #include "base/utf8.h"

@@ -1,5 +1,5 @@
 /*
- * src/kube/strategic_merge.c against a model, on random documents and patches.
+ * src/kube/patch/strategic_merge.c against a model, on random documents and patches.
  *
  * The model follows the description of the format step by step: it changes its
  * copy of the live map in place, searches lists from end to end, sorts by

@@ -1,5 +1,5 @@
-/* src/kube/strategic_merge.c: the known cases by table, atomicity, size. */
-#include "kube/strategic_merge.h"
+/* src/kube/patch/strategic_merge.c: the known cases by table, atomicity, size. */
+#include "kube/patch/strategic_merge.h"
 
 #include <stdio.h>
 #include <unistd.h>

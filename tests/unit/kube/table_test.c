@@ -1,14 +1,14 @@
-/* src/kube/table.c, table_cell.c: the tables of every built-in kind, of a custom
+/* src/kube/table/table.c, table_cell.c: the tables of every built-in kind, of a custom
  * kind with all types of columns, and of watches. */
-#include "kube/tables.h"
+#include "kube/table/tables.h"
 
 #include <string.h>
 
 #include "backtick.h"
+#include "base/human_time.h"
 #include "base/limits.h"
 #include "json_check.h"
 #include "kinds/builtin.h"
-#include "kube/human_time.h"
 
 #define NOW     "2026-11-15T10:00:00Z"
 #define CREATED "`creationTimestamp`:`2026-11-15T09:59:39Z`" /* 21 s before */

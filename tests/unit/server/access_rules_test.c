@@ -9,7 +9,7 @@
 
 #include "base/buf.h"
 #include "fixture.h"
-#include "kube/object_meta.h"
+#include "kinds/object_meta.h"
 #include "server/access_rules.h"
 #include "json/parse.h"
 #include "json/revision_hole.h"

@@ -12,7 +12,7 @@
 
 #include "base/buf.h"
 #include "kinds/builtin.h"
-#include "kube/object_meta.h"
+#include "kinds/object_meta.h"
 #include "server/agent.h"
 #include "json/parse.h"
 #include "json/revision_hole.h"

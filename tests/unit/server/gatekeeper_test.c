@@ -4,7 +4,7 @@
 #include "auth/pki.h"
 #include "auth/token.h"
 #include "fixture.h"
-#include "kube/uid.h"
+#include "kinds/uid.h"
 #include "server/gatekeeper.h"
 
 #define NOW INT64_C(1794735590123)
