@@ -15,9 +15,10 @@
 
 #include "base/limits.h"
 
-/* What an instruction of a pattern or a byte of a rule costs when it is compiled, and what a unit
- * of CEL's cost is here. */
-enum { VD_EFFORT_COMPILE = 64, VD_EFFORT_CEL = 4 };
+enum {
+    VD_EFFORT_COMPILE = 64, /* units for compiling an instruction of a pattern or a byte of a rule */
+    VD_EFFORT_CEL = 4,      /* units for one unit of CEL's own cost */
+};
 
 struct vd_effort {
     uint64_t spent;

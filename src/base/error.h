@@ -42,7 +42,7 @@ enum vd_code {
         VD_CODE_COUNT
 };
 
-enum { VD_ERROR_TEXT_MAX = 512 };
+enum { VD_ERROR_TEXT_MAX = 512 }; /* bytes of the sentence, with its NUL */
 
 struct vd_error {
     enum vd_code code;

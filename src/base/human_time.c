@@ -7,7 +7,11 @@
 
 #include <stdio.h>
 
-enum { SECOND = 1000, DAY_S = 86400, CYCLE_DAYS = 146097 };
+enum {
+    SECOND = 1000,       /* milliseconds of a second */
+    DAY_S = 86400,       /* seconds of a day */
+    CYCLE_DAYS = 146097, /* days of 400 years, after which the calendar repeats */
+};
 
 static struct vd_slice one_unit(char *out, int64_t value, char unit)
 {

@@ -18,7 +18,10 @@
 #include "base/clock.h"
 #include "base/utf8.h"
 
-enum { ROOM_AT_END = VD_LOG_LINE_END_MAX + 16, TEXT_MAX = VD_LOG_LINE_MAX - ROOM_AT_END };
+enum {
+    ROOM_AT_END = VD_LOG_LINE_END_MAX + 16,    /* bytes for cut=true and the end of the line */
+    TEXT_MAX = VD_LOG_LINE_MAX - ROOM_AT_END, /* bytes of everything before that */
+};
 
 #define BOLD   "\033[1m"
 #define DIM    "\033[2m"

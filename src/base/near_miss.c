@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { WORD_MAX = 32 };
+enum { WORD_MAX = 32 }; /* bytes of a word; a longer one is near to none */
 
 struct vd_near_miss vd_near_miss(const char *typed)
 {

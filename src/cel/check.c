@@ -12,7 +12,7 @@
 #include "base/alloc.h"
 #include "cel/program_internal.h"
 
-enum { PARAMS = 2 };
+enum { PARAMS = 2 }; /* type parameters of one function: its A and B */
 
 struct binding {
     const struct vd_cel_type *p[PARAMS];

@@ -305,7 +305,7 @@ static void price(const struct vd_cel_node *node, const struct estimate *a, stru
     }
 }
 
-enum { ARGS_MAX = 8 };
+enum { ARGS_MAX = 8 }; /* arguments of a call; no function of the libraries has more */
 
 static struct estimate visit_call(struct estimator *e, const struct vd_cel_node *node)
 {

@@ -78,7 +78,7 @@ struct vd_cel_host {
                             struct vd_slice faults[4]);
 };
 
-enum { VD_CEL_CACHE_SLOTS = 8 };
+enum { VD_CEL_CACHE_SLOTS = 8 }; /* containers that an evaluation keeps an index of */
 
 /* A container of the document that is being looked up often. */
 struct vd_cel_cached {

@@ -151,7 +151,7 @@ struct vd_cel_library {
     size_t n;
 };
 
-enum { VD_CEL_LIBRARIES = 10 };
+enum { VD_CEL_LIBRARIES = 10 }; /* entries of vd_cel_libraries */
 extern const struct vd_cel_library *const vd_cel_libraries[VD_CEL_LIBRARIES];
 
 extern const struct vd_cel_library vd_cel_lib_operators, vd_cel_lib_conversions, vd_cel_lib_times,

@@ -14,7 +14,7 @@
 #include "json/escape.h"
 #include "json/scan.h"
 
-enum { BLOCK = 64 };
+enum { BLOCK = 64 }; /* bytes that one step of the scan looks at */
 
 /* Bit i stands for byte i of a block. */
 struct block {
