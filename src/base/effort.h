@@ -16,7 +16,7 @@
 #include "base/limits.h"
 
 enum {
-    VD_EFFORT_COMPILE = 64, /* units for compiling an instruction of a pattern or a byte of a rule */
+    VD_EFFORT_COMPILE = 64, /* units for compiling a pattern's instruction or a rule's byte */
     VD_EFFORT_CEL = 4,      /* units for one unit of CEL's own cost */
 };
 

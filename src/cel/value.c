@@ -20,8 +20,8 @@
 #include "json/number.h"
 
 enum {
-    SMALL_CONTAINER_MAX = 32, /* items or members up to which a container is searched without an index */
-    COMPARE_DEPTH_MAX = 600,  /* nesting of two values that are compared; deeper ones are an error */
+    SMALL_CONTAINER_MAX = 32, /* items of a container that is searched without an index */
+    COMPARE_DEPTH_MAX = 600,  /* nesting of values that are compared; deeper is an error */
 };
 
 void *vd_cel_alloc(struct vd_cel_run *run, size_t size)
