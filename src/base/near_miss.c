@@ -19,7 +19,7 @@ static size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Row by row of the usual table; three rows are enough for swaps. */
+/* Fills the table of edit distances row by row. Three rows are kept, as a swap looks two back. */
 static size_t distance(const char *a, size_t a_len, const char *b, size_t b_len)
 {
     size_t rows[3][WORD_MAX + 1];

@@ -398,7 +398,7 @@ static struct estimate visit_ternary(struct estimator *e, const struct vd_cel_no
                              .item_known = a.item_known && b.item_known};
 }
 
-/* What one turn costs, as the spec's expansion of the macro would. */
+/* What one iteration costs in the spec's expansion of the macro. */
 static struct range turn_cost(const struct vd_cel_node *node, const struct estimate *body,
                               const struct estimate *last)
 {

@@ -47,7 +47,7 @@ size_t vd_number_format(double value, char out[VD_NUMBER_TEXT_MAX]);
  */
 bool vd_number_eq(struct vd_slice a, struct vd_slice b);
 
-/* The same for numbers that are equal; stable across runs and machines. */
+/* A hash that equal numbers share, in every run and on every machine. */
 uint64_t vd_number_hash(struct vd_slice text);
 
 #endif
