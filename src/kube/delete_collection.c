@@ -371,10 +371,13 @@ static void do_piece(struct clearing *c)
     struct vd_call *call = c->call;
     c->task.run = goes_on ? next_piece : answered;
     c->proposal = (struct vd_proposal){c->wishes.p, c->wishes.n, proposal_done, c, NULL};
-    if (c->wishes.n && !vd_call_admit(call, &c->proposal))
+    struct vd_admitted *admitted = c->wishes.n ? vd_call_admit(call, &c->proposal) : NULL;
+    if (c->wishes.n && !admitted)
         clearing_free(c);
     else if (goes_on)
         vd_loop_post(call->l->loop, &c->task);
+    else
+        vd_store_propose(call->kube->store, admitted);
 }
 
 /* The client has gone: nobody hears the rest. True: that is so. */

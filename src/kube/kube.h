@@ -84,9 +84,8 @@ struct vd_kube_loop {
     struct vd_workshop workshop;   /* and share the workers */
     struct vd_place place;         /* of those without an account */
     struct vd_turn_hook hook;
-    struct vd_proposal *proposals; /* of this turn, for its end */
-    struct vd_proposal **proposals_end;
-    size_t in_flight;      /* proposals of calls that have no answer yet */
+    struct vd_admitted_list proposals; /* of this turn, for its end */
+    size_t in_flight;                  /* proposals of calls that have no answer yet */
     bool alone;            /* who has proposed last is the loop's only client; see kube_loop.c */
     size_t handovers;      /* before the loop may commit a lone write itself again */
     uint64_t lone_sync_ns; /* what those take */
@@ -130,7 +129,7 @@ void vd_kube_handle(struct vd_kube_loop *l, struct vd_exchange *x, struct vd_use
 
 /* Has the loop's turn propose this when it ends, together with the others'. */
 void vd_kube_loop_propose(struct vd_kube_loop *l, const struct vd_exchange *x,
-                          struct vd_proposal *proposal);
+                          struct vd_admitted *proposal);
 
 /* Ends all watches of the loop, in order, spread over `spread_ms`. */
 void vd_kube_loop_drain(struct vd_kube_loop *l, uint64_t spread_ms);

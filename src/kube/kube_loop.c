@@ -22,13 +22,11 @@ enum {
 };
 
 void vd_kube_loop_propose(struct vd_kube_loop *l, const struct vd_exchange *x,
-                          struct vd_proposal *proposal)
+                          struct vd_admitted *proposal)
 {
-    if (!l->proposals)
+    if (!l->proposals.first)
         vd_loop_again(l->loop); /* an answer that has left may have let the request through */
-    proposal->next = NULL;
-    *l->proposals_end = proposal;
-    l->proposals_end = &proposal->next;
+    vd_admitted_list_add(&l->proposals, proposal);
     l->in_flight++;
     l->alone = vd_exchange_is_alone(x);
 }
@@ -38,9 +36,10 @@ void vd_kube_loop_propose(struct vd_kube_loop *l, const struct vd_exchange *x,
  * loop has nothing else to do, and may wait for the disk itself: handing the write to another
  * thread and back takes a third of the time of a sync. Only who connects meanwhile waits, too.
  */
-static bool is_lone(struct vd_kube_loop *l, const struct vd_proposal *first)
+static bool is_lone(struct vd_kube_loop *l, const struct vd_admitted_list *list)
 {
-    if (first->next || l->in_flight != 1 || !l->alone || vd_registry_serving_ns(l->registry))
+    if (list->first != list->last || l->in_flight != 1 || !l->alone ||
+        vd_registry_serving_ns(l->registry))
         return false;
     if (!l->handovers)
         return true;
@@ -50,7 +49,7 @@ static bool is_lone(struct vd_kube_loop *l, const struct vd_proposal *first)
 
 /* Answers what it has committed. Where syncs are slow it is some time before it tries again: there
  * a handover is nothing. */
-static void propose_here(struct vd_kube_loop *l, struct vd_proposal *proposal)
+static void propose_here(struct vd_kube_loop *l, struct vd_admitted *proposal)
 {
     uint64_t start_ns = vd_clock_mono_ns(l->kube->clock);
     if (!vd_store_propose_here(l->kube->store, proposal))
@@ -68,15 +67,14 @@ static void propose_here(struct vd_kube_loop *l, struct vd_proposal *proposal)
  * shares a sync. */
 static void propose(struct vd_kube_loop *l)
 {
-    struct vd_proposal *first = l->proposals;
-    if (!first)
+    struct vd_admitted_list list = l->proposals;
+    if (!list.first)
         return;
-    l->proposals = NULL;
-    l->proposals_end = &l->proposals;
-    if (is_lone(l, first))
-        propose_here(l, first);
+    l->proposals = (struct vd_admitted_list){0};
+    if (is_lone(l, &list))
+        propose_here(l, list.first);
     else
-        vd_store_propose_all(l->kube->store, first);
+        vd_store_propose_all(l->kube->store, &list);
 }
 
 /* Whether new events had better wait for those that this loop's own writes are about to
@@ -118,7 +116,7 @@ static bool turn(struct vd_turn_hook *hook)
     vd_registry_hold(l->registry, should_hold(l));
     vd_registry_slice(l->registry, shared ? SHARED_WATCHES : ALONE_WATCHES);
     bool again = vd_registry_turn(l->registry, shared ? SHARED_DELIVERIES : TURN_DELIVERIES);
-    return again || l->proposals;
+    return again || l->proposals.first;
 }
 
 static bool after_turn(struct vd_turn_hook *hook)
@@ -139,7 +137,6 @@ void vd_kube_loop_init(struct vd_kube_loop *l, struct vd_kube *kube, struct vd_l
 {
     *l = (struct vd_kube_loop){.kube = kube, .loop = loop, .hook = {.run = turn}};
     l->after.run = after_turn;
-    l->proposals_end = &l->proposals;
     l->hold.fire = on_hold;
     vd_kube_loop_init_watches(l);
     l->meters = vd_meters_new(loop->index);

@@ -7,6 +7,7 @@
 #include "kinds/object_meta.h"
 #include "kinds/uid.h"
 #include "kube/field_manager.h"
+#include "store/admitted.h"
 #include "json/parse.h"
 #include "json/revision_hole.h"
 

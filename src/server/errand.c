@@ -238,7 +238,7 @@ void vd_errand_send(struct vd_errand *e)
     e->answered.run = on_answered;
     e->proposal = (struct vd_proposal){e->wishes.p, e->wishes.n, proposal_done, e, NULL};
     struct vd_admission admission = {.store = e->agent->options.store, .author = VD_AUTHOR_SERVER};
-    bool proposed = vd_admission_propose(&admission, &e->proposal, NULL, NULL);
-    assert(proposed);
-    (void)proposed;
+    struct vd_admitted *admitted = vd_admission_admit(&admission, &e->proposal, NULL, NULL);
+    assert(admitted);
+    vd_store_propose(e->agent->options.store, admitted);
 }
