@@ -15,7 +15,7 @@
 #include "kinds/deletion.h"
 #include "kinds/object.h"
 #include "kinds/object_meta.h"
-#include "kinds/shown.h"
+#include "kinds/served_form.h"
 #include "kinds/uid.h"
 #include "kube/call_conversion.h"
 #include "kube/field_manager.h"
@@ -324,7 +324,7 @@ static void store_converted(struct vd_call *call, const struct vd_kind *stored,
 {
     struct vd_buf body = {0};
     if (call->unchanged && call->current &&
-        vd_shown_is_of_version(stored, vd_body_slice(call->before->body))) {
+        vd_served_form_is_of_version(stored, vd_body_slice(call->before->body))) {
         set_stored(call, call->before->body);
         propose_converted(call, call->current);
         return;

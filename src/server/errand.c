@@ -76,7 +76,7 @@ static bool write_body(struct vd_errand *e, const struct vd_json *object, struct
 }
 
 /* What is written again is as new as its revision from then on, so that it has to be: see
- * kinds/shown.h. */
+ * kinds/served_form.h. */
 static void catch_up(struct vd_errand *e, const struct vd_event *event, struct vd_json *object)
 {
     struct vd_kind_set *set = vd_kinds_snapshot(e->agent->options.kinds);
