@@ -6,6 +6,7 @@
 #include "kube/write.h"
 
 #include "kinds/condition_rules.h"
+#include "kinds/deletion.h"
 #include "kinds/generated_name.h"
 #include "kinds/object.h"
 #include "kinds/object_meta.h"
@@ -244,13 +245,6 @@ static bool check_preconditions(struct vd_call *call, const struct vd_json *obje
     return false;
 }
 
-/* An object that was waiting for its finalizers goes with the last of them. */
-static bool is_finished(const struct vd_json *object)
-{
-    return vd_meta_is_deleting(object) && vd_json_count(vd_meta_finalizers(object)) == 0 &&
-           vd_json_count(vd_json_dig(object, "spec", "finalizers", NULL)) == 0;
-}
-
 /* Brings the record up to date. What changes nothing but times in the record is written as it
  * was, whatever the order in which it came: then there is no event. An apply cannot see that
  * itself, since defaults are filled in behind it, and one inside an atomic map makes its
@@ -278,7 +272,7 @@ static void write_valid(struct vd_call *call, struct vd_json *object)
     if (!vd_call_check_escalation(call, object, false))
         return;
     call->success = 200;
-    call->finishes = is_finished(object);
+    call->finishes = vd_deletion_is_finished(object, call->kind->storage_key);
     vd_call_store(call, object);
 }
 
