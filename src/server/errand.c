@@ -11,10 +11,10 @@
 #include "base/log.h"
 #include "kinds/admission.h"
 #include "kinds/deletion.h"
+#include "kinds/field_tracking.h"
 #include "kinds/object.h"
 #include "kinds/object_meta.h"
 #include "kinds/uid.h"
-#include "kube/field_manager.h"
 #include "server/agent_internal.h"
 #include "json/parse.h"
 #include "json/revision_hole.h"
@@ -105,7 +105,8 @@ static void track(struct vd_errand *e, struct vd_slice storage_key, const struct
         if (event && vd_object_must_catch_up(kind, event->revision))
             vd_object_catch_up_or_stay(kind, &e->arena,
                                        old); /* the schema did it, and nobody else */
-        vd_track_server(&e->arena, kind, old, object, vd_clock_wall_ms(e->agent->options.clock));
+        vd_field_tracking_server(&e->arena, kind, old, object,
+                                 vd_clock_wall_ms(e->agent->options.clock));
     }
     vd_kind_set_unref(set);
 }
