@@ -99,5 +99,5 @@ tap "it refuses one to be committed here" refuses \
 tap "it refuses a list of proposals" refuses \
     'vd_store_propose_all(store, &(struct vd_admitted_list){proposal, proposal});' incompatible
 tap "it knows no other way to commit" refuses 'vd_store_commit(store, wish, 1, 0);' implicit
-tap "it lets nobody make one" refuses 'struct vd_admitted a; (void)a;' 'size'
+tap "it lets nobody make one" refuses 'struct vd_admitted a; (void)a;' vd_admitted
 tap_end
