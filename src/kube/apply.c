@@ -224,7 +224,7 @@ static bool may_create(struct vd_call *call)
     struct vd_access access = vd_call_access(call);
     struct vd_buf reason = {0};
     access.verb = VD_SLICE("create");
-    bool allowed = call->kube->allowed(call->kube->arg, &access, &reason);
+    bool allowed = vd_gatekeeper_allows(call->kube->gatekeeper, &access, &reason);
     if (!allowed) {
         struct vd_slice why = vd_arena_copy(&call->arena, vd_buf_slice(&reason));
         struct vd_status status = vd_access_status(&call->arena, &access, why);

@@ -49,7 +49,7 @@ bool vd_call_check_escalation(struct vd_call *call, const struct vd_json *object
     if (!role && !binding)
         return true;
     struct vd_buf why = {0};
-    struct vd_rbac *rbac = call->kube->rbac(call->kube->arg);
+    struct vd_rbac *rbac = vd_gatekeeper_rbac(call->kube->gatekeeper);
     enum vd_escalation verdict = role ? judge_role(call, rbac, object, creating, &why)
                                       : judge_binding(call, rbac, object, &why);
     vd_rbac_unref(rbac);

@@ -132,7 +132,7 @@ struct vd_status vd_access_status(struct vd_arena *arena, const struct vd_access
 static bool is_allowed(struct vd_call *call, const struct vd_access *access)
 {
     struct vd_buf reason = {0};
-    bool allowed = call->kube->allowed(call->kube->arg, access, &reason);
+    bool allowed = vd_gatekeeper_allows(call->kube->gatekeeper, access, &reason);
     vd_audit_decided(vd_record_audit(call), allowed, vd_buf_slice(&reason));
     if (!allowed) {
         struct vd_slice why = vd_arena_copy(&call->arena, vd_buf_slice(&reason));

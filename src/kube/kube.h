@@ -10,7 +10,7 @@
 
 #include "api/loop.h"
 #include "auth/access.h"
-#include "auth/rbac.h"
+#include "auth/gatekeeper.h"
 #include "auth/service_account.h"
 #include "auth/user.h"
 #include "kinds/registry.h"
@@ -41,18 +41,7 @@ struct vd_kube {
     /* A name for metadata.generateName, in the arena; NULL: vd_name_generate(). */
     struct vd_slice (*make_name)(struct vd_arena *a, struct vd_slice base);
     struct vd_kube_options options;
-    /* May the user do this? Fills *reason (for people) when not. */
-    bool (*allowed)(void *arg, const struct vd_access *access, struct vd_buf *reason);
-    /* A number, never 0, that changes when an answer of `allowed` or `stands` may have
-     * changed for another reason than time. */
-    uint64_t (*rights_version)(void *arg);
-    /* Whether the credential that the user came with is still good. */
-    bool (*stands)(void *arg, const struct vd_user *user);
-    /* The rules of this moment, with a reference: for reviews. */
-    struct vd_rbac *(*rbac)(void *arg);
-    /* Whose token this is; a reference in *out. */
-    int (*identify)(void *arg, struct vd_slice token, struct vd_user **out, struct vd_error *error);
-    void *arg; /* of the functions above */
+    struct vd_gatekeeper *gatekeeper; /* who may do what, and whose credential is good */
     /* Posts the task to the loop when the registry shows the definition of this name as of
      * the revision. NULL: nobody has to wait for that. */
     void (*await_definition)(void *definitions, struct vd_slice name, uint64_t revision,

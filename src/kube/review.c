@@ -63,7 +63,7 @@ static struct vd_json *verdict(struct vd_call *call, const struct vd_json *spec,
 {
     struct vd_arena *a = &call->arena;
     struct vd_access access = access_of(spec, user);
-    struct vd_rbac *rbac = call->kube->rbac(call->kube->arg);
+    struct vd_rbac *rbac = vd_gatekeeper_rbac(call->kube->gatekeeper);
     struct vd_buf reason = {0};
     struct vd_json *status = vd_json_object(a);
     bool allowed = vd_rbac_decide(rbac, &access, &reason);
@@ -136,7 +136,7 @@ static struct vd_json *review_self(struct vd_call *call, const struct vd_json *s
 
 static struct vd_json *review_rules(struct vd_call *call, const struct vd_json *spec)
 {
-    struct vd_rbac *rbac = call->kube->rbac(call->kube->arg);
+    struct vd_rbac *rbac = vd_gatekeeper_rbac(call->kube->gatekeeper);
     const struct vd_json *status = vd_rbac_rules_review(rbac, call->user,
                                                         text_at(spec, "namespace"), &call->arena);
     struct vd_json *copy = vd_json_copy(&call->arena, status);
@@ -183,7 +183,8 @@ static struct vd_json *review_token(struct vd_call *call, const struct vd_json *
     struct vd_json *status = vd_json_object(a);
     struct vd_user *user = NULL;
     struct vd_error error;
-    int code = call->kube->identify(call->kube->arg, text_at(spec, "token"), &user, &error);
+    int code = vd_gatekeeper_identify_token(call->kube->gatekeeper, text_at(spec, "token"), &user,
+                                            &error);
     vd_json_add_ref(status, VD_SLICE("authenticated"), vd_json_bool(a, !code));
     if (code)
         vd_json_add_ref(status, VD_SLICE("error"), string(call, vd_slice_of(error.text)));

@@ -334,10 +334,11 @@ static void recheck(struct vd_watch *w, uint64_t version, int64_t now_ms)
     struct vd_buf reason = {0};
     bool changed = w->rights_version != version;
     w->rights_version = version;
-    if (vd_user_has_expired(w->user, now_ms) || (changed && !kube->stands(kube->arg, w->user))) {
+    if (vd_user_has_expired(w->user, now_ms) ||
+        (changed && !vd_gatekeeper_is_valid(kube->gatekeeper, w->user))) {
         struct vd_status status = vd_status_unauthorized(&arena, VD_SLICE(""));
         end_with_status(w, &status, VD_WATCH_END_CREDENTIAL);
-    } else if (changed && !kube->allowed(kube->arg, &access, &reason)) {
+    } else if (changed && !vd_gatekeeper_allows(kube->gatekeeper, &access, &reason)) {
         struct vd_status status = vd_access_status(&arena, &access, vd_buf_slice(&reason));
         end_with_status(w, &status, VD_WATCH_END_FORBIDDEN);
     }
@@ -353,7 +354,7 @@ static void on_recheck(struct vd_timer *timer)
     int64_t now_ms = vd_clock_wall_ms(l->kube->clock);
     if (!l->recheck_at) {
         l->recheck_at = l->watches;
-        l->recheck_version = l->kube->rights_version(l->kube->arg);
+        l->recheck_version = vd_gatekeeper_version(l->kube->gatekeeper);
     }
     for (size_t n = 0; l->recheck_at && n < RECHECK_STEP; n++) {
         struct vd_watch *w = l->recheck_at;

@@ -61,13 +61,11 @@ int vd_api_open(struct vd_api *api, struct vd_store *store, const struct vd_conf
                  .converter = vd_converter_new(&(struct vd_converter_options){
                      .loop = first, .store = store, .kinds = kinds, .clock = clock}),
                  .tables = vd_tables_new(),
-                 .documents = vd_documents_new(vd_slice_of(config->kubernetes_version)),
-                 .allowed = vd_gatekeeper_allows,
-                 .rights_version = vd_gatekeeper_version,
-                 .stands = vd_gatekeeper_stands,
-                 .rbac = vd_gatekeeper_rbac,
-                 .identify = vd_gatekeeper_identify_token},
-        .env = {store, kinds, clock, VD_VERSION_WAIT_MS},
+                 .documents = vd_documents_new(vd_slice_of(config->kubernetes_version))},
+        .env = {.store = store,
+                .kinds = kinds,
+                .clock = clock,
+                .version_wait_ms = VD_VERSION_WAIT_MS},
         .api_loops = vd_calloc(loops_n, sizeof *api->api_loops),
         .loops = vd_calloc(loops_n, sizeof *api->loops),
         .n = loops_n,
@@ -103,7 +101,7 @@ int vd_api_open(struct vd_api *api, struct vd_store *store, const struct vd_conf
     if (!code)
         code = open_audit(api, config, error);
     if (!code) {
-        api->kube.arg = api->gatekeeper;
+        api->kube.gatekeeper = api->env.gatekeeper = api->gatekeeper;
         api->kube.accounts = vd_gatekeeper_accounts(api->gatekeeper);
     }
     return code;

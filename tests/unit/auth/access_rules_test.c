@@ -1,4 +1,4 @@
-/* src/server/access_rules.c: rules that follow the log, and what they do when they cannot. */
+/* src/auth/access_rules.c: rules that follow the log, and what they do when they cannot. */
 #include "check.h"
 
 #include <fcntl.h>
@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "auth/access_rules.h"
 #include "base/buf.h"
 #include "fixture.h"
 #include "kinds/object_meta.h"
-#include "server/access_rules.h"
 #include "json/parse.h"
 #include "json/revision_hole.h"
 

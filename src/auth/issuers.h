@@ -8,8 +8,8 @@
  *
  * What tokens are judged by is an immutable snapshot, swapped under a lock and asked without it.
  */
-#ifndef VD_SERVER_ISSUERS_H
-#define VD_SERVER_ISSUERS_H
+#ifndef VD_AUTH_ISSUERS_H
+#define VD_AUTH_ISSUERS_H
 
 #include "auth/user.h"
 #include "base/attributes.h"
@@ -47,6 +47,6 @@ int vd_issuers_authenticate(struct vd_issuers *issuers, struct vd_slice token, i
                             struct vd_user **out, struct vd_error *error) VD_MUST_USE;
 
 /* Whether a user of vd_issuers_authenticate() would still be let in, apart from times. */
-bool vd_issuers_stands(struct vd_issuers *issuers, const struct vd_user *user);
+bool vd_issuers_is_valid(struct vd_issuers *issuers, const struct vd_user *user);
 
 #endif

@@ -3,12 +3,13 @@
  * (access_rules.h) are told when a role or binding is in it, and what was remembered of tokens is
  * forgotten when an object goes that some may be bound to.
  */
-#include "server/gatekeeper.h"
+#include "auth/gatekeeper.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <strings.h>
 
+#include "auth/access_rules.h"
 #include "auth/certificate.h"
 #include "auth/impersonation.h"
 #include "auth/pki.h"
@@ -19,7 +20,6 @@
 #include "base/log.h"
 #include "kinds/uid.h"
 #include "net/connection.h"
-#include "server/access_rules.h"
 
 enum { TOKEN_CHECK_MS = 1000 };
 
@@ -32,11 +32,12 @@ struct memory {
 struct vd_gatekeeper {
     struct vd_gatekeeper_options options;
     char *folder;
-    struct vd_access_rules *rules;
+    struct vd_access_rules *rules; /* NULL: `fixed` are in force */
     struct vd_service_accounts *accounts;
     struct vd_issuers *issuers; /* NULL: none */
     struct vd_listener listener;
-    pthread_mutex_t lock; /* guards the next two; held for a reference only */
+    pthread_mutex_t lock; /* guards the next three; held for a reference only */
+    struct vd_rbac *fixed;
     struct vd_token_set *tokens;
     int64_t tokens_checked_ms;
     _Atomic uint64_t version;       /* grows after rules, tokens or accounts have changed */
@@ -85,7 +86,8 @@ static bool exists(void *arg, const struct vd_bound_object *object)
     struct vd_key key = {object->resource, object->space, object->name};
     struct vd_event *event = NULL;
     struct vd_uid uid;
-    if (!vd_uid_parse(object->uid, &uid) || vd_store_get(g->options.store, &key, 0, &event, NULL))
+    if (!g->options.store || !vd_uid_parse(object->uid, &uid) ||
+        vd_store_get(g->options.store, &key, 0, &event, NULL))
         return false;
     bool same = vd_uid_eq(event->uid, uid);
     vd_event_unref(event);
@@ -155,6 +157,26 @@ int vd_gatekeeper_new(struct vd_gatekeeper **out, const struct vd_gatekeeper_opt
     return VD_OK;
 }
 
+struct vd_gatekeeper *vd_gatekeeper_new_fixed(struct vd_rbac *rules, const struct vd_clock *clock)
+{
+    struct vd_gatekeeper *g = VD_NEW(struct vd_gatekeeper);
+    g->options.clock = clock;
+    g->fixed = vd_rbac_ref(rules);
+    atomic_init(&g->version, 1);
+    pthread_mutex_init(&g->lock, NULL);
+    return g;
+}
+
+void vd_gatekeeper_fix(struct vd_gatekeeper *g, struct vd_rbac *rules)
+{
+    pthread_mutex_lock(&g->lock);
+    struct vd_rbac *old = g->fixed;
+    g->fixed = vd_rbac_ref(rules);
+    pthread_mutex_unlock(&g->lock);
+    vd_rbac_unref(old);
+    atomic_fetch_add(&g->version, 1);
+}
+
 int vd_gatekeeper_start(struct vd_gatekeeper *g, struct vd_error *error)
 {
     vd_store_listen(g->options.store, &g->listener);
@@ -165,8 +187,10 @@ void vd_gatekeeper_free(struct vd_gatekeeper *g)
 {
     if (!g)
         return;
-    vd_store_unlisten(g->options.store, &g->listener);
+    if (g->options.store)
+        vd_store_unlisten(g->options.store, &g->listener);
     vd_access_rules_free(g->rules);
+    vd_rbac_unref(g->fixed);
     vd_token_set_unref(g->tokens);
     vd_service_accounts_free(g->accounts);
     vd_issuers_free(g->issuers);
@@ -291,10 +315,10 @@ static int identify_token(struct vd_gatekeeper *g, struct memory *m, struct vd_s
                                     : code;
 }
 
-int vd_gatekeeper_identify_token(void *arg, struct vd_slice token, struct vd_user **out,
-                                 struct vd_error *error)
+int vd_gatekeeper_identify_token(struct vd_gatekeeper *g, struct vd_slice token,
+                                 struct vd_user **out, struct vd_error *error)
 {
-    return identify_token(arg, NULL, token, out, error);
+    return identify_token(g, NULL, token, out, error);
 }
 
 static void forget_user(void *user)
@@ -335,37 +359,41 @@ int vd_gatekeeper_identify(struct vd_gatekeeper *g, struct vd_exchange *x, struc
 
 /* ---- may they ---- */
 
-struct vd_rbac *vd_gatekeeper_rbac(void *arg)
+struct vd_rbac *vd_gatekeeper_rbac(struct vd_gatekeeper *g)
 {
-    struct vd_gatekeeper *g = arg;
-    return vd_access_rules_now(g->rules);
+    if (g->rules)
+        return vd_access_rules_now(g->rules);
+    pthread_mutex_lock(&g->lock);
+    struct vd_rbac *rbac = vd_rbac_ref(g->fixed);
+    pthread_mutex_unlock(&g->lock);
+    return rbac;
 }
 
 bool vd_gatekeeper_is_current(const struct vd_gatekeeper *g)
 {
-    return vd_access_rules_are_current(g->rules);
+    return !g->rules || vd_access_rules_are_current(g->rules);
 }
 
-bool vd_gatekeeper_allows(void *arg, const struct vd_access *access, struct vd_buf *reason)
+bool vd_gatekeeper_allows(struct vd_gatekeeper *g, const struct vd_access *access,
+                          struct vd_buf *reason)
 {
-    struct vd_rbac *rbac = vd_gatekeeper_rbac(arg);
+    struct vd_rbac *rbac = vd_gatekeeper_rbac(g);
     bool allowed = vd_rbac_decide(rbac, access, reason);
     vd_rbac_unref(rbac);
     return allowed;
 }
 
-/* ---- still ---- */
+/* ---- whether that is still so ---- */
 
-uint64_t vd_gatekeeper_version(void *arg)
+uint64_t vd_gatekeeper_version(struct vd_gatekeeper *g)
 {
-    struct vd_gatekeeper *g = arg;
     vd_token_set_unref(tokens(g, vd_clock_wall_ms(g->options.clock), false));
     return atomic_load(&g->version);
 }
 
 /* Whether the account of "system:serviceaccount:SPACE:NAME" is still the same, and so is
  * what its token is bound to. */
-static bool account_stands(struct vd_gatekeeper *g, const struct vd_user *user)
+static bool account_is_valid(struct vd_gatekeeper *g, const struct vd_user *user)
 {
     struct vd_slice name = vd_slice_from(user->is.name, sizeof "system:serviceaccount:" - 1), space;
     return vd_slice_cut(&name, ':', &space) &&
@@ -376,35 +404,34 @@ static bool account_stands(struct vd_gatekeeper *g, const struct vd_user *user)
            (!user->is.bound.resource.n || exists(g, &user->is.bound));
 }
 
-static bool token_stands(struct vd_gatekeeper *g, const struct vd_user *user, int64_t now_ms)
+static bool token_is_valid(struct vd_gatekeeper *g, const struct vd_user *user, int64_t now_ms)
 {
     struct vd_token_set *set = tokens(g, now_ms, false);
     struct vd_slice id = vd_slice_from(user->is.credential_id, sizeof "TOKEN=" - 1);
-    bool stands = set && vd_token_set_find(set, id);
+    bool valid = set && vd_token_set_find(set, id);
     vd_token_set_unref(set);
-    return stands;
+    return valid;
 }
 
-/* Whoever speaks for the user has to have a credential, and still to be allowed to. */
-static bool speaker_stands(struct vd_gatekeeper *g, const struct vd_user *user)
+/* Whoever impersonates the user must still have a good credential, and the right to do so. */
+static bool impersonator_is_valid(struct vd_gatekeeper *g, const struct vd_user *user)
 {
     struct vd_rbac *rbac = vd_gatekeeper_rbac(g);
-    bool stands = vd_gatekeeper_stands(g, user->is.by) && vd_impersonation_stands(rbac, user);
+    bool valid = vd_gatekeeper_is_valid(g, user->is.by) && vd_impersonation_stands(rbac, user);
     vd_rbac_unref(rbac);
-    return stands;
+    return valid;
 }
 
-bool vd_gatekeeper_stands(void *arg, const struct vd_user *user)
+bool vd_gatekeeper_is_valid(struct vd_gatekeeper *g, const struct vd_user *user)
 {
-    struct vd_gatekeeper *g = arg;
     int64_t now_ms = vd_clock_wall_ms(g->options.clock);
     if (vd_user_has_expired(user, now_ms))
         return false;
     if (user->is.by)
-        return speaker_stands(g, user);
+        return impersonator_is_valid(g, user);
     if (user->is.method == VD_AUTH_TOKEN)
-        return token_stands(g, user, now_ms);
+        return token_is_valid(g, user, now_ms);
     if (user->is.method == VD_AUTH_OIDC)
-        return g->issuers && vd_issuers_stands(g->issuers, user);
-    return user->is.method != VD_AUTH_SERVICE_ACCOUNT || account_stands(g, user);
+        return g->issuers && vd_issuers_is_valid(g->issuers, user);
+    return user->is.method != VD_AUTH_SERVICE_ACCOUNT || account_is_valid(g, user);
 }

@@ -1,14 +1,14 @@
-/* src/server/issuers.c: tokens of issuers elsewhere, whose keys are in a file. What is fetched over
+/* src/auth/issuers.c: tokens of issuers elsewhere, whose keys are in a file. What is fetched over
  * HTTP is tried from the outside, by tests/api/oidc_test.sh. */
-#include "server/issuers.h"
+#include "auth/issuers.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <time.h>
 
-#include "../auth/folder_check.h"
 #include "auth/issuer_document.h"
 #include "auth/jwt.h"
+#include "folder_check.h"
 #include "json/document.h"
 
 #define NOW    INT64_C(1794735590123)
@@ -151,7 +151,7 @@ static void a_token_is_good_once_its_key_is_known(void **state)
     assert_ok(authenticate(t, ISSUER, t->key, &user, &error), &error);
     assert_slice(user->is.name, "ex:ann");
     assert_int_equal(user->is.method, VD_AUTH_OIDC);
-    assert_true(vd_issuers_stands(t->issuers, user));
+    assert_true(vd_issuers_is_valid(t->issuers, user));
     vd_user_unref(user);
 }
 
@@ -181,11 +181,11 @@ static void a_reload_ends_what_is_no_longer_in_the_file(void **state)
     assert_ok(authenticate(t, ISSUER, t->key, &user, &error), &error);
     write_text(t->folder, "issuers.yaml", HEAD "jwt: [{}]\n");
     assert_code(vd_issuers_reload(t->issuers, &error), VD_ERR_INVALID);
-    assert_true(vd_issuers_stands(t->issuers, user)); /* all is as before */
+    assert_true(vd_issuers_is_valid(t->issuers, user)); /* all is as before */
     write_issuers(t, "others");
     assert_ok(vd_issuers_reload(t->issuers, &error), &error);
     await_changes(t, 3); /* the file, and the keys of what is another issuer now */
-    assert_false(vd_issuers_stands(t->issuers, user));
+    assert_false(vd_issuers_is_valid(t->issuers, user));
     vd_user_unref(user);
     user = NULL;
     assert_true(authenticate(t, ISSUER, t->key, &user, &error) != VD_OK);

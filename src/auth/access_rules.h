@@ -12,8 +12,8 @@
  * after a while; until one has worked, what was taken away meanwhile is still in force, and
  * vd_access_rules_are_current() says no, for /readyz.
  */
-#ifndef VD_SERVER_ACCESS_RULES_H
-#define VD_SERVER_ACCESS_RULES_H
+#ifndef VD_AUTH_ACCESS_RULES_H
+#define VD_AUTH_ACCESS_RULES_H
 
 #include "auth/rbac.h"
 #include "net/loop.h"

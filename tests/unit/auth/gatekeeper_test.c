@@ -1,11 +1,13 @@
-/* src/server/gatekeeper.c: whose credential is good, and for how long. */
-#include "agent_check.h"
+/* src/auth/gatekeeper.c: whose credential is good, and for how long. */
+#include "check.h"
 
+#include "auth/gatekeeper.h"
 #include "auth/pki.h"
 #include "auth/token.h"
 #include "fixture.h"
+#include "gatekeeper_fixture.h"
 #include "kinds/uid.h"
-#include "server/gatekeeper.h"
+#include "loop_bench.h"
 
 #define NOW INT64_C(1794735590123)
 
@@ -109,19 +111,19 @@ static void an_account_s_token_ends_with_the_account(void **state)
     struct vd_user *user = user_of(&t, vd_buf_slice(&token));
     assert_non_null(user);
     assert_slice(user->is.name, "system:serviceaccount:team:robot");
-    assert_true(vd_gatekeeper_stands(t.gatekeeper, user));
+    assert_true(vd_gatekeeper_is_valid(t.gatekeeper, user));
     uint64_t version = vd_gatekeeper_version(t.gatekeeper);
 
     assert_int_equal(remove_object(&t.bench, "serviceaccounts", "team", "robot"), VD_OK);
     assert_false(is_good(&t, vd_buf_slice(&token)));
-    assert_false(vd_gatekeeper_stands(t.gatekeeper, user));
+    assert_false(vd_gatekeeper_is_valid(t.gatekeeper, user));
     assert_true(vd_gatekeeper_version(t.gatekeeper) > version);
 
     /* One of the same name is another, whatever its labels say. */
     snprintf(labels, sizeof labels, "\"uid\":\"%s\"", uid);
     put_new(&t, "ServiceAccount", "serviceaccounts", "robot", labels, other);
     assert_false(is_good(&t, vd_buf_slice(&token)));
-    assert_false(vd_gatekeeper_stands(t.gatekeeper, user));
+    assert_false(vd_gatekeeper_is_valid(t.gatekeeper, user));
     issue(&t, other, NULL, NULL, &token);
     assert_true(is_good(&t, vd_buf_slice(&token)));
     vd_user_unref(user);
@@ -141,13 +143,13 @@ static void a_bound_token_ends_with_the_secret(void **state)
     issue(&t, account, "bond", uid, &token);
     struct vd_user *user = user_of(&t, vd_buf_slice(&token));
     assert_non_null(user);
-    assert_true(vd_gatekeeper_stands(t.gatekeeper, user));
+    assert_true(vd_gatekeeper_is_valid(t.gatekeeper, user));
     assert_int_equal(remove_object(&t.bench, "secrets", "team", "bond"), VD_OK);
     assert_false(is_good(&t, vd_buf_slice(&token)));
     snprintf(labels, sizeof labels, "\"uid\":\"%s\"", uid);
     put_new(&t, "Secret", "secrets", "bond", labels, other);
     assert_false(is_good(&t, vd_buf_slice(&token)));
-    assert_false(vd_gatekeeper_stands(t.gatekeeper, user));
+    assert_false(vd_gatekeeper_is_valid(t.gatekeeper, user));
     vd_user_unref(user);
     vd_buf_release(&token);
     setting_close(&t);
@@ -181,7 +183,7 @@ static void a_token_has_an_end(void **state)
     assert_non_null(user);
     test_clock_advance_ms(&t.clock, 2 * 3600 * 1000);
     assert_false(is_good(&t, vd_buf_slice(&token)));
-    assert_false(vd_gatekeeper_stands(t.gatekeeper, user));
+    assert_false(vd_gatekeeper_is_valid(t.gatekeeper, user));
     vd_user_unref(user);
     vd_buf_release(&token);
     setting_close(&t);
@@ -211,13 +213,13 @@ static void a_token_of_the_file_is_good_at_once_and_until_it_is_revoked(void **s
     struct vd_user *user = user_of(&t, vd_buf_slice(&token));
     assert_non_null(user);
     assert_slice(user->is.name, "ann");
-    assert_true(vd_gatekeeper_stands(t.gatekeeper, user));
+    assert_true(vd_gatekeeper_is_valid(t.gatekeeper, user));
     uint64_t version = vd_gatekeeper_version(t.gatekeeper);
     assert_ok(vd_token_revoke(t.folder, vd_buf_slice(&id), &t.clock.clock, &error), &error);
     test_clock_advance_ms(&t.clock, 1000); /* the file is looked at about once a second */
     assert_true(vd_gatekeeper_version(t.gatekeeper) > version);
     assert_false(is_good(&t, vd_buf_slice(&token)));
-    assert_false(vd_gatekeeper_stands(t.gatekeeper, user));
+    assert_false(vd_gatekeeper_is_valid(t.gatekeeper, user));
     vd_user_unref(user);
     vd_buf_release(&token);
     vd_buf_release(&id);
@@ -236,6 +238,39 @@ static void without_a_folder_there_are_no_tokens(void **state)
     setting_close(&t);
 }
 
+static bool may(struct vd_gatekeeper *gatekeeper, const struct vd_user *user, const char *verb)
+{
+    struct vd_buf reason = {0};
+    struct vd_access access = {
+        .user = user, .verb = vd_slice_of(verb), .resource = VD_SLICE("configmaps")};
+    bool allowed = vd_gatekeeper_allows(gatekeeper, &access, &reason);
+    vd_buf_release(&reason);
+    return allowed;
+}
+
+static void fixed_rules_are_in_force_until_others_are_given(void **state)
+{
+    struct vd_gatekeeper *g = gatekeeper_for_all("\"get\"");
+    struct vd_rbac *others = rules_for_all("\"list\"");
+    struct vd_user *user = NULL, *ann = vd_user_new(&(struct vd_identity){
+                                     .name = VD_SLICE("ann"), .method = VD_AUTH_CERTIFICATE});
+    (void)state;
+    uint64_t version = vd_gatekeeper_version(g);
+    assert_int_not_equal(version, 0);
+    assert_true(may(g, ann, "get"));
+    assert_false(may(g, ann, "list"));
+    assert_true(vd_gatekeeper_is_valid(g, ann));
+    assert_true(vd_gatekeeper_is_current(g));
+    assert_int_not_equal(vd_gatekeeper_identify_token(g, VD_SLICE("a.b.c"), &user, NULL), VD_OK);
+    vd_gatekeeper_fix(g, others);
+    assert_false(may(g, ann, "get"));
+    assert_true(may(g, ann, "list"));
+    assert_int_not_equal(vd_gatekeeper_version(g), version);
+    vd_rbac_unref(others);
+    vd_user_unref(ann);
+    vd_gatekeeper_free(g);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -245,6 +280,7 @@ int main(void)
         cmocka_unit_test(a_token_has_an_end),
         cmocka_unit_test(a_token_of_the_file_is_good_at_once_and_until_it_is_revoked),
         cmocka_unit_test(without_a_folder_there_are_no_tokens),
+        cmocka_unit_test(fixed_rules_are_in_force_until_others_are_given),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,7 +6,7 @@
  * reload hands the loop a new configuration; sources that libuv still works for are freed when it
  * has let go of them.
  */
-#include "server/issuers.h"
+#include "auth/issuers.h"
 
 #include <assert.h>
 #include <pthread.h>
@@ -144,14 +144,14 @@ int vd_issuers_authenticate(struct vd_issuers *s, struct vd_slice token, int64_t
     return code;
 }
 
-bool vd_issuers_stands(struct vd_issuers *s, const struct vd_user *user)
+bool vd_issuers_is_valid(struct vd_issuers *s, const struct vd_user *user)
 {
     struct trust *t = trust_now(s);
-    bool stands = false;
-    for (size_t i = 0; !stands && i < t->config->n; i++)
-        stands = t->keys[i] && vd_oidc_stands(&t->config->issuers[i], t->keys[i], user);
+    bool valid = false;
+    for (size_t i = 0; !valid && i < t->config->n; i++)
+        valid = t->keys[i] && vd_oidc_stands(&t->config->issuers[i], t->keys[i], user);
     trust_unref(t);
-    return stands;
+    return valid;
 }
 
 /* ---- what has come ---- */

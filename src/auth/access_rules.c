@@ -3,7 +3,7 @@
  * a second policy is filled from a snapshot of one revision, kind by kind, and takes the place of
  * the first when it is complete.
  */
-#include "server/access_rules.h"
+#include "auth/access_rules.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
