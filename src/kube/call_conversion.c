@@ -42,7 +42,7 @@ void vd_call_convert(struct vd_call *call, const struct vd_kind *to, struct vd_s
                      uint64_t revision, void (*then)(struct vd_call *call, struct vd_body *shown))
 {
     struct vd_body *copy = vd_body_new((struct vd_template){body, 0}, 0);
-    call->conversion = vd_conversion_new(call->l, to, converted, call);
+    call->conversion = vd_conversion_new(call->l->api, to, converted, call);
     call->then = then;
     vd_conversion_add(call->conversion, copy, revision, false, VD_WRITTEN_NOW);
     vd_body_unref(copy);

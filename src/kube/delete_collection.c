@@ -14,13 +14,13 @@
  */
 #include <stdlib.h>
 
+#include "api/conversion.h"
 #include "base/alloc.h"
 #include "base/log.h"
 #include "kinds/deletion.h"
 #include "kinds/object.h"
 #include "kinds/object_meta.h"
 #include "kube/continue_token.h"
-#include "kube/conversion.h"
 #include "kube/list_writer.h"
 #include "kube/proposal.h"
 #include "kube/write.h"

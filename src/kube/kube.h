@@ -23,7 +23,6 @@
 
 struct vd_audit;
 struct vd_call;
-struct vd_converter;
 struct vd_gzip;
 
 struct vd_kube_options {
@@ -55,7 +54,6 @@ struct vd_kube {
     /* Adds the paths that are served beside the face, a line each; NULL: there are none. */
     void (*other_paths)(struct vd_buf *out);
     struct vd_audit *audit;         /* NULL: nothing is audited; see audit.h */
-    struct vd_converter *converter; /* asks conversion webhooks; NULL: none are asked */
     struct vd_tables *tables;
     struct vd_documents *documents;             /* discovery and OpenAPI */
     const struct vd_service_accounts *accounts; /* issues tokens; NULL: none are */

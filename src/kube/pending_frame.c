@@ -107,7 +107,7 @@ struct vd_pending_frame *vd_pending_frame_new(struct vd_kube_loop *l, const stru
                                               const struct vd_deliveries *deliveries)
 {
     struct vd_pending_frame *f = frame_new(deliveries);
-    struct vd_conversion *c = vd_conversion_new(l, kind, converted, f);
+    struct vd_conversion *c = vd_conversion_new(l->api, kind, converted, f);
     for (size_t i = 0; i < f->deliveries.list.n; i++) {
         const struct vd_delivery *d = &f->deliveries.list.p[i];
         if (d->body)

@@ -15,7 +15,7 @@
 #ifndef VD_KUBE_PENDING_FRAME_H
 #define VD_KUBE_PENDING_FRAME_H
 
-#include "kube/conversion.h"
+#include "api/conversion.h"
 #include "kube/event_frame.h"
 #include "kube/watch_frame.h"
 #include "net/exchange.h"

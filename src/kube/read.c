@@ -210,7 +210,7 @@ static void converted(struct vd_conversion *c);
 static void gather_item(struct listing *l, struct vd_event *event)
 {
     if (!l->conversion)
-        l->conversion = vd_conversion_new(l->call->l, l->call->kind, converted, l);
+        l->conversion = vd_conversion_new(l->call->l->api, l->call->kind, converted, l);
     vd_conversion_add(l->conversion, event->body, event->revision, false, event->revision);
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <strings.h>
 
+#include "api/converter.h"
 #include "auth/impersonation.h"
 #include "base/alloc.h"
 #include "base/limits.h"
@@ -11,7 +12,6 @@
 #include "base/metrics.h"
 #include "kinds/builtin.h"
 #include "kube/audit/audit.h"
-#include "kube/converter.h"
 #include "net/connection.h"
 #include "server/bootstrap.h"
 #include "server/definition_kind.h"
@@ -58,13 +58,13 @@ int vd_api_open(struct vd_api *api, struct vd_store *store, const struct vd_conf
                              .watch_min_s = config->watch_timeout_min_ms / 1000,
                              .watch_max_s = config->watch_timeout_max_ms / 1000,
                              .access_log = vd_config_logs_access(config)},
-                 .converter = vd_converter_new(&(struct vd_converter_options){
-                     .loop = first, .store = store, .kinds = kinds, .clock = clock}),
                  .tables = vd_tables_new(),
                  .documents = vd_documents_new(vd_slice_of(config->kubernetes_version))},
         .env = {.store = store,
                 .kinds = kinds,
                 .clock = clock,
+                .converter = vd_converter_new(&(struct vd_converter_options){
+                    .loop = first, .store = store, .kinds = kinds, .clock = clock}),
                 .version_wait_ms = VD_VERSION_WAIT_MS},
         .api_loops = vd_calloc(loops_n, sizeof *api->api_loops),
         .loops = vd_calloc(loops_n, sizeof *api->loops),
@@ -479,7 +479,7 @@ void vd_api_close(struct vd_api *api)
     vd_audit_close(api->kube.audit);
     if (api->kube.metrics)
         vd_metrics_desk_release(&api->metrics);
-    vd_converter_free(api->kube.converter);
+    vd_converter_free(api->env.converter);
     vd_tables_free(api->kube.tables);
     vd_documents_free(api->kube.documents);
     vd_kinds_free(api->kube.kinds);

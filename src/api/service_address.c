@@ -1,5 +1,5 @@
 /* See service_address.h. */
-#include "kube/service_address.h"
+#include "api/service_address.h"
 
 #include <arpa/inet.h>
 

@@ -1,14 +1,14 @@
 /* See converter.h. All on the converter's loop, but for vd_converter_ask() and the life cycle. */
-#include "kube/converter.h"
+#include "api/converter.h"
 
 #include <assert.h>
 #include <semaphore.h>
 #include <stdlib.h>
 
+#include "api/converter_call.h"
 #include "base/alloc.h"
 #include "base/hash_map.h"
 #include "base/log.h"
-#include "kube/converter_call.h"
 
 struct waiter {
     struct vd_conversion *conversion;

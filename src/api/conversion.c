@@ -1,12 +1,12 @@
 /* See conversion.h. */
-#include "kube/conversion.h"
+#include "api/conversion.h"
 
 #include <stdlib.h>
 
+#include "api/converter.h"
+#include "api/loop.h"
 #include "base/alloc.h"
 #include "kinds/shown.h"
-#include "kube/converter.h"
-#include "kube/kube.h"
 
 bool vd_conversion_is_needed(const struct vd_kind *kind, struct vd_slice body)
 {
@@ -22,12 +22,12 @@ static void on_done(struct vd_task *task)
         vd_conversion_free(c);
 }
 
-struct vd_conversion *vd_conversion_new(struct vd_kube_loop *l, const struct vd_kind *to,
+struct vd_conversion *vd_conversion_new(struct vd_api_loop *l, const struct vd_kind *to,
                                         void (*done)(struct vd_conversion *conversion), void *arg)
 {
     struct vd_conversion *c = VD_NEW(struct vd_conversion);
     c->loop = l->loop;
-    c->converter = l->kube->converter;
+    c->converter = l->env->converter;
     c->to = vd_kind_ref((struct vd_kind *)(uintptr_t)to); /* for its count only */
     c->done = done;
     c->arg = arg;

@@ -22,13 +22,13 @@
  * does not answer within VD_CONVERSION_TIMEOUT_MS, or answers what conversion_review.h does not
  * take; or its calls have waited longer than that for their turn.
  */
-#ifndef VD_KUBE_CONVERTER_H
-#define VD_KUBE_CONVERTER_H
+#ifndef VD_API_CONVERTER_H
+#define VD_API_CONVERTER_H
 
+#include "api/conversion.h"
 #include "base/attributes.h"
 #include "base/clock.h"
 #include "kinds/registry.h"
-#include "kube/conversion.h"
 #include "net/loop.h"
 #include "store/store.h"
 

@@ -1,10 +1,10 @@
 /* See converter_call.h. */
-#include "kube/converter_call.h"
+#include "api/converter_call.h"
 
+#include "api/service_address.h"
 #include "base/base64.h"
 #include "base/clock.h"
 #include "base/metrics.h"
-#include "kube/service_address.h"
 #include "net/tls.h"
 #include "json/span.h"
 

@@ -9,8 +9,8 @@
  * It belongs to whoever made it, who frees it in `done` or later, or abandons it when he cannot
  * wait any more. While it is under way only the converter (converter.h) touches it.
  */
-#ifndef VD_KUBE_CONVERSION_H
-#define VD_KUBE_CONVERSION_H
+#ifndef VD_API_CONVERSION_H
+#define VD_API_CONVERSION_H
 
 #include "base/vec.h"
 #include "kinds/kind.h"
@@ -18,7 +18,7 @@
 #include "store/body.h"
 
 struct vd_converter;
-struct vd_kube_loop;
+struct vd_api_loop;
 
 struct vd_conversion_item {
     struct vd_body *body;  /* what is stored: a reference */
@@ -48,7 +48,7 @@ struct vd_conversion {
 bool vd_conversion_is_needed(const struct vd_kind *kind, struct vd_slice body);
 
 /* On the loop. A reference to the kind is taken. */
-struct vd_conversion *vd_conversion_new(struct vd_kube_loop *l, const struct vd_kind *to,
+struct vd_conversion *vd_conversion_new(struct vd_api_loop *l, const struct vd_kind *to,
                                         void (*done)(struct vd_conversion *conversion),
                                         void *arg) VD_MUST_USE;
 

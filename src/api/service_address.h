@@ -2,8 +2,8 @@
  * The address behind a Service. Here a Service is a record that nothing gives an address to: it has
  * the one that somebody has written into it.
  */
-#ifndef VD_KUBE_SERVICE_ADDRESS_H
-#define VD_KUBE_SERVICE_ADDRESS_H
+#ifndef VD_API_SERVICE_ADDRESS_H
+#define VD_API_SERVICE_ADDRESS_H
 
 #include "base/attributes.h"
 #include "base/buf.h"

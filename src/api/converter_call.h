@@ -7,8 +7,8 @@
  * objects by whoever makes the call, the answer in bytes while it is read, the whole in time. The
  * URL is that of the definition, https only; redirects and proxies are not followed.
  */
-#ifndef VD_KUBE_CONVERTER_CALL_H
-#define VD_KUBE_CONVERTER_CALL_H
+#ifndef VD_API_CONVERTER_CALL_H
+#define VD_API_CONVERTER_CALL_H
 
 #include <openssl/ssl.h>
 
