@@ -1,6 +1,6 @@
 /*
- * A loop's part of the verbs. Every face on a loop shares it: the registry of the loop's watchers,
- * the queues in which its users take turns, and the proposals of the turn.
+ * A loop's part of the verbs. Every face on a loop shares it: the registry of the loop's watchers
+ * and their streams, the queues in which its users take turns, and the proposals of the turn.
  *
  * What the requests of a turn want to write goes to the store's writer together, so that it shares
  * a sync; then the watchers are given what was written.
@@ -11,6 +11,9 @@
 #define VD_API_LOOP_H
 
 #include "api/env.h"
+#include "api/stream_meter.h"
+#include "api/streams.h"
+#include "base/buf.h"
 #include "base/heap.h"
 #include "net/loop.h"
 #include "net/turnstile.h"
@@ -26,8 +29,12 @@ struct vd_api_loop {
     struct vd_lane lane;           /* of those without an account */
     struct vd_workshop workshop;   /* and share the workers */
     struct vd_place place;         /* of those without an account */
+    struct vd_api_streams streams;
+    struct vd_stream_meter stream_meter;
     /* Private: */
     struct vd_turn_hook hook;
+    struct vd_turn_hook after;     /* tells the meter what has left */
+    struct vd_buf frame;           /* where streams make the text of their frames */
     struct vd_proposal *proposals; /* of this turn, for its end */
     struct vd_proposal **proposals_end;
     size_t in_flight;              /* proposals that have no answer yet */

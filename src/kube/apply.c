@@ -18,7 +18,7 @@
 #include "kube/offload.h"
 #include "kube/proposal.h"
 #include "kube/query_option.h"
-#include "kube/record.h"
+#include "kube/request_log.h"
 #include "kube/scale.h"
 #include "kube/write.h"
 #include "json/merge_patch.h"

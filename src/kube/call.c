@@ -11,17 +11,17 @@
 #include "kinds/shown.h"
 #include "kube/audit/audit.h"
 #include "kube/call_conversion.h"
+#include "kube/gzip.h"
 #include "kube/offload.h"
-#include "kube/record.h"
+#include "kube/request_log.h"
 #include "kube/scale.h"
-#include "kube/zip.h"
 #include "watch/attributes.h"
 #include "json/parse.h"
 
 enum {
     WARNING_LEN_MAX = 512,
     WARNINGS_MAX = 32,
-    FIELDS_MAX = WARNINGS_MAX + 3 + VD_ZIP_FIELDS,
+    FIELDS_MAX = WARNINGS_MAX + 3 + VD_GZIP_FIELDS,
 #ifdef __SANITIZE_ADDRESS__
     SPARES_MAX = 0, /* a call that is used when it is gone would be another's, and not be seen */
 #else
@@ -181,9 +181,9 @@ void vd_call_reply_kept(struct vd_call *call, unsigned status, struct vd_slice c
                                    .fields_n = add_fields(call, fields, retry_after_s),
                                    .body = body};
     if (body.n > VD_GZIP_BODY_LEN_MIN && vd_call_takes_gzip(call)) {
-        for (size_t i = 0; i < VD_ZIP_FIELDS; i++)
-            fields[response.fields_n++] = vd_zip_fields[i];
-        vd_call_reply_zipped(call, &response);
+        for (size_t i = 0; i < VD_GZIP_FIELDS; i++)
+            fields[response.fields_n++] = vd_gzip_fields[i];
+        vd_call_reply_gzipped(call, &response);
         return;
     }
     if (call->x)
@@ -205,7 +205,7 @@ static void audit_object(struct vd_call *call, struct vd_slice json)
     if (call->away)
         vd_call_keep_object(call, json);
     else
-        vd_audit_object(vd_record_audit(call), json);
+        vd_audit_object(vd_request_log_audit(call), json);
 }
 
 void vd_call_reply(struct vd_call *call, unsigned status, struct vd_slice content_type,
@@ -299,7 +299,7 @@ void vd_call_reply_body(struct vd_call *call, struct vd_body *body, uint64_t wri
         vd_call_reply_object(call, 200, stored, written);
         return;
     }
-    vd_audit_object(vd_record_audit(call), stored);
+    vd_audit_object(vd_request_log_audit(call), stored);
     vd_exchange_respond(call->x, &(struct vd_response){
                                      .status = 200,
                                      .content_type = vd_kube_output_content_type(&call->output),
@@ -319,7 +319,7 @@ void vd_call_reply_status(struct vd_call *call, const struct vd_status *status)
     if (call->away)
         vd_call_keep_status(call, status, vd_buf_slice(&json));
     else
-        vd_audit_status(vd_record_audit(call), status, vd_buf_slice(&json));
+        vd_audit_status(vd_request_log_audit(call), status, vd_buf_slice(&json));
     if (vd_kube_output_encode(&body, &call->output, vd_buf_slice(&json), &scratch, NULL))
         vd_buf_add_slice(&body, vd_buf_slice(&json));
     reply(call, (unsigned)status->code, vd_kube_output_content_type(&call->output),

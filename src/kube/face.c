@@ -8,7 +8,7 @@
 #include "kube/audit/audit.h"
 #include "kube/call.h"
 #include "kube/query_option.h"
-#include "kube/record.h"
+#include "kube/request_log.h"
 #include "kube/review.h"
 #include "kube/scale.h"
 #include "kube/subresource.h"
@@ -133,7 +133,7 @@ static bool is_allowed(struct vd_call *call, const struct vd_access *access)
 {
     struct vd_buf reason = {0};
     bool allowed = vd_gatekeeper_allows(call->kube->gatekeeper, access, &reason);
-    vd_audit_decided(vd_record_audit(call), allowed, vd_buf_slice(&reason));
+    vd_audit_decided(vd_request_log_audit(call), allowed, vd_buf_slice(&reason));
     if (!allowed) {
         struct vd_slice why = vd_arena_copy(&call->arena, vd_buf_slice(&reason));
         struct vd_status status = vd_access_status(&call->arena, access, why);
@@ -317,14 +317,14 @@ void vd_kube_handle(struct vd_kube_loop *l, struct vd_exchange *x, struct vd_use
     call->user = vd_user_ref(user);
     int code = parse(call, &error);
     find_kind(call);
-    struct vd_record *record = vd_record_attach(call);
+    struct vd_request_log *record = vd_request_log_attach(call);
     vd_audit_received(call, record);
     if (code) {
         struct vd_status status = vd_status_bad_request(&call->arena, vd_slice_of(error.text));
         vd_call_reply_status(call, &status);
         return;
     }
-    struct vd_access access = vd_record_access(record);
+    struct vd_access access = vd_request_log_access(record);
     if ((call->kind && !negotiate(call)) || !is_allowed(call, &access))
         return;
     if (call->kind)

@@ -1,9 +1,8 @@
 /*
  * The Kubernetes face: REST over the store.
  *
- * The server has one `struct vd_kube` and, on each loop, one `struct vd_kube_loop`
- * with that loop's watchers. It gives every request to vd_kube_handle() once it
- * knows who is asking.
+ * The server has one `struct vd_kube` and, on each loop, one `struct vd_kube_loop`. It gives every
+ * request to vd_kube_handle() once it knows who is asking.
  */
 #ifndef VD_KUBE_KUBE_H
 #define VD_KUBE_KUBE_H
@@ -19,7 +18,6 @@
 #include "kube/table/tables.h"
 #include "net/exchange.h"
 #include "store/store.h"
-#include "watch/registry.h"
 
 struct vd_audit;
 struct vd_call;
@@ -53,7 +51,7 @@ struct vd_kube {
     void *metrics_arg;
     /* Adds the paths that are served beside the face, a line each; NULL: there are none. */
     void (*other_paths)(struct vd_buf *out);
-    struct vd_audit *audit;         /* NULL: nothing is audited; see audit.h */
+    struct vd_audit *audit; /* NULL: nothing is audited; see audit.h */
     struct vd_tables *tables;
     struct vd_documents *documents;             /* discovery and OpenAPI */
     const struct vd_service_accounts *accounts; /* issues tokens; NULL: none are */
@@ -71,23 +69,13 @@ struct vd_kube_loop {
     struct vd_buf answer;  /* ... and for the answer that shows one */
     struct vd_call *spare; /* calls for the next requests, with their memory */
     size_t spare_n;
-    struct vd_watch *watches;
-    size_t watches_n;
     struct vd_meters *meters;
     struct vd_turn_hook after; /* tells the meters what has left */
-    struct vd_timer recheck;   /* set while there are watches */
-    struct vd_watch *starved;  /* watches that wait for room in their users' queues ... */
-    struct vd_timer starving;  /* ... and are to look for it then */
-    struct vd_watch *recheck_at;
-    uint64_t recheck_version;
 };
 
 /* On the loop, or before it starts. */
 void vd_kube_loop_init(struct vd_kube_loop *l, struct vd_kube *kube, struct vd_api_loop *api);
 void vd_kube_loop_release(struct vd_kube_loop *l);
-
-/* The part of it that is in watch.c. */
-void vd_kube_loop_init_watches(struct vd_kube_loop *l);
 
 /* After the hook that flushes connections was added. */
 void vd_kube_loop_follow(struct vd_kube_loop *l);
@@ -98,8 +86,5 @@ void vd_kube_finished(struct vd_kube_loop *l, struct vd_exchange *x, bool log);
 
 /* Answers a request, now or later. A reference to the user is taken. */
 void vd_kube_handle(struct vd_kube_loop *l, struct vd_exchange *x, struct vd_user *user);
-
-/* Ends all watches of the loop, in order, spread over `spread_ms`. */
-void vd_kube_loop_drain(struct vd_kube_loop *l, uint64_t spread_ms);
 
 #endif

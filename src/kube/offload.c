@@ -2,7 +2,7 @@
 #include "kube/offload.h"
 
 #include "kube/audit/audit.h"
-#include "kube/record.h"
+#include "kube/request_log.h"
 #include "net/account.h"
 
 struct vd_offload {
@@ -58,7 +58,7 @@ struct vd_slice vd_call_user_agent(const struct vd_call *call)
 
 struct vd_access vd_call_access(const struct vd_call *call)
 {
-    return call->away ? call->away->access : vd_record_access(vd_record_of(call->x));
+    return call->away ? call->away->access : vd_request_log_access(vd_request_log_of(call->x));
 }
 
 /* Whether a worker can have it: it is known how to begin again, and no webhook answers to it. */
@@ -92,7 +92,7 @@ static void copy_request(struct vd_call *call)
 
 static struct vd_access copy_access(struct vd_call *call)
 {
-    struct vd_access access = vd_record_access(vd_record_of(call->x));
+    struct vd_access access = vd_request_log_access(vd_request_log_of(call->x));
     struct vd_slice *const texts[] = {&access.verb,        &access.group, &access.resource,
                                       &access.subresource, &access.space, &access.name,
                                       &access.path};
@@ -170,9 +170,9 @@ static void give_answer(struct vd_call *call, const struct vd_offload *o)
 {
     struct vd_buf body = o->body; /* the rest of it goes with the call */
     if (o->audits_status)
-        vd_audit_status(vd_record_audit(call), &o->audited, o->json);
+        vd_audit_status(vd_request_log_audit(call), &o->audited, o->json);
     else if (o->json.n)
-        vd_audit_object(vd_record_audit(call), o->json);
+        vd_audit_object(vd_request_log_audit(call), o->json);
     vd_call_reply_kept(call, o->status, o->content_type, vd_buf_slice(&body), o->retry_after_s);
     vd_buf_release(&body);
 }

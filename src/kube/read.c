@@ -23,10 +23,10 @@
 #include "kinds/object.h"
 #include "kube/call_conversion.h"
 #include "kube/continue_token.h"
+#include "kube/gzip.h"
 #include "kube/list_writer.h"
 #include "kube/offload.h"
 #include "kube/query_option.h"
-#include "kube/zip.h"
 #include "net/account.h"
 #include "store/snapshot.h"
 
@@ -411,13 +411,13 @@ static void add_head(struct listing *l, struct vd_buf *out, struct vd_slice toke
 
 static void begin_stream(struct listing *l, size_t piece_len)
 {
-    struct vd_http_field fields[2 + VD_ZIP_FIELDS] = {
+    struct vd_http_field fields[2 + VD_GZIP_FIELDS] = {
         {VD_SLICE("Cache-Control"), VD_SLICE("no-cache, private")}};
     size_t n = 1 + vd_deprecation_field(l->call->kind, &l->call->arena, &fields[1]);
     l->begun = true;
     l->zipped = l->takes_gzip && piece_len > VD_GZIP_BODY_LEN_MIN;
-    for (size_t i = 0; l->zipped && i < VD_ZIP_FIELDS; i++)
-        fields[n++] = vd_zip_fields[i];
+    for (size_t i = 0; l->zipped && i < VD_GZIP_FIELDS; i++)
+        fields[n++] = vd_gzip_fields[i];
     vd_exchange_stream(l->call->x,
                        &(struct vd_response){.status = 200,
                                              .content_type = VD_SLICE("application/json"),

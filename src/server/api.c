@@ -451,7 +451,7 @@ void vd_api_handle(struct vd_api *api, size_t i, struct vd_exchange *x)
 
 void vd_api_drain(struct vd_api *api, size_t i, uint64_t spread_ms)
 {
-    vd_kube_loop_drain(&api->loops[i], spread_ms);
+    vd_api_streams_drain(&api->api_loops[i], spread_ms);
 }
 
 /* The store answers in order: when this one, which asks for what is not there, has

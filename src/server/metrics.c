@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "api/stream_meter.h"
 #include "base/metrics.h"
 #include "kube/meter.h"
 #include "server/release.h"
@@ -138,6 +139,7 @@ void vd_metrics_desk_init(struct vd_metrics_desk *desk)
     *desk = (struct vd_metrics_desk){0};
     pthread_mutex_init(&desk->lock, NULL);
     vd_meters_register();
+    vd_stream_meters_register();
     vd_accounts_register();
     desk->logins = VD_METRIC(&attempts, "success");
     desk->failed_logins = VD_METRIC(&attempts, "failure");
@@ -165,7 +167,7 @@ void vd_metrics_desk_write(void *arg, struct vd_buf *out)
         else
             vd_counter_add(metric, value - (uint64_t)vd_metric_value(metric));
     }
-    vd_meters_set_lag(desk->loops_n, look.stats.revision);
+    vd_stream_meters_set_lag(desk->loops_n, look.stats.revision);
     vd_accounts_measure(desk->accounts);
     vd_metrics_write(out);
     pthread_mutex_unlock(&desk->lock);

@@ -1,5 +1,5 @@
 /* See event_frame.h. */
-#include "kube/event_frame.h"
+#include "api/event_frame.h"
 
 enum { SHARED_LEN_MIN = 16384 }; /* below it, copying costs less than three pieces to send */
 

@@ -4,8 +4,8 @@
  * from it when they list by watching, and fail when it is missing; later ones have no use
  * for it.
  */
-#ifndef VD_KUBE_BLUEPRINT_H
-#define VD_KUBE_BLUEPRINT_H
+#ifndef VD_KUBE_INITIAL_EVENTS_H
+#define VD_KUBE_INITIAL_EVENTS_H
 
 #include "kinds/kind.h"
 #include "kube/output.h"

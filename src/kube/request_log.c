@@ -1,5 +1,5 @@
-/* See record.h. */
-#include "kube/record.h"
+/* See request_log.h. */
+#include "kube/request_log.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -56,20 +56,20 @@ static struct vd_meter *meter_of(struct vd_call *call)
     return vd_meters_find(call->l->meters, &sort);
 }
 
-static void texts_of(struct vd_access *a, struct vd_slice *parts[VD_RECORD_PARTS])
+static void texts_of(struct vd_access *a, struct vd_slice *parts[VD_REQUEST_LOG_PARTS])
 {
-    struct vd_slice *const texts[VD_RECORD_PARTS] = {
+    struct vd_slice *const texts[VD_REQUEST_LOG_PARTS] = {
         &a->verb, &a->group, &a->resource, &a->subresource, &a->space, &a->name, &a->path};
     memcpy(parts, texts, sizeof texts);
 }
 
-struct vd_access vd_record_access(const struct vd_record *r)
+struct vd_access vd_request_log_access(const struct vd_request_log *r)
 {
     struct vd_access access = {.user = r->user};
-    struct vd_slice *parts[VD_RECORD_PARTS];
+    struct vd_slice *parts[VD_REQUEST_LOG_PARTS];
     const char *at = r->text;
     texts_of(&access, parts);
-    for (size_t i = 0; i < VD_RECORD_PARTS; i++) {
+    for (size_t i = 0; i < VD_REQUEST_LOG_PARTS; i++) {
         *parts[i] = vd_slice(at, r->lengths[i]);
         at += r->lengths[i];
     }
@@ -85,7 +85,7 @@ static struct vd_slice agent_of(const struct vd_http_head *head)
     return agent.n > VD_LOG_AGENT_LEN_MAX ? vd_slice(agent.p, VD_LOG_AGENT_LEN_MAX) : agent;
 }
 
-struct vd_record *vd_record_attach(struct vd_call *call)
+struct vd_request_log *vd_request_log_attach(struct vd_call *call)
 {
     const struct vd_target *t = &call->target;
     bool resource = t->is_resource;
@@ -99,16 +99,16 @@ struct vd_record *vd_record_attach(struct vd_call *call)
         .name = resource ? asked_name(call) : VD_SLICE(""),
         .path = resource ? VD_SLICE("") : t->path,
     };
-    struct vd_slice *parts[VD_RECORD_PARTS];
+    struct vd_slice *parts[VD_REQUEST_LOG_PARTS];
     texts_of(&access, parts);
     size_t len = 0;
-    for (size_t i = 0; i < VD_RECORD_PARTS; i++)
+    for (size_t i = 0; i < VD_REQUEST_LOG_PARTS; i++)
         len += parts[i]->n;
     /* A watch forgets its request, so the log's line at its end needs a copy. */
     struct vd_slice agent = call->kube->options.access_log ? agent_of(call->x->head) : VD_SLICE("");
-    struct vd_record *r = vd_malloc(sizeof *r + len + agent.n);
+    struct vd_request_log *r = vd_malloc(sizeof *r + len + agent.n);
     char *to = r->text;
-    for (size_t i = 0; i < VD_RECORD_PARTS; i++) {
+    for (size_t i = 0; i < VD_REQUEST_LOG_PARTS; i++) {
         if (parts[i]->n)
             memcpy(to, parts[i]->p, parts[i]->n);
         to += parts[i]->n;
@@ -127,26 +127,26 @@ struct vd_record *vd_record_attach(struct vd_call *call)
 /* ---- the end of a request ---- */
 
 /* The user agent that the log names: the record's, or that of a request without one. */
-static struct vd_slice logged_agent(const struct vd_record *r, const struct vd_exchange *x)
+static struct vd_slice logged_agent(const struct vd_request_log *r, const struct vd_exchange *x)
 {
     if (!r)
         return agent_of(x->head);
     const char *at = r->text;
-    for (size_t i = 0; i < VD_RECORD_PARTS; i++)
+    for (size_t i = 0; i < VD_REQUEST_LOG_PARTS; i++)
         at += r->lengths[i];
     return vd_slice(at, r->agent_len);
 }
 
 /* Fields that are empty stay out of the line, and so does the query: it may hold
  * what is nobody's business. */
-static void log_request(const struct vd_record *r, const struct vd_exchange *x,
+static void log_request(const struct vd_request_log *r, const struct vd_exchange *x,
                         uint64_t duration_ns)
 {
     struct vd_log_field fields[20];
     char room[INET6_ADDRSTRLEN];
     size_t n = 0;
     struct vd_slice path = VD_SLICE(""), query;
-    struct vd_access access = r ? vd_record_access(r) : (struct vd_access){0};
+    struct vd_access access = r ? vd_request_log_access(r) : (struct vd_access){0};
     const struct vd_user *by = r ? r->user->is.by : NULL;
     if (!r && x->head)
         vd_url_split(vd_http_head_target(x->head), &path, &query);
@@ -185,7 +185,7 @@ static void log_request(const struct vd_record *r, const struct vd_exchange *x,
 
 void vd_kube_finished(struct vd_kube_loop *l, struct vd_exchange *x, bool log)
 {
-    struct vd_record *r = x->record;
+    struct vd_request_log *r = x->record;
     uint64_t now_ns = vd_clock_mono_ns(l->kube->clock);
     uint64_t duration_ns = x->start_ns && now_ns > x->start_ns ? now_ns - x->start_ns : 0;
     struct vd_meter_sort plain = {.verb = x->head ? metric_verb(x->head->method, (enum vd_verb)0)

@@ -1,5 +1,5 @@
-/* See zip.h. */
-#include "kube/zip.h"
+/* See gzip.h. */
+#include "kube/gzip.h"
 
 #include <stdlib.h>
 
@@ -8,7 +8,7 @@
 
 enum { PIECE_LEN = 131072 }; /* compressed in one turn: about a millisecond */
 
-const struct vd_http_field vd_zip_fields[VD_ZIP_FIELDS] = {
+const struct vd_http_field vd_gzip_fields[VD_GZIP_FIELDS] = {
     {{"Content-Encoding", 16}, {"gzip", 4}},
     {{"Vary", 4}, {"Accept-Encoding", 15}},
 };
@@ -84,7 +84,7 @@ static void gone(struct vd_exchange *x)
 
 static const struct vd_exchange_ops ops = {send_piece, gone};
 
-void vd_call_reply_zipped(struct vd_call *call, const struct vd_response *response)
+void vd_call_reply_gzipped(struct vd_call *call, const struct vd_response *response)
 {
     struct vd_exchange *x = call->x;
     struct zipping *z = VD_NEW(struct zipping);

@@ -1,5 +1,5 @@
-/* See blueprint.h. */
-#include "kube/blueprint.h"
+/* See initial_events.h. */
+#include "kube/initial_events.h"
 
 #include "base/base64.h"
 
