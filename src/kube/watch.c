@@ -170,7 +170,7 @@ static void send_bookmark(struct vd_watch *w, uint64_t revision, bool initial_en
     struct vd_buf *out = &w->l->frame;
     struct vd_arena scratch = {0};
     struct vd_buf object = {0};
-    vd_frame_begin(out);
+    vd_buf_reset(out);
     vd_buf_add_text(out, "{\"type\":\"BOOKMARK\",\"object\":");
     if (w->output.form == VD_OUTPUT_TABLE) {
         vd_table_write_bookmark(&w->tables->writer, out, &scratch, revision);
@@ -191,16 +191,16 @@ static void send_bookmark(struct vd_watch *w, uint64_t revision, bool initial_en
             vd_buf_add_slice(out, vd_buf_slice(&object));
     }
     vd_buf_add_text(out, "}\n");
-    vd_exchange_send(w->x, vd_frame_end(out));
+    vd_exchange_send(w->x, vd_bytes_copy(vd_buf_slice(out)));
     vd_buf_release(&object);
     vd_arena_release(&scratch);
 }
 
 static void send_error(struct vd_watch *w, const struct vd_status *status)
 {
-    vd_frame_begin(&w->l->frame);
+    vd_buf_reset(&w->l->frame);
     vd_watch_frame_add_error(&w->l->frame, status);
-    vd_exchange_send(w->x, vd_frame_end(&w->l->frame));
+    vd_exchange_send(w->x, vd_bytes_copy(vd_buf_slice(&w->l->frame)));
 }
 
 /* ---- the end ---- */
