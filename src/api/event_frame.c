@@ -3,21 +3,16 @@
 
 enum { SHARED_LEN_MIN = 16384 }; /* below it, copying costs less than three pieces to send */
 
-static void add_part(struct vd_event_frame *frame, struct vd_bytes *bytes, bool framed)
-{
-    *VD_VEC_PUSH(&frame->parts) = (struct vd_frame_part){bytes, framed};
-}
-
 void vd_event_frame_begin(struct vd_event_frame *frame, struct vd_buf *out)
 {
     *frame = (struct vd_event_frame){.out = out};
-    vd_frame_begin(out);
+    vd_buf_reset(out);
 }
 
 static void close_part(struct vd_event_frame *frame)
 {
-    if (frame->out->n > VD_FRAME_HEAD_LEN)
-        add_part(frame, vd_frame_end(frame->out), true);
+    if (frame->out->n)
+        *VD_VEC_PUSH(&frame->parts) = vd_bytes_copy(vd_buf_slice(frame->out));
     vd_buf_reset(frame->out);
 }
 
@@ -29,8 +24,7 @@ void vd_event_frame_add_object(struct vd_event_frame *frame, struct vd_body *bod
         return;
     }
     close_part(frame);
-    add_part(frame, vd_body_bytes(body), false);
-    vd_frame_begin(frame->out);
+    *VD_VEC_PUSH(&frame->parts) = vd_body_bytes(body);
 }
 
 void vd_event_frame_end(struct vd_event_frame *frame)
@@ -41,18 +35,13 @@ void vd_event_frame_end(struct vd_event_frame *frame)
 
 void vd_event_frame_send(const struct vd_event_frame *frame, struct vd_exchange *x)
 {
-    for (size_t i = 0; i < frame->parts.n; i++) {
-        const struct vd_frame_part *part = &frame->parts.p[i];
-        if (part->framed)
-            vd_exchange_send(x, vd_bytes_ref(part->bytes));
-        else
-            vd_exchange_send_bytes(x, vd_bytes_ref(part->bytes));
-    }
+    for (size_t i = 0; i < frame->parts.n; i++)
+        vd_exchange_send(x, vd_bytes_ref(frame->parts.p[i]));
 }
 
 void vd_event_frame_release(struct vd_event_frame *frame)
 {
     for (size_t i = 0; i < frame->parts.n; i++)
-        vd_bytes_unref(frame->parts.p[i].bytes);
+        vd_bytes_unref(frame->parts.p[i]);
     VD_VEC_RELEASE(&frame->parts);
 }

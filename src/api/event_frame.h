@@ -15,15 +15,9 @@
 #include "net/exchange.h"
 #include "store/body.h"
 
-/* A part is framed by vd_frame_end(), or it is a body and has no frame. */
-struct vd_frame_part {
-    struct vd_bytes *bytes; /* a reference */
-    bool framed;
-};
-
 struct vd_event_frame {
-    VD_VEC(struct vd_frame_part) parts;
-    struct vd_buf *out; /* borrowed: where text is added while the frame is made */
+    VD_VEC(struct vd_bytes *) parts; /* references: text, and bodies of the store */
+    struct vd_buf *out;              /* borrowed: where text is added while the frame is made */
 };
 
 /* What became of encoding deliveries. */

@@ -64,10 +64,10 @@ static void send_piece(struct vd_exchange *x)
     struct vd_kube_loop *l = z->call->l;
     size_t n = z->body.n - z->at < PIECE_LEN ? z->body.n - z->at : PIECE_LEN;
     bool last = z->at + n == z->body.n;
-    vd_frame_begin(&l->frame);
+    vd_buf_reset(&l->frame);
     vd_gzip_add(vd_kube_loop_gzip(l), &z->stream, vd_slice(z->body.p + z->at, n), last, &l->frame);
     z->at += n;
-    vd_exchange_send(x, vd_frame_end(&l->frame));
+    vd_exchange_send(x, vd_bytes_copy(vd_buf_slice(&l->frame)));
     if (!last) {
         vd_exchange_await_drain(x);
         return;

@@ -430,15 +430,15 @@ static void send_frame(struct listing *l, struct vd_slice piece, bool last)
 {
     struct vd_kube_loop *loop = l->call->l;
     if (l->takes_gzip) {
-        vd_frame_begin(&loop->frame);
+        vd_buf_reset(&loop->frame);
         if (l->zipped)
             vd_gzip_add(vd_kube_loop_gzip(loop), &l->zip, piece, last, &loop->frame);
         else
             vd_buf_add_slice(&loop->frame, piece);
     }
     struct vd_buf *frame = &loop->frame;
-    vd_exchange_send(l->call->x,
-                     frame->n < COPIED_LEN ? vd_frame_end(frame) : vd_frame_take(frame));
+    vd_exchange_send(l->call->x, frame->n < COPIED_LEN ? vd_bytes_copy(vd_buf_slice(frame))
+                                                       : vd_bytes_take(frame));
 }
 
 /* An error behind the head can only break the answer off. */
@@ -502,10 +502,7 @@ static void send_piece(struct listing *l)
     struct vd_error error;
     if (out != &l->items)
         vd_buf_reset(out);
-    if (!l->takes_gzip)
-        vd_frame_begin(out);
-    size_t from = l->takes_gzip ? 0 : out->n;
-    if (!l->begun && out->n == from)
+    if (!l->begun && out->n == 0)
         add_head(l, out, VD_SLICE(""), 0, false);
     size_t head_end = out->n;
     size_t len = vd_turnstile_is_shared(&loop->api->turnstile) ? SHARED_LEN : PIECE_LEN;
@@ -531,14 +528,14 @@ static void send_piece(struct listing *l)
     bool done = is_done(l);
     if (done)
         vd_list_writer_tail(&l->writer, out);
-    if (out->n == from || is_undecided(l, out->n)) { /* an empty frame would be the end */
+    if (out->n == 0 || is_undecided(l, out->n)) { /* there is nothing to send yet */
         vd_exchange_hold(x, (int64_t)l->items.n - x->held);
         let_others(l);
         return;
     }
     if (!l->begun)
-        begin_stream(l, out->n - from);
-    send_frame(l, vd_slice(out->p + from, out->n - from), done);
+        begin_stream(l, out->n);
+    send_frame(l, vd_buf_slice(out), done);
     vd_exchange_hold(x, -x->held);
     vd_buf_release(&l->items);
     if (!done) {

@@ -108,7 +108,7 @@ static void bookmark(struct vd_api_stream *stream, uint64_t revision, bool initi
     struct vd_buf *out = &w->l->frame;
     struct vd_arena scratch = {0};
     struct vd_buf object = {0};
-    vd_frame_begin(out);
+    vd_buf_reset(out);
     vd_buf_add_text(out, "{\"type\":\"BOOKMARK\",\"object\":");
     if (w->output.form == VD_OUTPUT_TABLE) {
         vd_table_write_bookmark(&w->tables->writer, out, &scratch, revision);
@@ -119,7 +119,7 @@ static void bookmark(struct vd_api_stream *stream, uint64_t revision, bool initi
         add_bookmark(out, w, revision, initial_end);
     }
     vd_buf_add_text(out, "}\n");
-    vd_exchange_send(w->x, vd_frame_end(out));
+    vd_exchange_send(w->x, vd_bytes_copy(vd_buf_slice(out)));
     vd_buf_release(&object);
     vd_arena_release(&scratch);
 }
@@ -186,9 +186,9 @@ static void ended(struct vd_api_stream *stream, const struct vd_stream_ending *e
     struct vd_arena arena = {0};
     struct vd_status status;
     if (status_of(&arena, w, ending, &status)) {
-        vd_frame_begin(out);
+        vd_buf_reset(out);
         vd_watch_frame_add_error(out, &status);
-        vd_exchange_send(x, vd_frame_end(out));
+        vd_exchange_send(x, vd_bytes_copy(vd_buf_slice(out)));
     }
     vd_arena_release(&arena);
     watch_free(w);
