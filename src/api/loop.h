@@ -15,6 +15,7 @@
 #include "api/streams.h"
 #include "base/buf.h"
 #include "base/heap.h"
+#include "net/account.h"
 #include "net/loop.h"
 #include "net/turnstile.h"
 #include "net/workshop.h"
@@ -54,6 +55,17 @@ void vd_api_loop_follow(struct vd_api_loop *l);
 
 /* When the loop has stopped and nobody watches on it any more. */
 void vd_api_loop_release(struct vd_api_loop *l);
+
+/* Where the account's work waits for its turn on the loop, and for a worker; NULL: nobody's. */
+static inline struct vd_lane *vd_api_loop_lane(struct vd_api_loop *l, struct vd_account *account)
+{
+    return account ? vd_account_lane(account, l->loop->index) : &l->lane;
+}
+
+static inline struct vd_place *vd_api_loop_place(struct vd_api_loop *l, struct vd_account *account)
+{
+    return account ? vd_account_place(account, l->loop->index) : &l->place;
+}
 
 /*
  * A proposal on its way from a loop to the store and back. The store answers on its writer's

@@ -159,8 +159,7 @@ struct vd_pending_frame *vd_pending_frame_order(struct vd_api_stream *stream,
     o->order = (struct vd_order){.run = run, .done = made};
     o->encoder = stream->ops->encoder(stream);
     vd_ref(&f->shared.refs); /* the order's */
-    vd_workshop_order(&l->workshop, l->loop,
-                      account ? vd_account_place(account, l->loop->index) : &l->place, &o->order);
+    vd_workshop_order(&l->workshop, l->loop, vd_api_loop_place(l, account), &o->order);
     return f;
 }
 

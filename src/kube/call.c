@@ -15,7 +15,6 @@
 #include "kube/offload.h"
 #include "kube/request_log.h"
 #include "kube/scale.h"
-#include "watch/attributes.h"
 #include "json/parse.h"
 
 enum {
@@ -428,82 +427,19 @@ bool vd_call_check_dry_run(struct vd_call *call, struct vd_slice word)
     return false;
 }
 
-/* ---- filters ---- */
-
-/* Kubernetes' words: kinds that have a list of their own say it in another way. */
-static int unknown_field(const struct vd_kind *kind, struct vd_slice field, struct vd_error *error)
-{
-    return vd_error_set(error, VD_ERR_INVALID,
-                        kind->builtin && !kind->selectable_count
-                            ? "\"%.*s\" is not a known field selector: only \"metadata.name\", "
-                              "\"metadata.namespace\""
-                            : "field label not supported: %.*s",
-                        VD_FMT(field));
-}
-
-/* Whether the field is in what is stored what it is in this version. Fields of a version that only
- * a webhook can make are not there. */
-static bool is_as_stored(const struct vd_kind *kind, struct vd_slice field)
-{
-    return !kind->webhook || kind->storage_version ||
-           vd_slice_starts_with(field, VD_SLICE("metadata."));
-}
-
-/* Checks the fields and finds where they are in what is stored. *out is one reference: to the
- * selector itself where every field is where its name says, else to one that asks there; then
- * `lookup` is another, too. */
-static int find_fields(struct vd_call *call, struct vd_field_selector *fields,
-                       struct vd_field_selector **out, vd_field_lookup_fn **lookup,
-                       struct vd_error *error)
-{
-    size_t n = 0;
-    bool moved = false;
-    if (!fields)
-        return VD_OK;
-    const struct vd_field_requirement *r = vd_field_selector_requirements(fields, &n);
-    struct vd_slice *stored = vd_arena_alloc(&call->arena, (n + 1) * sizeof *stored);
-    for (size_t i = 0; i < n; i++) {
-        if (!vd_kind_selectable(call->kind, r[i].field, &stored[i]))
-            return unknown_field(call->kind, r[i].field, error);
-        if (!is_as_stored(call->kind, r[i].field))
-            return vd_error_set(error, VD_ERR_INVALID,
-                                "field label not supported: %.*s: a webhook converts objects to "
-                                "this version; select by fields in the version that is stored",
-                                VD_FMT(r[i].field));
-        moved |= !vd_slice_eq(r[i].field, stored[i]);
-    }
-    if (!moved) {
-        *out = vd_field_selector_ref(fields);
-        return VD_OK;
-    }
-    *lookup = vd_attributes_first_field;
-    return vd_field_selector_rename(out, fields, stored, error);
-}
-
 int vd_call_filter(struct vd_call *call, const struct vd_list_options *o, struct vd_filter **out,
                    struct vd_error *error)
 {
-    struct vd_field_selector *fields = NULL;
-    vd_field_lookup_fn *lookup = NULL;
-    int code = find_fields(call, o->fields, &fields, &lookup, error);
-    if (code)
-        return code;
-    struct vd_filter_spec spec = {
-        .kind = call->kind->storage_key,
-        .space = call->kind->namespaced ? call->target.space : VD_SLICE(""),
-        .name = call->target.name, /* of the old way to watch one object */
-        .labels = o->labels,
-        .fields = fields,
-        .field = lookup,
-        .format = (uint32_t)call->output.form << 8 | (uint32_t)call->output.version << 4 |
-                  (uint32_t)call->output.object,
-        .dialect = call->kind->converts ? call->kind->api_version : VD_SLICE(""),
-    };
-    struct vd_slice name;
-    if (o->fields && !spec.name.n &&
-        vd_field_selector_requires(o->fields, VD_SLICE("metadata.name"), &name))
-        spec.name = name;
-    *out = vd_filter_new(&spec);
-    vd_field_selector_unref(fields);
-    return VD_OK;
+    return vd_api_filter(out,
+                         &(struct vd_selection){
+                             .kind = call->kind,
+                             .space = call->target.space,
+                             .name = call->target.name, /* of the old way to watch one object */
+                             .labels = o->labels,
+                             .fields = o->fields,
+                             .format = (uint32_t)call->output.form << 8 |
+                                       (uint32_t)call->output.version << 4 |
+                                       (uint32_t)call->output.object,
+                         },
+                         &call->arena, error);
 }

@@ -8,6 +8,7 @@
 #ifndef VD_KUBE_CALL_H
 #define VD_KUBE_CALL_H
 
+#include "api/read.h"
 #include "api/revision_wait.h"
 #include "kube/continue_token.h"
 #include "kube/kube.h"
@@ -15,7 +16,6 @@
 #include "kube/output.h"
 #include "kube/status/status.h"
 #include "kube/target.h"
-#include "watch/filter.h"
 
 enum vd_field_validation {
     VD_FIELDS_WARN,
