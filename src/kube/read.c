@@ -61,7 +61,7 @@ static void show(struct vd_call *call)
     struct vd_error error;
     struct vd_key key = vd_call_key(call);
     int code = vd_store_get(call->kube->store, &key, 0, &event, &error);
-    call->write = show;
+    call->redo = show;
     if (code)
         vd_call_reply_error(call, code, &error);
     else if (vd_call_is_too_long_here(call, work_of(call, event))) {
