@@ -11,6 +11,8 @@
 #include "store/store.h"
 
 struct vd_converter;
+struct vd_loop;
+struct vd_task;
 
 struct vd_api_env {
     struct vd_store *store;
@@ -18,6 +20,13 @@ struct vd_api_env {
     const struct vd_clock *clock;
     struct vd_gatekeeper *gatekeeper; /* who may do what, and whose credential is good */
     struct vd_converter *converter;   /* asks conversion webhooks; NULL: none are asked */
+    /* A name for metadata.generateName, in the arena; NULL: vd_name_generate(). */
+    struct vd_slice (*make_name)(struct vd_arena *a, struct vd_slice base);
+    /* Posts the task to the loop when the registry shows the definition of this name as of
+     * the revision. NULL: nobody has to wait for that. */
+    void (*await_definition)(void *definitions, struct vd_slice name, uint64_t revision,
+                             struct vd_loop *loop, struct vd_task *task);
+    void *definitions;
     uint64_t version_wait_ms; /* how long a read waits for a revision that is to come; 0: not */
 };
 

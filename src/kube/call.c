@@ -1,13 +1,10 @@
 /* See call.h. */
 #include "kube/call.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "base/utf8.h"
-#include "kinds/object_meta.h"
 #include "kinds/shown.h"
 #include "kube/audit/audit.h"
 #include "kube/call_conversion.h"
@@ -15,12 +12,9 @@
 #include "kube/offload.h"
 #include "kube/request_log.h"
 #include "kube/scale.h"
-#include "json/parse.h"
 
 enum {
-    WARNING_LEN_MAX = 512,
-    WARNINGS_MAX = 32,
-    FIELDS_MAX = WARNINGS_MAX + 3 + VD_GZIP_FIELDS,
+    FIELDS_MAX = VD_WRITE_WARNINGS_MAX + 3 + VD_GZIP_FIELDS,
 #ifdef __SANITIZE_ADDRESS__
     SPARES_MAX = 0, /* a call that is used when it is gone would be another's, and not be seen */
 #else
@@ -61,11 +55,12 @@ struct vd_call *vd_call_new(struct vd_kube_loop *l)
         l->spare = call->next;
         l->spare_n--;
         arena = call->arena;
-        body = call->body;
+        body = call->write.body;
     } else {
         call = vd_malloc(sizeof *call);
     }
-    *call = (struct vd_call){.kube = l->kube, .l = l, .arena = arena, .body = body};
+    *call = (struct vd_call){.kube = l->kube, .l = l, .arena = arena, .write = {.body = body}};
+    call->write.arena = &call->arena;
     return call;
 }
 
@@ -79,22 +74,19 @@ static void keep(struct vd_kube_loop *l, struct vd_call *call)
 static void discard(struct vd_call *call)
 {
     vd_arena_release(&call->arena);
-    vd_buf_release(&call->body);
+    vd_buf_release(&call->write.body);
     free(call);
 }
 
 void vd_call_free(struct vd_call *call)
 {
-    VD_VEC_RELEASE(&call->warnings);
-    vd_event_unref(call->before);
-    vd_body_unref(call->current);
-    vd_body_unref(call->stored);
+    vd_write_release(&call->write);
     vd_kind_set_unref(call->kinds);
     vd_user_unref(call->user);
     vd_arena_reset(&call->arena);
-    vd_buf_reset(&call->body);
+    vd_buf_reset(&call->write.body);
     if (call->l->spare_n + 1 <= SPARES_MAX && call->arena.total <= SPARE_LEN_MAX &&
-        call->body.cap <= SPARE_LEN_MAX)
+        call->write.body.cap <= SPARE_LEN_MAX)
         keep(call->l, call);
     else
         discard(call);
@@ -108,22 +100,6 @@ void vd_kube_loop_free_calls(struct vd_kube_loop *l)
         discard(call);
     }
     l->spare_n = 0;
-}
-
-void vd_call_warn(struct vd_call *call, const char *format, ...)
-{
-    char text[WARNING_LEN_MAX];
-    va_list arguments;
-    va_start(arguments, format);
-    int n = vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    if (n < 0 || call->warnings.n >= WARNINGS_MAX)
-        return;
-    struct vd_slice cut = vd_utf8_cut(vd_slice_of(text), sizeof text - 4);
-    for (size_t i = 0; i < call->warnings.n; i++)
-        if (vd_slice_eq(call->warnings.p[i], cut))
-            return;
-    *VD_VEC_PUSH(&call->warnings) = vd_arena_copy(&call->arena, cut);
 }
 
 /* `299 - "text"`, with quotes and backslashes escaped and no control characters. */
@@ -158,9 +134,9 @@ static size_t add_fields(struct vd_call *call, struct vd_http_field *fields, uns
     size_t n = 0;
     fields[n++] = (struct vd_http_field){VD_SLICE("Cache-Control"), VD_SLICE("no-cache, private")};
     n += vd_deprecation_field(call->kind, &call->arena, &fields[n]);
-    for (size_t i = 0; i < call->warnings.n; i++)
-        fields[n++] = (struct vd_http_field){VD_SLICE("Warning"),
-                                             warning_value(&call->arena, call->warnings.p[i])};
+    for (size_t i = 0; i < call->write.warnings.n; i++)
+        fields[n++] = (struct vd_http_field){
+            VD_SLICE("Warning"), warning_value(&call->arena, call->write.warnings.p[i])};
     if (retry_after_s) {
         char seconds[24];
         snprintf(seconds, sizeof seconds, "%u", retry_after_s);
@@ -253,7 +229,7 @@ void vd_call_reply_object(struct vd_call *call, unsigned status, struct vd_slice
     if (vd_shown_body(call->kind, object, written, &room, &effort, &object, &error)) {
         vd_buf_release(&room);
         if (effort.in_turn)
-            vd_call_offload(call, call->write);
+            vd_call_offload(call, call->redo);
         else
             vd_call_reply_unshowable(call, &error);
         return;
@@ -351,32 +327,6 @@ void vd_call_reply_no_path(struct vd_call *call)
 {
     vd_call_reply(call, 404, VD_SLICE("text/plain; charset=utf-8"),
                   VD_SLICE("404 page not found\n"));
-}
-
-void vd_call_reply_terminating(struct vd_call *call)
-{
-    struct vd_status_target about = vd_call_about(call);
-    struct vd_status status = vd_status_method_not_allowed(&call->arena, &about,
-                                                           vd_call_verb(call));
-    status.message = VD_SLICE("create not allowed while custom resource definition is "
-                              "terminating");
-    vd_call_reply_status(call, &status);
-}
-
-void vd_call_reply_exists(struct vd_call *call)
-{
-    struct vd_status_target about = vd_call_about(call);
-    struct vd_event *event = NULL;
-    struct vd_json *object = NULL;
-    struct vd_key key = vd_call_key(call);
-    bool found = !vd_store_get(call->kube->store, &key, 0, &event, NULL) &&
-                 !vd_json_parse_copy(&call->arena, vd_body_slice(event->body), NULL, &object, NULL);
-    vd_event_unref(event);
-    struct vd_status status = call->makes_name
-                                  ? vd_status_name_not_generated(&call->arena, &about)
-                                  : vd_status_already_exists(&call->arena, &about,
-                                                             found && vd_meta_is_deleting(object));
-    vd_call_reply_status(call, &status);
 }
 
 /* "field: Forbidden: why" becomes a cause; anything else is a bad request. */

@@ -2,7 +2,7 @@
 #include "kube/call_conversion.h"
 
 #include "kinds/object.h"
-#include "kube/proposal.h"
+#include "kube/call_write.h"
 
 static void on_drained(struct vd_exchange *x)
 {
@@ -31,7 +31,7 @@ static void converted(struct vd_conversion *c)
     call->x->ops = NULL;
     if (!c->code)
         call->then(call, c->items.p[0].shown);
-    else if (call->as_stored) /* the deletion stands; only its answer could not be shown */
+    else if (call->write.as_stored) /* the deletion stands; only its answer could not be shown */
         vd_call_reply_deleted(call);
     else
         vd_call_reply_unconverted(call, &c->error);

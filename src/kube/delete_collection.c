@@ -17,13 +17,13 @@
 #include "api/conversion.h"
 #include "base/alloc.h"
 #include "base/log.h"
+#include "kinds/admission.h"
 #include "kinds/deletion.h"
 #include "kinds/object.h"
 #include "kinds/object_meta.h"
 #include "kube/continue_token.h"
+#include "kube/delete_options.h"
 #include "kube/list_writer.h"
-#include "kube/proposal.h"
-#include "kube/write.h"
 #include "net/account.h"
 #include "store/snapshot.h"
 #include "json/parse.h"
@@ -51,10 +51,8 @@ struct clearing {
     VD_VEC(struct vd_event *) piece;  /* references */
     struct vd_arena arena;            /* of the piece */
     VD_VEC(struct vd_wish) wishes;
-    struct vd_proposal proposal;
-    struct vd_task task;
-    enum vd_code code;
-    struct vd_error error;
+    struct vd_loop_proposal proposal;
+    struct vd_task task; /* goes on in a later turn */
     unsigned attempts;
 };
 
@@ -341,21 +339,27 @@ static int make_wishes(struct clearing *c, struct vd_error *error)
 
 /* ---- from piece to piece ---- */
 
-static struct clearing *clearing_of(struct vd_task *task)
-{
-    return (struct clearing *)((char *)task - offsetof(struct clearing, task));
-}
-
-static void answered(struct vd_task *task);
+static void answered(struct vd_loop_proposal *p);
 static void next_piece(struct vd_task *task);
 
-/* Writer thread: back to the loop. */
-static void proposal_done(struct vd_proposal *p, const struct vd_outcome *outcome)
+/* Whether the user may delete the piece. False: the call has been answered. */
+static bool admit(struct clearing *c)
 {
-    struct clearing *c = p->arg;
-    c->code = outcome->code;
-    c->error = outcome->error;
-    vd_loop_post(c->call->l->loop, &c->task);
+    struct vd_call *call = c->call;
+    struct vd_git_claim claim;
+    struct vd_admission admission = {.store = call->kube->store,
+                                     .kind = call->kind,
+                                     .author = vd_write_author(call->user),
+                                     .dry_run = true};
+    if (vd_admission_propose(&admission, &c->proposal.proposal, &call->arena, &claim))
+        return true;
+    struct vd_status_target about = vd_call_about(call);
+    about.name = claim.name;
+    struct vd_status status = vd_status_owned_by_git(&call->arena, &about, &claim);
+    clearing_free(c);
+    call->x->ops = NULL;
+    vd_call_reply_status(call, &status);
+    return false;
 }
 
 /* Proposes the piece, or goes on when there is nothing to propose. */
@@ -367,14 +371,16 @@ static void do_piece(struct clearing *c)
         reply_error(c, code, &error);
         return;
     }
-    bool goes_on = c->call->dry_run || c->wishes.n == 0;
-    struct vd_call *call = c->call;
-    c->task.run = goes_on ? next_piece : answered;
-    c->proposal = (struct vd_proposal){c->wishes.p, c->wishes.n, proposal_done, c, NULL};
-    if (c->wishes.n && !vd_call_admit(call, &c->proposal))
-        clearing_free(c);
-    else if (goes_on)
-        vd_loop_post(call->l->loop, &c->task);
+    struct vd_api_loop *l = c->call->l->api;
+    c->proposal.proposal = (struct vd_proposal){.wishes = c->wishes.p, .n = c->wishes.n};
+    c->proposal.done = answered;
+    c->task.run = next_piece;
+    if (c->wishes.n && !admit(c))
+        return;
+    if (c->call->write.dry_run || !c->wishes.n)
+        vd_loop_post(l->loop, &c->task);
+    else
+        vd_api_loop_propose(l, &c->proposal, false);
 }
 
 /* The client has gone: nobody hears the rest. True: that is so. */
@@ -389,7 +395,7 @@ static bool is_abandoned(struct clearing *c)
 
 static void next_piece(struct vd_task *task)
 {
-    struct clearing *c = clearing_of(task);
+    struct clearing *c = VD_HEAP_OWNER(task, struct clearing, task);
     struct vd_error error;
     if (is_abandoned(c))
         return;
@@ -404,19 +410,20 @@ static void next_piece(struct vd_task *task)
         do_piece(c);
 }
 
-static void answered(struct vd_task *task)
+static void answered(struct vd_loop_proposal *p)
 {
-    struct clearing *c = clearing_of(task);
-    bool refused = c->code == VD_ERR_CONFLICT || c->code == VD_ERR_NOT_FOUND;
+    struct clearing *c = VD_HEAP_OWNER(p, struct clearing, proposal);
+    enum vd_code code = p->outcome.code;
+    bool refused = code == VD_ERR_CONFLICT || code == VD_ERR_NOT_FOUND;
     if (is_abandoned(c))
         return;
     if (refused && ++c->attempts < ATTEMPTS_MAX) {
         do_piece(c);
-    } else if (c->code) {
-        reply_error(c, (int)c->code, &c->error);
+    } else if (code) {
+        reply_error(c, (int)code, &p->outcome.error);
     } else {
         c->attempts = 0;
-        next_piece(task);
+        next_piece(&c->task);
     }
 }
 

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "kube/audit/audit.h"
 #include "kube/call.h"
+#include "kube/call_write.h"
 #include "kube/query_option.h"
 #include "kube/request_log.h"
 #include "kube/review.h"
@@ -59,11 +60,11 @@ static int parse(struct vd_call *call, struct vd_error *error)
     /* A watch has a timeout of its own, timeoutSeconds. */
     if (!code && !(call->target.is_resource && call->target.verb == VD_VERB_WATCH))
         code = vd_query_timeout_check(&call->query, error);
-    call->dry_run = query_is(&call->query, "dryRun", "All");
+    call->write.dry_run = query_is(&call->query, "dryRun", "All");
     if (query_is(&call->query, "fieldValidation", "Strict"))
-        call->validation = VD_FIELDS_STRICT;
+        call->write.validation = VD_FIELDS_STRICT;
     else if (query_is(&call->query, "fieldValidation", "Ignore"))
-        call->validation = VD_FIELDS_IGNORE;
+        call->write.validation = VD_FIELDS_IGNORE;
     return code;
 }
 

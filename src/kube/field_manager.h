@@ -3,14 +3,14 @@
  *
  * The record is the fattest part of most objects, and most writes change one entry of it
  * at most. So it is cut out of the stored bytes before they are parsed, travels beside the
- * document as bytes (call->managed), and is put back when the object is written.
+ * document as bytes, and is put back when the object is written.
  * kinds/managed_fields.h has the rules.
  */
 #ifndef VD_KUBE_FIELD_MANAGER_H
 #define VD_KUBE_FIELD_MANAGER_H
 
+#include "kinds/kind.h"
 #include "kinds/managed_fields.h"
-#include "kube/call.h"
 #include "json/document.h"
 
 /* Who the server itself is. */
@@ -26,20 +26,14 @@ int vd_body_parse(struct vd_arena *a, struct vd_slice body, struct vd_json **out
 /* Puts the bytes back: the object can then be written, and is good for nothing else. */
 void vd_managed_put_back(struct vd_arena *a, struct vd_json *object, struct vd_slice managed);
 
-/* The parameters fieldManager and force; `apply`: they are those of a server-side apply.
- * False: they are wrong, and the call has been answered. */
-bool vd_call_check_manager(struct vd_call *call, bool apply) VD_MUST_USE;
-
-/* Who the call's write is by, and now; in the arena. */
-struct vd_managed_who vd_call_manager(struct vd_call *call);
-
 /*
- * Brings call->managed up to date with a write that makes `object` of `old` (NULL: a
- * new object). `given` is the list that the client has sent, NULL if it has not; at
- * the door of a subresource it does not count. True if fields that can be owned differ.
+ * Brings *managed up to date with a write that makes `object` of `old` (NULL: a new object).
+ * `given` is the list that the client has sent, NULL if it has not. True if fields that can be
+ * owned differ.
  */
-bool vd_call_track(struct vd_call *call, const struct vd_json *old, const struct vd_json *object,
-                   const struct vd_json *given);
+bool vd_track(struct vd_arena *a, const struct vd_kind *kind, const struct vd_managed_who *who,
+              const struct vd_json *old, const struct vd_json *object, const struct vd_json *given,
+              struct vd_slice *managed);
 
 /*
  * The same for what the server does by itself, on documents with their managedFields in

@@ -46,7 +46,7 @@ static void show(struct vd_call *call)
     struct vd_error error;
     struct vd_key key = vd_call_key(call);
     int code = vd_api_get(call->l->api->env, &key, 0, &event, &error);
-    call->write = show;
+    call->redo = show;
     if (code)
         vd_call_reply_error(call, code, &error);
     else if (vd_call_is_too_long_here(call, work_of(call, event))) {

@@ -9,9 +9,8 @@
 #include "auth/access.h"
 #include "base/human_time.h"
 #include "kinds/object_meta.h"
+#include "kube/call_write.h"
 #include "kube/decode.h"
-#include "kube/object_check.h"
-#include "kube/proposal.h"
 #include "kube/subresource.h"
 #include "json/parse.h"
 #include "json/write.h"
@@ -210,7 +209,7 @@ void vd_call_review(struct vd_call *call)
         {"TokenReview", review_token, check_token},
     };
     struct vd_json *object = NULL;
-    if (!vd_call_decode(call, false, &object) || !vd_call_check_question(call, call->kind, object))
+    if (!vd_call_read_question(call, call->kind, &object))
         return;
     const struct vd_json *spec = vd_json_get(object, VD_SLICE("spec"));
     for (size_t i = 0; i < sizeof reviews / sizeof *reviews; i++)
@@ -303,6 +302,21 @@ static bool find_bound(struct vd_call *call, const struct vd_json *spec,
     return false;
 }
 
+/* The ServiceAccount of the path. False: the call has been answered. */
+static bool read_account(struct vd_call *call, struct vd_json **out)
+{
+    struct vd_key key = vd_call_key(call);
+    struct vd_event *event = NULL;
+    struct vd_error error;
+    int code = vd_store_get(call->kube->store, &key, 0, &event, &error);
+    if (!code)
+        code = vd_json_parse_copy(&call->arena, vd_body_slice(event->body), NULL, out, &error);
+    vd_event_unref(event);
+    if (code)
+        vd_call_reply_error(call, code, &error);
+    return !code;
+}
+
 void vd_call_token_request(struct vd_call *call)
 {
     struct vd_json *object = NULL, *account = NULL;
@@ -310,9 +324,7 @@ void vd_call_token_request(struct vd_call *call)
     struct vd_buf token = {0};
     int64_t expiry_s = 0, expires_ms = 0;
     size_t audiences_n;
-    if (!vd_call_decode(call, false, &object) ||
-        !vd_call_check_question(call, body_kind(call), object) ||
-        !vd_call_read_current(call, &account))
+    if (!vd_call_read_question(call, body_kind(call), &object) || !read_account(call, &account))
         return;
     struct vd_json *spec = vd_json_get(object, VD_SLICE("spec"));
     struct vd_bound_object bound;

@@ -124,8 +124,8 @@ static void await_definition(void *arg, struct vd_slice name, uint64_t revision,
 
 void vd_api_follow_definitions(struct vd_api *api, struct vd_definitions *definitions)
 {
-    api->kube.await_definition = await_definition;
-    api->kube.definitions = definitions;
+    api->env.await_definition = await_definition;
+    api->env.definitions = definitions;
 }
 
 void vd_api_join(struct vd_api *api, size_t i, struct vd_loop *loop)

@@ -103,7 +103,7 @@ static const struct vd_clock ticking = {ticking_ms, real_ns, NULL};
 static int open_things(void **state)
 {
     open_face(state);
-    face.kube.clock = &ticking;
+    face.kube.clock = face.env.clock = &ticking;
     put_kind(face.kube.kinds, KIND, false);
     put_kind(face.kube.kinds, JAR_KIND, false);
     return arena_setup(state);

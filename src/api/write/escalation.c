@@ -1,11 +1,12 @@
-/* See escalation_check.h; the rules are in auth/escalation.h. */
-#include "kube/escalation_check.h"
-
+/* Nobody gives away rights that they do not have: writes of roles and bindings. The rules are in
+ * auth/escalation.h. */
 #include "auth/escalation.h"
+
+#include "api/write/write_internal.h"
 #include "auth/role.h"
 #include "kinds/object_meta.h"
 
-static enum vd_escalation judge_role(const struct vd_call *call, const struct vd_rbac *rbac,
+static enum vd_escalation judge_role(const struct vd_write *w, const struct vd_rbac *rbac,
                                      const struct vd_json *object, bool creating,
                                      struct vd_buf *why)
 {
@@ -15,12 +16,12 @@ static enum vd_escalation judge_role(const struct vd_call *call, const struct vd
         vd_buf_add_text(why, error.text);
         return VD_ESCALATION_REFUSED;
     }
-    enum vd_escalation verdict = vd_escalation_by_role(rbac, call->user, role, creating, why);
+    enum vd_escalation verdict = vd_escalation_by_role(rbac, w->user, role, creating, why);
     vd_role_unref(role);
     return verdict;
 }
 
-static enum vd_escalation judge_binding(const struct vd_call *call, const struct vd_rbac *rbac,
+static enum vd_escalation judge_binding(const struct vd_write *w, const struct vd_rbac *rbac,
                                         const struct vd_json *object, struct vd_buf *why)
 {
     struct vd_binding *binding = NULL;
@@ -29,7 +30,7 @@ static enum vd_escalation judge_binding(const struct vd_call *call, const struct
         vd_buf_add_text(why, error.text);
         return VD_ESCALATION_REFUSED;
     }
-    enum vd_escalation verdict = vd_escalation_by_binding(rbac, call->user, binding, why);
+    enum vd_escalation verdict = vd_escalation_by_binding(rbac, w->user, binding, why);
     vd_binding_unref(binding);
     return verdict;
 }
@@ -39,9 +40,9 @@ static bool is_one_of(struct vd_slice key, const char *a, const char *b)
     return vd_slice_is(key, a) || vd_slice_is(key, b);
 }
 
-bool vd_call_check_escalation(struct vd_call *call, const struct vd_json *object, bool creating)
+bool vd_write_check_escalation(struct vd_write *w, const struct vd_json *object, bool creating)
 {
-    struct vd_slice key = call->kind->storage_key;
+    struct vd_slice key = w->kind->storage_key;
     bool role = is_one_of(key, "roles.rbac.authorization.k8s.io",
                           "clusterroles.rbac.authorization.k8s.io");
     bool binding = is_one_of(key, "rolebindings.rbac.authorization.k8s.io",
@@ -49,21 +50,18 @@ bool vd_call_check_escalation(struct vd_call *call, const struct vd_json *object
     if (!role && !binding)
         return true;
     struct vd_buf why = {0};
-    struct vd_rbac *rbac = vd_gatekeeper_rbac(call->kube->gatekeeper);
-    enum vd_escalation verdict = role ? judge_role(call, rbac, object, creating, &why)
-                                      : judge_binding(call, rbac, object, &why);
+    struct vd_rbac *rbac = vd_gatekeeper_rbac(w->l->env->gatekeeper);
+    enum vd_escalation verdict = role ? judge_role(w, rbac, object, creating, &why)
+                                      : judge_binding(w, rbac, object, &why);
     vd_rbac_unref(rbac);
-    struct vd_slice text = vd_arena_copy(&call->arena, vd_buf_slice(&why));
+    struct vd_slice text = vd_arena_copy(w->arena, vd_buf_slice(&why));
     vd_buf_release(&why);
     if (verdict == VD_ESCALATION_NONE)
         return true;
-    struct vd_status_target about = vd_call_about(call);
-    about.name = vd_meta_name(object);
-    struct vd_status status = vd_status_forbidden(&call->arena, &about, text);
-    if (verdict == VD_ESCALATION_NO_ROLE) {
-        status = vd_status_not_found(&call->arena, &about);
-        status.message = text;
-    }
-    vd_call_reply_status(call, &status);
-    return false;
+    return vd_write_refuse(
+        w,
+        &(struct vd_refusal){.reason = verdict == VD_ESCALATION_NO_ROLE ? VD_REFUSED_ROLE_NOT_FOUND
+                                                                        : VD_REFUSED_FORBIDDEN,
+                             .text = text,
+                             .name = vd_arena_copy(w->arena, vd_meta_name(object))});
 }

@@ -1,9 +1,8 @@
-/* See metadata_notice.h. The sentences are those of Kubernetes. Lists are sorted, since a client
- * may send long ones. */
-#include "kube/metadata_notice.h"
-
+/* What a writer is told of metadata that is taken, but should be otherwise. The sentences are those
+ * of Kubernetes. Lists are sorted, since a client may send long ones. */
 #include <stdlib.h>
 
+#include "api/write/write_internal.h"
 #include "kinds/object_meta.h"
 #include "json/compare.h"
 
@@ -45,7 +44,7 @@ static size_t find_repeated(struct vd_arena *a, const struct vd_json *owners, bo
     return found;
 }
 
-void vd_call_drop_repeated_owners(struct vd_call *call, struct vd_json *object)
+void vd_write_drop_repeated_owners(struct vd_write *w, struct vd_json *object)
 {
     struct vd_json *owners = vd_json_dig(object, "metadata", "ownerReferences", NULL);
     struct vd_json *before = NULL;
@@ -53,8 +52,8 @@ void vd_call_drop_repeated_owners(struct vd_call *call, struct vd_json *object)
     size_t place = 0;
     if (!vd_json_is(owners, VD_JSON_ARRAY) || vd_json_count(owners) < 2)
         return;
-    bool *repeated = vd_arena_alloc(&call->arena, vd_json_count(owners));
-    if (!find_repeated(&call->arena, owners, repeated))
+    bool *repeated = vd_arena_alloc(w->arena, vd_json_count(owners));
+    if (!find_repeated(w->arena, owners, repeated))
         return;
     for (struct vd_json *item = vd_json_first(owners), *next; item; item = next) {
         next = vd_json_next(item);
@@ -66,12 +65,14 @@ void vd_call_drop_repeated_owners(struct vd_call *call, struct vd_json *object)
                     VD_FMT(vd_json_text(vd_json_get(item, VD_SLICE("uid")))));
         vd_json_remove_after(owners, before);
     }
-    vd_call_warn(call,
-                 ".metadata.ownerReferences contains duplicate entries%s; API server dedups owner "
-                 "references in 1.20+, and may reject such requests as early as 1.24; please fix "
-                 "your requests; duplicate UID(s) observed: %s",
-                 call->target.verb == VD_VERB_PATCH ? " after mutating admission happens" : "",
-                 vd_buf_text(&uids));
+    vd_write_warn(w,
+                  ".metadata.ownerReferences contains duplicate entries%s; API server dedups owner "
+                  "references in 1.20+, and may reject such requests as early as 1.24; please fix "
+                  "your requests; duplicate UID(s) observed: %s",
+                  w->verb == VD_WRITE_PATCH || w->verb == VD_WRITE_APPLY
+                      ? " after mutating admission happens"
+                      : "",
+                  vd_buf_text(&uids));
     vd_buf_release(&uids);
 }
 
@@ -93,24 +94,24 @@ static size_t sorted_texts(struct vd_arena *a, const struct vd_json *list, struc
     return n;
 }
 
-void vd_call_warn_of_finalizers(struct vd_call *call, const struct vd_json *object,
-                                const struct vd_json *old)
+void vd_write_warn_of_finalizers(struct vd_write *w, const struct vd_json *object,
+                                 const struct vd_json *old)
 {
     const struct vd_json *list = vd_meta_finalizers(object);
     struct vd_slice *names, *known;
-    if (call->kind->builtin || vd_json_count(list) == 0)
+    if (w->kind->builtin || vd_json_count(list) == 0)
         return;
-    size_t n = sorted_texts(&call->arena, list, &names);
-    size_t known_n = sorted_texts(&call->arena, old ? vd_meta_finalizers(old) : NULL, &known);
+    size_t n = sorted_texts(w->arena, list, &names);
+    size_t known_n = sorted_texts(w->arena, old ? vd_meta_finalizers(old) : NULL, &known);
     for (size_t i = 0; i < n; i++) {
         if (memchr(names[i].p, '/', names[i].n) || vd_slice_is(names[i], "orphan") ||
             vd_slice_is(names[i], "foregroundDeletion") ||
             bsearch(&names[i], known, known_n, sizeof *known, by_text))
             continue;
-        vd_call_warn(call,
-                     "metadata.finalizers: \"%.*s\": prefer a domain-qualified finalizer name "
-                     "including a path (/) to avoid accidental conflicts with other finalizer "
-                     "writers",
-                     VD_FMT(names[i]));
+        vd_write_warn(w,
+                      "metadata.finalizers: \"%.*s\": prefer a domain-qualified finalizer name "
+                      "including a path (/) to avoid accidental conflicts with other finalizer "
+                      "writers",
+                      VD_FMT(names[i]));
     }
 }
