@@ -22,6 +22,7 @@
 struct vd_audit;
 struct vd_call;
 struct vd_gzip;
+struct vd_server_metrics;
 
 struct vd_kube_options {
     uint64_t bookmark_ms;    /* about how often a watch that wants them gets a bookmark */
@@ -36,15 +37,10 @@ struct vd_kube {
     struct vd_kinds *kinds;
     const struct vd_clock *clock;
     struct vd_kube_options options;
-    struct vd_gatekeeper *gatekeeper; /* who may do what, and whose credential is good */
-    /* Adds who uses what, as JSON; NULL: nobody counts. With the argument of metrics. */
-    void (*usage)(void *arg, struct vd_buf *out);
-    /* Adds what /metrics shows, with its own argument; NULL: there is none. */
-    void (*metrics)(void *arg, struct vd_buf *out);
-    void *metrics_arg;
-    /* Adds the paths that are served beside the face, a line each; NULL: there are none. */
-    void (*other_paths)(struct vd_buf *out);
-    struct vd_audit *audit; /* NULL: nothing is audited; see audit.h */
+    struct vd_gatekeeper *gatekeeper;  /* who may do what, and whose credential is good */
+    struct vd_server_metrics *metrics; /* what /metrics and /debug/usage show; NULL: neither is */
+    struct vd_slice other_paths;       /* that are served beside the face, a line each; borrowed */
+    struct vd_audit *audit;            /* NULL: nothing is audited; see audit.h */
     struct vd_tables *tables;
     struct vd_documents *documents;             /* discovery and OpenAPI */
     const struct vd_service_accounts *accounts; /* issues tokens; NULL: none are */

@@ -275,7 +275,7 @@ static bool find_bound(struct vd_call *call, const struct vd_json *spec,
     struct vd_event *event = NULL;
     struct vd_json *object = NULL;
     struct vd_status_target about = {.plural = out->resource, .name = out->name};
-    int code = out->resource.n ? vd_store_get(call->kube->store, &key, 0, &event, &error) : VD_OK;
+    int code = out->resource.n ? vd_api_get(call->l->api->env, &key, 0, &event, &error) : VD_OK;
     if (!code && event)
         code = vd_json_parse_copy(&call->arena, vd_body_slice(event->body), NULL, &object, &error);
     vd_event_unref(event);
@@ -308,7 +308,7 @@ static bool read_account(struct vd_call *call, struct vd_json **out)
     struct vd_key key = vd_call_key(call);
     struct vd_event *event = NULL;
     struct vd_error error;
-    int code = vd_store_get(call->kube->store, &key, 0, &event, &error);
+    int code = vd_api_get(call->l->api->env, &key, 0, &event, &error);
     if (!code)
         code = vd_json_parse_copy(&call->arena, vd_body_slice(event->body), NULL, out, &error);
     vd_event_unref(event);

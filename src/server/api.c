@@ -74,15 +74,15 @@ int vd_api_open(struct vd_api *api, struct vd_store *store, const struct vd_conf
     vd_buf_addf(&api->git_version, "%s+vedette.%s", config->kubernetes_version, VD_RELEASE);
     api->kube.options.git_version = vd_buf_text(&api->git_version);
     vd_welcome_init(&api->welcome, config);
-    vd_metrics_desk_init(&api->metrics);
+    vd_server_metrics_init(&api->metrics, VD_RELEASE);
+    vd_meters_register();
     api->metrics.store = store;
     api->metrics.folder = config->store == VD_CONFIG_STORE_MEMORY ? NULL : config->data;
     api->metrics.loops_n = loops_n;
     api->metrics.accounts = &api->accounts;
-    api->kube.usage = vd_metrics_desk_usage;
-    api->kube.metrics = vd_metrics_desk_write;
-    api->kube.metrics_arg = &api->metrics;
-    api->kube.other_paths = vd_health_paths;
+    api->kube.metrics = &api->metrics;
+    vd_health_paths(&api->health_paths);
+    api->kube.other_paths = vd_buf_slice(&api->health_paths);
     int code = vd_bootstrap(store, kinds, clock, error);
     if (!code)
         code = vd_definition_register_all(kinds, store, error);
@@ -478,7 +478,8 @@ void vd_api_close(struct vd_api *api)
     vd_gatekeeper_free(api->gatekeeper);
     vd_audit_close(api->kube.audit);
     if (api->kube.metrics)
-        vd_metrics_desk_release(&api->metrics);
+        vd_server_metrics_release(&api->metrics);
+    vd_buf_release(&api->health_paths);
     vd_converter_free(api->env.converter);
     vd_tables_free(api->kube.tables);
     vd_documents_free(api->kube.documents);

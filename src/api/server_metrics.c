@@ -1,8 +1,8 @@
 /*
- * See metrics.h. What the store tells is a table: a family for each number. The store
+ * See server_metrics.h. What the store tells is a table: a family for each number. The store
  * counts by itself, so its counters are set from what it says, not added to here.
  */
-#include "server/metrics.h"
+#include "api/server_metrics.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -11,8 +11,6 @@
 
 #include "api/stream_meter.h"
 #include "base/metrics.h"
-#include "kube/meter.h"
-#include "server/release.h"
 
 /* What a scrape finds. */
 struct look {
@@ -121,44 +119,42 @@ static uint64_t resident_bytes(void)
     return pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-static void look_at(struct look *look, const struct vd_metrics_desk *desk)
+static void look_at(struct look *look, const struct vd_server_metrics *m)
 {
     struct vd_health health;
     *look = (struct look){0};
-    vd_store_stats(desk->store, &look->stats);
-    vd_store_health(desk->store, &health);
+    vd_store_stats(m->store, &look->stats);
+    vd_store_health(m->store, &health);
     look->read_only = health.read_only;
     look->full = health.full;
     look->damaged = health.damaged;
-    look->file_bytes = file_bytes(desk->folder);
+    look->file_bytes = file_bytes(m->folder);
     look->resident_bytes = resident_bytes();
 }
 
-void vd_metrics_desk_init(struct vd_metrics_desk *desk)
+void vd_server_metrics_init(struct vd_server_metrics *m, const char *release)
 {
-    *desk = (struct vd_metrics_desk){0};
-    pthread_mutex_init(&desk->lock, NULL);
-    vd_meters_register();
+    *m = (struct vd_server_metrics){0};
+    pthread_mutex_init(&m->lock, NULL);
     vd_stream_meters_register();
     vd_accounts_register();
-    desk->logins = VD_METRIC(&attempts, "success");
-    desk->failed_logins = VD_METRIC(&attempts, "failure");
+    m->logins = VD_METRIC(&attempts, "success");
+    m->failed_logins = VD_METRIC(&attempts, "failure");
     for (size_t i = 0; i < NUMBERS; i++)
         vd_metric_register(&numbers[i].family);
-    vd_gauge_set(VD_METRIC(&build_info, VD_RELEASE, __VERSION__), 1);
+    vd_gauge_set(VD_METRIC(&build_info, release, __VERSION__), 1);
 }
 
-void vd_metrics_desk_release(struct vd_metrics_desk *desk)
+void vd_server_metrics_release(struct vd_server_metrics *m)
 {
-    pthread_mutex_destroy(&desk->lock);
+    pthread_mutex_destroy(&m->lock);
 }
 
-void vd_metrics_desk_write(void *arg, struct vd_buf *out)
+void vd_server_metrics_write(struct vd_server_metrics *m, struct vd_buf *out)
 {
-    struct vd_metrics_desk *desk = arg;
     struct look look;
-    pthread_mutex_lock(&desk->lock);
-    look_at(&look, desk);
+    pthread_mutex_lock(&m->lock);
+    look_at(&look, m);
     for (size_t i = 0; i < NUMBERS; i++) {
         struct vd_metric *metric = vd_metric_only(&numbers[i].family);
         uint64_t value = *(const uint64_t *)(const void *)((const char *)&look + numbers[i].at);
@@ -167,14 +163,13 @@ void vd_metrics_desk_write(void *arg, struct vd_buf *out)
         else
             vd_counter_add(metric, value - (uint64_t)vd_metric_value(metric));
     }
-    vd_stream_meters_set_lag(desk->loops_n, look.stats.revision);
-    vd_accounts_measure(desk->accounts);
+    vd_stream_meters_set_lag(m->loops_n, look.stats.revision);
+    vd_accounts_measure(m->accounts);
     vd_metrics_write(out);
-    pthread_mutex_unlock(&desk->lock);
+    pthread_mutex_unlock(&m->lock);
 }
 
-void vd_metrics_desk_usage(void *arg, struct vd_buf *out)
+void vd_server_metrics_usage(const struct vd_server_metrics *m, struct vd_buf *out)
 {
-    const struct vd_metrics_desk *desk = arg;
-    vd_accounts_write(desk->accounts, out);
+    vd_accounts_write(m->accounts, out);
 }
