@@ -33,12 +33,6 @@ void vd_event_frame_end(struct vd_event_frame *frame)
     frame->out = NULL;
 }
 
-void vd_event_frame_send(const struct vd_event_frame *frame, struct vd_exchange *x)
-{
-    for (size_t i = 0; i < frame->parts.n; i++)
-        vd_exchange_send(x, vd_bytes_ref(frame->parts.p[i]));
-}
-
 void vd_event_frame_release(struct vd_event_frame *frame)
 {
     for (size_t i = 0; i < frame->parts.n; i++)

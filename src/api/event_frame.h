@@ -11,8 +11,8 @@
 #ifndef VD_API_EVENT_FRAME_H
 #define VD_API_EVENT_FRAME_H
 
+#include "base/bytes.h"
 #include "base/vec.h"
-#include "net/exchange.h"
 #include "store/body.h"
 
 struct vd_event_frame {
@@ -37,9 +37,6 @@ void vd_event_frame_add_object(struct vd_event_frame *frame, struct vd_body *bod
 
 /* Ends it; *out is empty again. */
 void vd_event_frame_end(struct vd_event_frame *frame);
-
-/* Sends it over an exchange, any number of times. */
-void vd_event_frame_send(const struct vd_event_frame *frame, struct vd_exchange *x);
 
 void vd_event_frame_release(struct vd_event_frame *frame);
 

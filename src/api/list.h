@@ -42,7 +42,8 @@ struct vd_listing_ops {
      */
     int (*add)(struct vd_listing *listing, struct vd_buf *out, const struct vd_event *event,
                struct vd_effort *effort, struct vd_error *error);
-    /* The same of bytes that are in the kind's version and form already. */
+    /* The same of bytes that are in the kind's version and form already, of a kind that a webhook
+     * converts. */
     void (*add_shown)(struct vd_listing *listing, struct vd_buf *out, struct vd_slice body);
     /* The listing goes on: ask it for the next piece. */
     void (*ready)(struct vd_listing *listing);

@@ -110,12 +110,17 @@ static void ended(struct vd_watcher *watcher, const struct vd_error *error)
 
 /* ---- room ---- */
 
+static size_t backlog_of(const struct vd_api_stream *s)
+{
+    return s->ops->backlog ? s->ops->backlog(s) : 0;
+}
+
 /* Whether more would have to wait. When much waits for the user as a whole, a stream that has
  * something waiting takes no more; one that has nothing is read, and goes on, until nothing more
  * may be queued for the user at all. */
 static bool is_full(const struct vd_api_stream *s)
 {
-    size_t backlog = s->ops->backlog(s);
+    size_t backlog = backlog_of(s);
     enum vd_rank rank = (enum vd_rank)s->rank;
     return backlog >= BACKLOG_MAX || (backlog && vd_account_is_over(s->account, rank)) ||
            vd_account_is_full(s->account, rank);
@@ -125,7 +130,7 @@ static bool is_full(const struct vd_api_stream *s)
  * have made room, which nobody tells it: it asks. */
 static void wait_for_room(struct vd_api_stream *s)
 {
-    if (s->ops->backlog(s))
+    if (backlog_of(s))
         s->ops->await_drain(s);
     else
         vd_api_streams_starve(s);
@@ -305,7 +310,7 @@ static bool must_wait(struct vd_api_stream *s, const struct vd_deliveries *d,
     if (shared && (!vd_pending_frame_of(shared) || made_by_worker(shared)))
         return false;
     return VD_UNLIKELY(s->kind->webhook) ? vd_pending_frame_is_needed(s->kind, d)
-                                         : s->ops->is_long(s, d);
+                                         : s->ops->is_long && s->ops->is_long(s, d);
 }
 
 /* Has the deliveries converted or encoded, or waits for whoever has asked for that already. */
@@ -411,7 +416,8 @@ static void set_timers(struct vd_api_stream *s, uint64_t life_ms)
     s->bookmark.fire = on_bookmark;
     s->end.fire = on_end;
     s->ending = !s->bookmark_ms || life_ms <= LAST_BOOKMARK_MS;
-    vd_timer_set(s->l->loop, &s->end, s->ending ? life_ms : life_ms - LAST_BOOKMARK_MS);
+    if (life_ms)
+        vd_timer_set(s->l->loop, &s->end, s->ending ? life_ms : life_ms - LAST_BOOKMARK_MS);
     if (s->bookmark_ms)
         vd_timer_set(s->l->loop, &s->bookmark, jittered(s->bookmark_ms));
 }

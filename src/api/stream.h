@@ -74,7 +74,8 @@ struct vd_stream_ops {
     enum vd_frame_result (*encode)(struct vd_api_stream *stream, struct vd_event_frame *frame,
                                    struct vd_buf *out, const struct vd_deliveries *deliveries,
                                    bool shown, bool in_turn);
-    /* Whether encoding these takes too long for the loop, as far as one can tell before. */
+    /* Whether encoding these takes too long for the loop, as far as one can tell before. NULL, of a
+     * face that decodes nothing: never, and it needs no `encoder`. */
     bool (*is_long)(struct vd_api_stream *stream, const struct vd_deliveries *deliveries);
     /* A copy of the encoding, for a worker. */
     struct vd_stream_encoder *(*encoder)(struct vd_api_stream *stream);
@@ -84,7 +85,8 @@ struct vd_stream_ops {
     /* Queues a bookmark: everything that matches up to the revision has been sent. `initial_end`:
      * and it is the end of the snapshot that the stream began with. */
     void (*bookmark)(struct vd_api_stream *stream, uint64_t revision, bool initial_end);
-    /* How many bytes are queued and have not left. */
+    /* How many bytes are queued and have not left. NULL: none, ever; then there is no `await_drain`
+     * either. */
     size_t (*backlog)(const struct vd_api_stream *stream);
     /* Has vd_api_stream_drained() called once the backlog has left. */
     void (*await_drain)(struct vd_api_stream *stream);
@@ -135,7 +137,7 @@ struct vd_stream_options {
     enum vd_rank rank;
     enum vd_stream_start start;
     uint64_t revision;
-    uint64_t life_ms;     /* after which it ends */
+    uint64_t life_ms;     /* after which it ends; 0: not by itself */
     uint64_t bookmark_ms; /* about how often it is told a bookmark; 0: never */
     bool own_bytes;       /* its bytes depend on what it has sent: it shares none with others */
 };

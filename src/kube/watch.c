@@ -73,7 +73,8 @@ static void send_frame(struct vd_api_stream *stream, const struct vd_event_frame
 {
     struct vd_watch *w = watch_of(stream);
     vd_meter_delivered(w->meter, d->list.n);
-    vd_event_frame_send(frame, w->x);
+    for (size_t i = 0; i < frame->parts.n; i++)
+        vd_exchange_send(w->x, vd_bytes_ref(frame->parts.p[i]));
 }
 
 static size_t backlog(const struct vd_api_stream *stream)
@@ -226,7 +227,8 @@ static uint64_t life_ms(const struct vd_kube_options *o, const struct vd_list_op
     uint64_t spread_ms = (o->watch_max_s - o->watch_min_s) * 1000 + 1;
     uint32_t random;
     vd_random_bytes(&random, sizeof random);
-    return o->watch_min_s * 1000 + random % spread_ms;
+    uint64_t ms = o->watch_min_s * 1000 + random % spread_ms;
+    return ms ? ms : 1; /* 0 would be never */
 }
 
 /* Where the stream begins: at a revision, now, or with all there is. */
