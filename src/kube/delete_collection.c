@@ -357,9 +357,12 @@ static void do_piece(struct clearing *c)
     c->proposal.proposal = (struct vd_proposal){.wishes = c->wishes.p, .n = c->wishes.n};
     c->proposal.done = answered;
     c->task.run = next_piece;
-    struct vd_admitted *admitted = c->wishes.n ? admit(c) : NULL;
-    if (c->wishes.n && !admitted)
-        return;
+    struct vd_admitted *admitted = NULL;
+    if (c->wishes.n) {
+        admitted = admit(c);
+        if (!admitted)
+            return;
+    }
     if (c->call->write.dry_run || !admitted)
         vd_loop_post(l->loop, &c->task);
     else
