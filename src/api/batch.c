@@ -8,6 +8,7 @@
  */
 #include "api/batch.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "api/batch_internal.h"
@@ -150,6 +151,7 @@ static void add_wish(struct vd_write_batch *b, const struct vd_wish *wish, struc
 {
     *VD_VEC_PUSH(&b->wishes) = *wish;
     *VD_VEC_PUSH(&b->owners) = w;
+    *VD_VEC_PUSH(&b->subjects) = (struct vd_wish_subject){w->kind, w->before};
 }
 
 /* Most members have the same guards: there are few different ones. */
@@ -166,7 +168,7 @@ static void add_guard(struct vd_write_batch *b, const struct vd_wish *guard, str
 
 static void gather(struct vd_write_batch *b)
 {
-    b->wishes.n = b->owners.n = 0;
+    b->wishes.n = b->owners.n = b->subjects.n = 0;
     for (size_t i = 0; i < b->n; i++)
         for (size_t k = 0; k < b->members[i]->guard_count; k++)
             add_guard(b, &b->members[i]->wishes[k], b->members[i]);
@@ -248,6 +250,16 @@ static bool check(struct vd_write_batch *b)
     return !o.code;
 }
 
+/* Each member was admitted for itself, when it was taken: all of them are. */
+static struct vd_admitted *admit(struct vd_write_batch *b)
+{
+    struct vd_git_claim claim;
+    struct vd_admission admission = {.store = b->l->env->store,
+                                     .author = vd_write_author(b->members[0]->user),
+                                     .subjects = b->subjects.p};
+    return vd_admission_admit(&admission, &b->proposal.proposal, &b->arena, &claim);
+}
+
 /* All members are made. */
 static void conclude(struct vd_write_batch *b)
 {
@@ -258,7 +270,9 @@ static void conclude(struct vd_write_batch *b)
         b->proposal.proposal = (struct vd_proposal){.wishes = b->wishes.p, .n = b->wishes.n};
         b->proposal.done = on_answered;
         if (check(b) && !b->dry_run) {
-            vd_api_loop_propose(b->l, &b->proposal, false);
+            struct vd_admitted *admitted = admit(b);
+            assert(admitted);
+            vd_api_loop_propose(b->l, &b->proposal, admitted, false);
             return;
         }
     }
@@ -280,6 +294,7 @@ void vd_write_batch_init(struct vd_write_batch *b, struct vd_write **members, si
     b->task.run = on_turn;
     b->order = vd_arena_alloc(&b->arena, (n + 1) * sizeof *b->order);
     for (size_t i = 0; i < n; i++) {
+        assert(members[i]->user == members[0]->user);
         members[i]->batch = b;
         if (is_namespace(members[i])) {
             b->order[at++] = members[i];
@@ -308,5 +323,6 @@ void vd_write_batch_release(struct vd_write_batch *b)
     VD_VEC_RELEASE(&b->spaces);
     VD_VEC_RELEASE(&b->wishes);
     VD_VEC_RELEASE(&b->owners);
+    VD_VEC_RELEASE(&b->subjects);
     vd_arena_release(&b->arena);
 }

@@ -1,10 +1,10 @@
 /*
- * A batch: changes of several objects, of any kinds, that are made together or not at all.
+ * A batch: writes of several objects, of any kinds, that are made together or not at all.
  *
  *     struct vd_write_batch b = {.l = loop, .done = done, .dry_run = false};
- *     vd_write_batch_init(&b, changes, n);       each filled in as for itself
+ *     vd_write_batch_init(&b, writes, n);        each filled in as for itself
  *     vd_write_batch_start(&b);
- *     ...                                         done(&b): b.result; changes[i].result, .refusal
+ *     ...                                         done(&b): b.result; writes[i]->result, ->refusal
  *     vd_write_batch_release(&b);
  *
  * Every member goes the whole way of a write, so that all that is wrong with any of them is known
@@ -39,7 +39,7 @@ struct vd_write_batch {
     /* ---- the outcome, when `done` is called ---- */
     enum vd_batch_result result;
     size_t refused;    /* members that were refused */
-    uint64_t revision; /* of the last change; a dry run has none */
+    uint64_t revision; /* of the last of them; a dry run has none */
     bool changed;      /* false: all of it was so already */
 
     /* ---- private ---- */
@@ -53,14 +53,15 @@ struct vd_write_batch {
     unsigned attempts;
     VD_VEC(struct vd_write *) spaces; /* members that change a namespace */
     VD_VEC(struct vd_wish) wishes;
-    VD_VEC(struct vd_write *) owners; /* of each wish, the member */
+    VD_VEC(struct vd_write *) owners;        /* of each wish, the member, ... */
+    VD_VEC(struct vd_wish_subject) subjects; /* ... and what is known of the object */
     struct vd_arena arena;
     struct vd_loop_proposal proposal;
     struct vd_task task; /* goes on with the members in a later turn */
 };
 
-/* Makes the changes members of the batch, which borrows them and the list until `done`. Their `ops`
- * need no `done`: it is not called. Only the batch's `dry_run` counts. */
+/* Makes the writes, all of one user, members of the batch, which borrows them and the list until
+ * `done`. Their `ops` need no `done`: it is not called. Only the batch's `dry_run` counts. */
 void vd_write_batch_init(struct vd_write_batch *b, struct vd_write **members, size_t n);
 
 /* On the loop; `done` may be called at once. */

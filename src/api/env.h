@@ -20,7 +20,7 @@ struct vd_api_env {
     const struct vd_clock *clock;
     struct vd_gatekeeper *gatekeeper; /* who may do what, and whose credential is good */
     struct vd_converter *converter;   /* asks conversion webhooks; NULL: none are asked */
-    /* A name for metadata.generateName, in the arena; NULL: vd_name_generate(). */
+    /* A name for metadata.generateName, in the arena; NULL: vd_generated_name_make(). */
     struct vd_slice (*make_name)(struct vd_arena *a, struct vd_slice base);
     /* Posts the task to the loop when the registry shows the definition of this name as of
      * the revision. NULL: nobody has to wait for that. */

@@ -79,7 +79,7 @@ struct vd_conversion;
 /* What the caller does. Members that are NULL are not called. */
 struct vd_write_ops {
     /* The document that was sent, in the arena, for this attempt alone: it is changed. False: the
-     * change is refused, with VD_REFUSED_BY_CALLER. May be called by a worker's thread. */
+     * write is refused, with VD_REFUSED_BY_CALLER. May be called by a worker's thread. */
     bool (*read)(struct vd_write *w, struct vd_json **out);
     /* Makes the new object of the old one, after `read`; likewise. */
     bool (*make)(struct vd_write *w, const struct vd_json *old, struct vd_json **out);
@@ -172,7 +172,7 @@ void vd_write_cancel(struct vd_write *w);
  * started. */
 void vd_write_release(struct vd_write *w);
 
-/* Whose change it is: the Git pipeline's, or a user's. */
+/* Whose write it is: the Git pipeline's, or a user's. */
 enum vd_author vd_write_author(const struct vd_user *user);
 
 /* The object that is meant, in the form of a storage key. */

@@ -277,24 +277,6 @@ static int list_piece(struct clearing *c, struct vd_error *error)
     return code;
 }
 
-/* Makes the wish one that marks the object. */
-static int mark(struct clearing *c, struct vd_arena *scratch, struct vd_wish *wish,
-                struct vd_json *object, struct vd_error *error)
-{
-    struct vd_buf body = {0};
-    size_t hole = 0;
-    const struct vd_kind *kind = vd_kind_set_stored(c->call->kinds, wish->key.kind);
-    if (kind && vd_object_must_catch_up(kind, wish->revision))
-        vd_object_catch_up_or_stay(kind, scratch, object); /* it is as new as its revision now */
-    vd_deletion_mark(scratch, object, wish->key.kind, vd_clock_wall_ms(c->call->kube->clock));
-    int code = vd_revision_hole_write(&body, object, &hole, error);
-    wish->action = VD_PUT;
-    wish->body = (struct vd_template){vd_arena_copy(&c->arena, vd_buf_slice(&body)),
-                                      (uint32_t)hole};
-    vd_buf_release(&body);
-    return code;
-}
-
 /* The wish that the object of this event goes, if it is still there. What is read of it is
  * forgotten at once: a piece of large objects would hold many times their size until it is done. */
 static int want_gone(struct clearing *c, const struct vd_event *was, struct vd_error *error)
@@ -309,18 +291,17 @@ static int want_gone(struct clearing *c, const struct vd_event *was, struct vd_e
         return VD_OK;
     if (!code)
         code = vd_json_parse_copy(&scratch, vd_body_slice(now->body), NULL, &object, error);
-    if (!code && vd_uid_eq(now->uid, was->uid) && !vd_meta_is_deleting(object)) {
-        struct vd_wish wish = {.action = VD_DELETE,
-                               .when = VD_WHEN_REVISION,
-                               .revision = now->revision,
-                               .expect_uid = now->uid,
-                               .uid = now->uid,
-                               .key = key};
-        vd_deletion_propagate(&scratch, object, c->policy);
-        if (vd_deletion_waits(object, key.kind))
-            code = mark(c, &scratch, &wish, object, error);
-        if (!code)
-            *VD_VEC_PUSH(&c->wishes) = wish;
+    struct vd_deletion deletion = {.storage_key = key.kind,
+                                   .kind = vd_kind_set_stored(c->call->kinds, key.kind),
+                                   .policy = c->policy,
+                                   .clock = c->call->kube->clock};
+    struct vd_wish wish;
+    enum vd_deletion_step step = VD_DELETION_NOTHING;
+    if (!code && vd_uid_eq(now->uid, was->uid))
+        code = vd_deletion_wish(&deletion, now, object, &scratch, &c->arena, &step, &wish, error);
+    if (!code && step != VD_DELETION_NOTHING) {
+        wish.key = key; /* of an event that stays as long as the piece */
+        *VD_VEC_PUSH(&c->wishes) = wish;
     }
     vd_event_unref(now);
     vd_arena_release(&scratch);
@@ -342,24 +323,25 @@ static int make_wishes(struct clearing *c, struct vd_error *error)
 static void answered(struct vd_loop_proposal *p);
 static void next_piece(struct vd_task *task);
 
-/* Whether the user may delete the piece. False: the call has been answered. */
-static bool admit(struct clearing *c)
+/* Whether the user may delete the piece. NULL: the call has been answered. */
+static struct vd_admitted *admit(struct clearing *c)
 {
     struct vd_call *call = c->call;
     struct vd_git_claim claim;
     struct vd_admission admission = {.store = call->kube->store,
-                                     .kind = call->kind,
                                      .author = vd_write_author(call->user),
-                                     .dry_run = true};
-    if (vd_admission_propose(&admission, &c->proposal.proposal, &call->arena, &claim))
-        return true;
+                                     .subject = {.kind = call->kind}};
+    struct vd_admitted *admitted = vd_admission_admit(&admission, &c->proposal.proposal,
+                                                      &call->arena, &claim);
+    if (admitted)
+        return admitted;
     struct vd_status_target about = vd_call_about(call);
     about.name = claim.name;
     struct vd_status status = vd_status_owned_by_git(&call->arena, &about, &claim);
     clearing_free(c);
     call->x->ops = NULL;
     vd_call_reply_status(call, &status);
-    return false;
+    return NULL;
 }
 
 /* Proposes the piece, or goes on when there is nothing to propose. */
@@ -375,12 +357,16 @@ static void do_piece(struct clearing *c)
     c->proposal.proposal = (struct vd_proposal){.wishes = c->wishes.p, .n = c->wishes.n};
     c->proposal.done = answered;
     c->task.run = next_piece;
-    if (c->wishes.n && !admit(c))
-        return;
-    if (c->call->write.dry_run || !c->wishes.n)
+    struct vd_admitted *admitted = NULL;
+    if (c->wishes.n) {
+        admitted = admit(c);
+        if (!admitted)
+            return;
+    }
+    if (c->call->write.dry_run || !admitted)
         vd_loop_post(l->loop, &c->task);
     else
-        vd_api_loop_propose(l, &c->proposal, false);
+        vd_api_loop_propose(l, &c->proposal, admitted, false);
 }
 
 /* The client has gone: nobody hears the rest. True: that is so. */

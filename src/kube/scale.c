@@ -206,7 +206,8 @@ static bool make_object(struct vd_write *w, const struct vd_json *old, struct vd
 
 void vd_call_scale_update(struct vd_call *call)
 {
-    static const struct vd_write_ops ops = VD_CALL_WRITE_OPS(.read = read_body, .make = make_object);
+    static const struct vd_write_ops ops = VD_CALL_WRITE_OPS(.read = read_body,
+                                                             .make = make_object);
     call->scales = true;
     if (vd_call_check_manager(call, false))
         vd_call_write(call, VD_WRITE_UPDATE, &ops);

@@ -1,5 +1,6 @@
 /* create: from a document to a new object. */
 #include "api/write/write_internal.h"
+#include "kinds/generated_name.h"
 #include "kinds/object.h"
 #include "kinds/object_meta.h"
 #include "kinds/uid.h"
@@ -27,7 +28,7 @@ static void make_name(struct vd_write *w, struct vd_json *object)
     if (w->makes_name)
         vd_meta_set_name(w->arena, object,
                          w->l->env->make_name ? w->l->env->make_name(w->arena, base)
-                                              : vd_name_generate(w->arena, base));
+                                              : vd_generated_name_make(w->arena, base));
 }
 
 /* A new namespace is active, and is emptied before it goes. */

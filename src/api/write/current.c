@@ -2,7 +2,7 @@
  * the form that its schema has today. */
 #include "api/conversion.h"
 #include "api/write/write_internal.h"
-#include "kube/field_manager.h"
+#include "kinds/field_tracking.h"
 
 bool vd_write_read_sent(struct vd_write *w, struct vd_json **out)
 {

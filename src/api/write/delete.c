@@ -48,10 +48,9 @@ void vd_write_delete(struct vd_write *w)
     w->as_stored = w->kind->webhook; /* no webhook is needed to see an object go */
     if (!check_stays(w) || !vd_write_read_current(w, &object) || !check_preconditions(w))
         return;
-    vd_deletion_propagate(w->arena, object, w->propagation);
-    if (vd_deletion_waits(object, w->kind->storage_key)) {
-        vd_deletion_mark(w->arena, object, w->kind->storage_key,
-                         vd_clock_wall_ms(w->l->env->clock));
+    struct vd_deletion deletion = {
+        .storage_key = w->kind->storage_key, .policy = w->propagation, .clock = w->l->env->clock};
+    if (vd_deletion_begin(&deletion, w->arena, object) == VD_DELETION_MARK) {
         vd_write_store(w, object);
         return;
     }

@@ -1,7 +1,7 @@
 /* Who a write is by, and the record of it in metadata.managedFields. */
-#include "kube/field_manager.h"
 #include "api/write/write_internal.h"
 #include "base/human_time.h"
+#include "kinds/field_tracking.h"
 
 struct vd_managed_who vd_write_manager(struct vd_write *w)
 {
@@ -16,7 +16,12 @@ struct vd_managed_who vd_write_manager(struct vd_write *w)
 bool vd_write_track(struct vd_write *w, const struct vd_json *old, const struct vd_json *object,
                     const struct vd_json *given)
 {
-    struct vd_managed_who who = vd_write_manager(w);
-    return vd_track(w->arena, w->kind, &who, old, object, w->part == VD_PART_OBJECT ? given : NULL,
-                    &w->managed);
+    struct vd_field_tracking tracking;
+    vd_field_tracking_begin(&tracking, w->arena, w->kind, old, object, w->managed,
+                            w->part == VD_PART_OBJECT ? given : NULL);
+    if (vd_field_tracking_needs_manager(&tracking)) {
+        struct vd_managed_who who = vd_write_manager(w);
+        vd_managed_update(&tracking.record, &who, &tracking.changes);
+    }
+    return vd_field_tracking_end(&tracking, &w->managed);
 }

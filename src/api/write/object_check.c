@@ -1,13 +1,13 @@
 /*
  * What a document has to be before it becomes an object: of the right kind and place, known in
  * its fields, valid. Each check that fails refuses the
- * change.
+ * write.
  */
 #include "api/write/write_internal.h"
 #include "base/limits.h"
 #include "kinds/deletion.h"
 #include "kinds/object_meta.h"
-#include "kinds/status_door.h"
+#include "kinds/status_subresource.h"
 #include "kinds/uid.h"
 #include "watch/excerpt.h"
 #include "json/parse.h"
@@ -188,7 +188,7 @@ bool vd_write_check_boundary(struct vd_write *w, const struct vd_json *object,
     if (!vd_write_prepare(w, was, false, NULL))
         return false;
     vd_meta_drop_empty(was);
-    bool ok = vd_status_door_check(object, was, &violations);
+    bool ok = vd_status_subresource_check(object, was, &violations);
     if (!ok)
         vd_write_refuse_invalid(w, w->kind, object, &violations);
     vd_violations_release(&violations);

@@ -6,7 +6,7 @@
  * the write is back, and what is proposed is handed to the loop. Users share the workers: see
  * workshop.h. What a webhook converts stays on the loop, to which the webhook answers. The
  * documents that a write makes of what was sent exist only while it is its turn, so that memory is
- * bounded by the workers and not by the changes that wait.
+ * bounded by the workers and not by the writes that wait.
  */
 #include "api/write/write_internal.h"
 #include "base/limits.h"

@@ -125,17 +125,18 @@ static void conclude_dry_run(struct vd_write *w)
     }
 }
 
-/* Whether the user may change what is proposed. */
-static bool admit(struct vd_write *w)
+/* Whether the user may change what is proposed. NULL: the write has been refused. */
+static struct vd_admitted *admit(struct vd_write *w)
 {
     struct vd_refusal refusal = {.reason = VD_REFUSED_OWNED_BY_GIT};
     struct vd_admission admission = {.store = w->l->env->store,
-                                     .kind = w->kind,
                                      .author = vd_write_author(w->user),
-                                     .before = w->before,
-                                     .dry_run = true};
-    return vd_admission_propose(&admission, &w->proposal.proposal, w->arena, &refusal.claim) ||
-           vd_write_refuse(w, &refusal);
+                                     .subject = {w->kind, w->before}};
+    struct vd_admitted *admitted = vd_admission_admit(&admission, &w->proposal.proposal, w->arena,
+                                                      &refusal.claim);
+    if (!admitted)
+        vd_write_refuse(w, &refusal);
+    return admitted;
 }
 
 void vd_write_propose(struct vd_write *w)
@@ -148,12 +149,13 @@ void vd_write_propose(struct vd_write *w)
     w->wishes[n++] = w->wish;
     w->proposal.proposal = (struct vd_proposal){.wishes = w->wishes, .n = n};
     w->proposal.done = on_answered;
-    if (!admit(w))
+    struct vd_admitted *admitted = admit(w);
+    if (!admitted)
         return;
     if (w->batch)
         vd_write_batch_take(w->batch, w);
     else if (w->dry_run)
         conclude_dry_run(w);
     else
-        vd_api_loop_propose(w->l, &w->proposal, w->ops->is_alone && w->ops->is_alone(w));
+        vd_api_loop_propose(w->l, &w->proposal, admitted, w->ops->is_alone && w->ops->is_alone(w));
 }

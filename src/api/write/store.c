@@ -7,10 +7,10 @@
  * failed.
  */
 #include "api/write/write_internal.h"
+#include "kinds/field_tracking.h"
 #include "kinds/object.h"
 #include "kinds/object_meta.h"
-#include "kinds/shown.h"
-#include "kube/field_manager.h"
+#include "kinds/served_form.h"
 #include "json/revision_hole.h"
 #include "json/write.h"
 
@@ -95,7 +95,7 @@ static void store_converted(struct vd_write *w, const struct vd_kind *stored,
 {
     struct vd_buf body = {0};
     if (w->unchanged && w->current &&
-        vd_shown_is_of_version(stored, vd_body_slice(w->before->body))) {
+        vd_served_form_is_of_version(stored, vd_body_slice(w->before->body))) {
         set_stored(w, w->before->body);
         put_converted(w, w->current);
         return;

@@ -1,11 +1,11 @@
 /* update: a new version of an object, all of which was sent, or which was made of the old one. */
 #include "api/write/write_internal.h"
-#include "kinds/conditions.h"
-#include "kinds/metadata.h"
+#include "kinds/condition_rules.h"
+#include "kinds/deletion.h"
 #include "kinds/object.h"
 #include "kinds/object_meta.h"
 #include "kinds/rules.h"
-#include "kinds/status_door.h"
+#include "kinds/status_subresource.h"
 #include "kinds/uid.h"
 #include "json/compare.h"
 #include "json/key_index.h"
@@ -15,7 +15,7 @@ static void keep_metadata(struct vd_write *w, const struct vd_json *old, struct 
 {
     struct vd_json *metadata = vd_json_get(object, VD_SLICE("metadata"));
     vd_json_remove(metadata, VD_SLICE("selfLink"));
-    vd_metadata_inherit(w->arena, object, old);
+    vd_meta_inherit(w->arena, object, old);
     vd_meta_set_resource_version(w->arena, object, VD_SLICE(""));
 }
 
@@ -108,13 +108,6 @@ static bool check_preconditions(struct vd_write *w, const struct vd_json *object
     return true;
 }
 
-/* An object that was waiting for its finalizers goes with the last of them. */
-static bool is_finished(const struct vd_json *object)
-{
-    return vd_meta_is_deleting(object) && vd_json_count(vd_meta_finalizers(object)) == 0 &&
-           vd_json_count(vd_json_dig(object, "spec", "finalizers", NULL)) == 0;
-}
-
 /* Brings the record up to date. What changes nothing but times in the record is written as it
  * was, whatever the order in which it came: then there is no event. An apply cannot see that
  * itself, since defaults are filled in behind it, and one inside an atomic map makes its
@@ -141,7 +134,7 @@ static void write_valid(struct vd_write *w, struct vd_json *object)
 {
     if (!vd_write_check_escalation(w, object, false))
         return;
-    w->finishes = is_finished(object);
+    w->finishes = vd_deletion_is_finished(object, w->kind->storage_key);
     vd_write_store(w, object);
 }
 
@@ -159,7 +152,7 @@ void vd_write_write_new(struct vd_write *w, const struct vd_json *old, struct vd
         return;
     }
     if (is_put(w) && vd_write_is_at_status(w))
-        vd_status_door_fill(w->arena, object, old);
+        vd_status_subresource_fill(w->arena, object, old);
     /* A strict request that is refused is shown what was wrong with it. */
     const struct vd_json *sent = w->validation == VD_FIELDS_STRICT ? vd_json_clone(w->arena, object)
                                                                    : object;
@@ -173,12 +166,12 @@ void vd_write_write_new(struct vd_write *w, const struct vd_json *old, struct vd
         return;
     vd_write_drop_repeated_owners(w, object);
     keep_metadata(w, old, object);
-    object = vd_status_door_pass(w->kind, w->arena, object, old, vd_write_is_at_status(w));
+    object = vd_status_subresource_merge(w->kind, w->arena, object, old, vd_write_is_at_status(w));
     object = through_finalize(w, old, object);
     if (!vd_write_is_at_status(w))
         vd_rules_settle(w->kind, w->arena, object);
     if (vd_write_is_at_status(w))
-        vd_conditions_keep(w->kind, w->arena, object, old);
+        vd_condition_rules_keep_times(w->kind, w->arena, object, old);
     count_generation(w, old, object);
     vd_write_warn_of_finalizers(w, object, old);
     object = track(w, old, object, managed);

@@ -9,7 +9,7 @@
  * While a worker has it, the client may go: all that the worker reads is in the write's arena.
  */
 #include "api/write/write_internal.h"
-#include "kinds/conditions.h"
+#include "kinds/condition_rules.h"
 #include "kinds/deletion.h"
 #include "kinds/object.h"
 #include "kinds/object_meta.h"
@@ -47,7 +47,7 @@ static bool conclude(struct vd_write *w, const struct vd_kind *kind, const struc
         vd_write_warn(w, "%.*s: %.*s", VD_FMT(violations->passed.p[i].field),
                       VD_FMT(violations->passed.p[i].message));
     if (vd_write_is_at_status(w)) {
-        vd_conditions_check(kind, object, violations);
+        vd_condition_rules_check(kind, object, violations);
         ok = ok && !vd_violations_any(violations);
     }
     if (!ok)

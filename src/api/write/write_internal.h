@@ -11,7 +11,7 @@
 #include "kinds/managed_fields.h"
 #include "kinds/object.h"
 
-/* ---- change.c ---- */
+/* ---- write.c ---- */
 
 /* Makes the attempt, from the beginning. */
 void vd_write_attempt(struct vd_write *w);

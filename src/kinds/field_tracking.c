@@ -1,9 +1,9 @@
-/* See field_manager.h. */
-#include "kube/field_manager.h"
+/* See field_tracking.h. */
+#include "kinds/field_tracking.h"
+
+#include <string.h>
 
 #include "base/human_time.h"
-#include "base/limits.h"
-#include "kinds/object_meta.h"
 #include "json/parse.h"
 #include "json/span.h"
 #include "json/write.h"
@@ -60,7 +60,7 @@ void vd_managed_put_back(struct vd_arena *a, struct vd_json *object, struct vd_s
     vd_json_add_ref(metadata, VD_SLICE("managedFields"), vd_json_raw(a, managed));
 }
 
-/* ---- what ---- */
+/* ---- one write ---- */
 
 /*
  * What a new object is compared with. Objects of built-in kinds have some parts even when
@@ -112,25 +112,26 @@ static struct vd_slice write_record(const struct vd_managed *m)
     return text;
 }
 
-bool vd_track(struct vd_arena *a, const struct vd_kind *kind, const struct vd_managed_who *who,
-              const struct vd_json *old, const struct vd_json *object, const struct vd_json *given,
-              struct vd_slice *managed)
+void vd_field_tracking_begin(struct vd_field_tracking *t, struct vd_arena *a,
+                             const struct vd_kind *kind, const struct vd_json *old,
+                             const struct vd_json *object, struct vd_slice stored,
+                             const struct vd_json *given)
 {
-    struct vd_managed m;
     const struct vd_json *before = old ? old : empty_object(a, kind, object);
-    read_record(&m, a, old ? *managed : VD_SLICE(""), old ? given : NULL);
-    struct vd_field_changes changes = vd_object_compare(a, vd_schema_root(kind->schema), before,
-                                                        object);
-    /* Of an object without a record none is begun, until somebody applies to it. */
-    if ((m.n || !old) && !vd_field_changes_none(&changes))
-        vd_managed_update(&m, who, &changes);
-    if (m.changed || !old)
-        *managed = write_record(&m);
-    return !vd_field_changes_none(&changes);
+    t->is_new = !old;
+    read_record(&t->record, a, old ? stored : VD_SLICE(""), old ? given : NULL);
+    t->changes = vd_object_compare(a, vd_schema_root(kind->schema), before, object);
 }
 
-void vd_track_server(struct vd_arena *a, const struct vd_kind *kind, const struct vd_json *old,
-                     struct vd_json *object, int64_t now_ms)
+bool vd_field_tracking_end(struct vd_field_tracking *t, struct vd_slice *managed)
+{
+    if (t->record.changed || t->is_new)
+        *managed = write_record(&t->record);
+    return !vd_field_changes_none(&t->changes);
+}
+
+void vd_field_tracking_server(struct vd_arena *a, const struct vd_kind *kind,
+                              const struct vd_json *old, struct vd_json *object, int64_t now_ms)
 {
     struct vd_managed m;
     struct vd_json *metadata = vd_json_get(object, VD_SLICE("metadata"));
