@@ -17,7 +17,6 @@
 #include "kube/meter.h"
 #include "kube/table/tables.h"
 #include "net/exchange.h"
-#include "store/store.h"
 
 struct vd_audit;
 struct vd_call;
@@ -33,7 +32,6 @@ struct vd_kube_options {
 };
 
 struct vd_kube {
-    struct vd_store *store;
     struct vd_kinds *kinds;
     const struct vd_clock *clock;
     struct vd_kube_options options;

@@ -51,8 +51,7 @@ int vd_api_open(struct vd_api *api, struct vd_store *store, const struct vd_conf
     const struct vd_clock *clock = vd_clock_system();
     struct vd_kinds *kinds = vd_kinds_new_builtin();
     *api = (struct vd_api){
-        .kube = {.store = store,
-                 .kinds = kinds,
+        .kube = {.kinds = kinds,
                  .clock = clock,
                  .options = {.bookmark_ms = config->watch_bookmark_period_ms,
                              .watch_min_s = config->watch_timeout_min_ms / 1000,
@@ -456,8 +455,8 @@ void vd_api_drain(struct vd_api *api, size_t i, uint64_t spread_ms)
 
 void vd_api_settle(struct vd_api *api)
 {
-    if (api->kube.store)
-        vd_store_settle(api->kube.store);
+    if (api->env.store)
+        vd_store_settle(api->env.store);
 }
 
 void vd_api_close(struct vd_api *api)

@@ -50,8 +50,7 @@ static inline int open_face(void **state)
                             &(struct vd_store_options){.window_events_max = narrow_window_events},
                             &error),
               &error);
-    face.kube = (struct vd_kube){.store = face.store,
-                                 .kinds = vd_kinds_new_builtin(),
+    face.kube = (struct vd_kube){.kinds = vd_kinds_new_builtin(),
                                  .clock = vd_clock_system(),
                                  .options = {.bookmark_ms = 60000},
                                  .gatekeeper = gatekeeper_for_all("\"*\"")};

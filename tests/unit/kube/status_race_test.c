@@ -101,8 +101,7 @@ static int open_face(void **state)
     face.folder = temp_folder_new();
     assert_ok(vd_store_open(&face.store, &(struct vd_store_options){.folder = face.folder}, &error),
               &error);
-    face.kube = (struct vd_kube){.store = face.store,
-                                 .kinds = vd_kinds_new(NULL),
+    face.kube = (struct vd_kube){.kinds = vd_kinds_new(NULL),
                                  .clock = vd_clock_system(),
                                  .gatekeeper = gatekeeper_for_all("\"*\"")};
     face.env = (struct vd_api_env){.store = face.store,
