@@ -136,6 +136,17 @@ static bool turn(struct vd_turn_hook *hook)
     return again || l->proposals.first;
 }
 
+/* Behind the hook that flushes connections. */
+static bool after_turn(struct vd_turn_hook *hook)
+{
+    struct vd_api_loop *l = VD_HEAP_OWNER(hook, struct vd_api_loop, after);
+    struct vd_registry_stats stats;
+    vd_registry_stats(l->registry, &stats);
+    vd_stream_meter_turn(&l->stream_meter, &stats,
+                         stats.commit_ns ? vd_clock_mono_ns(l->env->clock) : 0);
+    return false;
+}
+
 static void wake(void *arg)
 {
     vd_loop_wake(arg);
@@ -145,6 +156,9 @@ void vd_api_loop_init(struct vd_api_loop *l, const struct vd_api_env *env, struc
 {
     *l = (struct vd_api_loop){.env = env, .loop = loop, .hook = {.run = turn}};
     l->hold.fire = on_hold;
+    l->after.run = after_turn;
+    vd_api_streams_init(l);
+    vd_stream_meter_init(&l->stream_meter, loop->index);
     l->registry = vd_registry_new(env->store, wake, loop);
     vd_turnstile_init(&l->turnstile, loop);
     vd_loop_hook(loop, &l->hook);
@@ -152,12 +166,15 @@ void vd_api_loop_init(struct vd_api_loop *l, const struct vd_api_env *env, struc
 
 void vd_api_loop_follow(struct vd_api_loop *l)
 {
+    vd_loop_hook(l->loop, &l->after);
     vd_turnstile_stand_last(&l->turnstile);
 }
 
 void vd_api_loop_release(struct vd_api_loop *l)
 {
     vd_timer_stop(l->loop, &l->hold);
+    vd_api_streams_release(l);
     vd_registry_free(l->registry);
     vd_heap_release(&l->revision_waits);
+    vd_buf_release(&l->frame);
 }

@@ -1,6 +1,6 @@
 /*
- * A loop's part of the verbs. Every face on a loop shares it: the registry of the loop's watchers,
- * the queues in which its users take turns, and the proposals of the turn.
+ * A loop's part of the verbs. Every face on a loop shares it: the registry of the loop's watchers
+ * and their streams, the queues in which its users take turns, and the proposals of the turn.
  *
  * What the requests of a turn want to write goes to the store's writer together, so that it shares
  * a sync; then the watchers are given what was written.
@@ -11,7 +11,11 @@
 #define VD_API_LOOP_H
 
 #include "api/env.h"
+#include "api/stream_meter.h"
+#include "api/streams.h"
+#include "base/buf.h"
 #include "base/heap.h"
+#include "net/account.h"
 #include "net/loop.h"
 #include "net/turnstile.h"
 #include "net/workshop.h"
@@ -26,8 +30,12 @@ struct vd_api_loop {
     struct vd_lane lane;           /* of those without an account */
     struct vd_workshop workshop;   /* and share the workers */
     struct vd_place place;         /* of those without an account */
+    struct vd_api_streams streams;
+    struct vd_stream_meter stream_meter;
     /* Private: */
     struct vd_turn_hook hook;
+    struct vd_turn_hook after;         /* tells the meter what has left */
+    struct vd_buf frame;               /* where streams make the text of their frames */
     struct vd_admitted_list proposals; /* of this turn, for its end */
     size_t in_flight;                  /* proposals that have no answer yet */
     bool alone;                        /* whoever has proposed last is the loop's only client */
@@ -46,6 +54,17 @@ void vd_api_loop_follow(struct vd_api_loop *l);
 
 /* When the loop has stopped and nobody watches on it any more. */
 void vd_api_loop_release(struct vd_api_loop *l);
+
+/* Where the account's work waits for its turn on the loop, and for a worker; NULL: nobody's. */
+static inline struct vd_lane *vd_api_loop_lane(struct vd_api_loop *l, struct vd_account *account)
+{
+    return account ? vd_account_lane(account, l->loop->index) : &l->lane;
+}
+
+static inline struct vd_place *vd_api_loop_place(struct vd_api_loop *l, struct vd_account *account)
+{
+    return account ? vd_account_place(account, l->loop->index) : &l->place;
+}
 
 /*
  * A proposal on its way from a loop to the store and back. The store answers on its writer's

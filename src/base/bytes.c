@@ -37,6 +37,13 @@ struct vd_bytes *vd_bytes_copy(struct vd_slice from)
     return bytes;
 }
 
+struct vd_bytes *vd_bytes_take(struct vd_buf *from)
+{
+    struct vd_bytes *bytes = vd_bytes_view(vd_buf_slice(from), free, from->p);
+    *from = (struct vd_buf){0};
+    return bytes;
+}
+
 struct vd_bytes *vd_bytes_ref(struct vd_bytes *bytes)
 {
     vd_ref(&bytes->refs);

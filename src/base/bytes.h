@@ -34,6 +34,9 @@ struct vd_bytes *vd_bytes_copy(struct vd_slice from) VD_MUST_USE;
 struct vd_bytes *vd_bytes_view(struct vd_slice of, void (*release)(void *owner),
                                void *owner) VD_MUST_USE;
 
+/* What the buffer holds, without a copy: the buffer gives its memory away and is empty. */
+struct vd_bytes *vd_bytes_take(struct vd_buf *from) VD_MUST_USE;
+
 struct vd_bytes *vd_bytes_ref(struct vd_bytes *bytes);
 void vd_bytes_unref(struct vd_bytes *bytes); /* NULL allowed */
 

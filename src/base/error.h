@@ -32,7 +32,8 @@
     X(VD_ERR_LOCKED,    "locked")        /* another process has it */                       \
     X(VD_ERR_MEMORY,    "memory")        /* a library had no memory; goes away by itself */ \
     X(VD_ERR_IO,        "io")            /* the operating system refused */                 \
-    X(VD_ERR_CLOSED,    "closed")        /* the thing is being shut down */
+    X(VD_ERR_CLOSED,    "closed")        /* the thing is being shut down */                 \
+    X(VD_ERR_FORBIDDEN, "forbidden")     /* the user may not */
 /* clang-format on */
 
 enum vd_code {

@@ -1,27 +1,20 @@
 /* See call.h. */
 #include "kube/call.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "base/utf8.h"
-#include "kinds/object_meta.h"
 #include "kinds/served_form.h"
 #include "kube/audit/audit.h"
 #include "kube/call_conversion.h"
+#include "kube/gzip.h"
 #include "kube/offload.h"
-#include "kube/record.h"
+#include "kube/request_log.h"
 #include "kube/scale.h"
-#include "kube/zip.h"
-#include "watch/attributes.h"
-#include "json/parse.h"
 
 enum {
-    WARNING_LEN_MAX = 512,
-    WARNINGS_MAX = 32,
-    FIELDS_MAX = WARNINGS_MAX + 3 + VD_ZIP_FIELDS,
+    FIELDS_MAX = VD_WRITE_WARNINGS_MAX + 3 + VD_GZIP_FIELDS,
 #ifdef __SANITIZE_ADDRESS__
     SPARES_MAX = 0, /* a call that is used when it is gone would be another's, and not be seen */
 #else
@@ -62,11 +55,12 @@ struct vd_call *vd_call_new(struct vd_kube_loop *l)
         l->spare = call->next;
         l->spare_n--;
         arena = call->arena;
-        body = call->body;
+        body = call->write.body;
     } else {
         call = vd_malloc(sizeof *call);
     }
-    *call = (struct vd_call){.kube = l->kube, .l = l, .arena = arena, .body = body};
+    *call = (struct vd_call){.kube = l->kube, .l = l, .arena = arena, .write = {.body = body}};
+    call->write.arena = &call->arena;
     return call;
 }
 
@@ -80,22 +74,19 @@ static void keep(struct vd_kube_loop *l, struct vd_call *call)
 static void discard(struct vd_call *call)
 {
     vd_arena_release(&call->arena);
-    vd_buf_release(&call->body);
+    vd_buf_release(&call->write.body);
     free(call);
 }
 
 void vd_call_free(struct vd_call *call)
 {
-    VD_VEC_RELEASE(&call->warnings);
-    vd_event_unref(call->before);
-    vd_body_unref(call->current);
-    vd_body_unref(call->stored);
+    vd_write_release(&call->write);
     vd_kind_set_unref(call->kinds);
     vd_user_unref(call->user);
     vd_arena_reset(&call->arena);
-    vd_buf_reset(&call->body);
+    vd_buf_reset(&call->write.body);
     if (call->l->spare_n + 1 <= SPARES_MAX && call->arena.total <= SPARE_LEN_MAX &&
-        call->body.cap <= SPARE_LEN_MAX)
+        call->write.body.cap <= SPARE_LEN_MAX)
         keep(call->l, call);
     else
         discard(call);
@@ -109,22 +100,6 @@ void vd_kube_loop_free_calls(struct vd_kube_loop *l)
         discard(call);
     }
     l->spare_n = 0;
-}
-
-void vd_call_warn(struct vd_call *call, const char *format, ...)
-{
-    char text[WARNING_LEN_MAX];
-    va_list arguments;
-    va_start(arguments, format);
-    int n = vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    if (n < 0 || call->warnings.n >= WARNINGS_MAX)
-        return;
-    struct vd_slice cut = vd_utf8_cut(vd_slice_of(text), sizeof text - 4);
-    for (size_t i = 0; i < call->warnings.n; i++)
-        if (vd_slice_eq(call->warnings.p[i], cut))
-            return;
-    *VD_VEC_PUSH(&call->warnings) = vd_arena_copy(&call->arena, cut);
 }
 
 /* `299 - "text"`, with quotes and backslashes escaped and no control characters. */
@@ -159,9 +134,9 @@ static size_t add_fields(struct vd_call *call, struct vd_http_field *fields, uns
     size_t n = 0;
     fields[n++] = (struct vd_http_field){VD_SLICE("Cache-Control"), VD_SLICE("no-cache, private")};
     n += vd_deprecation_field(call->kind, &call->arena, &fields[n]);
-    for (size_t i = 0; i < call->warnings.n; i++)
-        fields[n++] = (struct vd_http_field){VD_SLICE("Warning"),
-                                             warning_value(&call->arena, call->warnings.p[i])};
+    for (size_t i = 0; i < call->write.warnings.n; i++)
+        fields[n++] = (struct vd_http_field){
+            VD_SLICE("Warning"), warning_value(&call->arena, call->write.warnings.p[i])};
     if (retry_after_s) {
         char seconds[24];
         snprintf(seconds, sizeof seconds, "%u", retry_after_s);
@@ -181,9 +156,9 @@ void vd_call_reply_kept(struct vd_call *call, unsigned status, struct vd_slice c
                                    .fields_n = add_fields(call, fields, retry_after_s),
                                    .body = body};
     if (body.n > VD_GZIP_BODY_LEN_MIN && vd_call_takes_gzip(call)) {
-        for (size_t i = 0; i < VD_ZIP_FIELDS; i++)
-            fields[response.fields_n++] = vd_zip_fields[i];
-        vd_call_reply_zipped(call, &response);
+        for (size_t i = 0; i < VD_GZIP_FIELDS; i++)
+            fields[response.fields_n++] = vd_gzip_fields[i];
+        vd_call_reply_gzipped(call, &response);
         return;
     }
     if (call->x)
@@ -205,7 +180,7 @@ static void audit_object(struct vd_call *call, struct vd_slice json)
     if (call->away)
         vd_call_keep_object(call, json);
     else
-        vd_audit_object(vd_record_audit(call), json);
+        vd_audit_object(vd_request_log_audit(call), json);
 }
 
 void vd_call_reply(struct vd_call *call, unsigned status, struct vd_slice content_type,
@@ -254,7 +229,7 @@ void vd_call_reply_object(struct vd_call *call, unsigned status, struct vd_slice
     if (vd_served_form_make(call->kind, object, written, &room, &effort, &object, &error)) {
         vd_buf_release(&room);
         if (effort.in_turn)
-            vd_call_offload(call, call->write);
+            vd_call_offload(call, call->redo);
         else
             vd_call_reply_unshowable(call, &error);
         return;
@@ -299,7 +274,7 @@ void vd_call_reply_body(struct vd_call *call, struct vd_body *body, uint64_t wri
         vd_call_reply_object(call, 200, stored, written);
         return;
     }
-    vd_audit_object(vd_record_audit(call), stored);
+    vd_audit_object(vd_request_log_audit(call), stored);
     vd_exchange_respond(call->x, &(struct vd_response){
                                      .status = 200,
                                      .content_type = vd_kube_output_content_type(&call->output),
@@ -319,7 +294,7 @@ void vd_call_reply_status(struct vd_call *call, const struct vd_status *status)
     if (call->away)
         vd_call_keep_status(call, status, vd_buf_slice(&json));
     else
-        vd_audit_status(vd_record_audit(call), status, vd_buf_slice(&json));
+        vd_audit_status(vd_request_log_audit(call), status, vd_buf_slice(&json));
     if (vd_kube_output_encode(&body, &call->output, vd_buf_slice(&json), &scratch, NULL))
         vd_buf_add_slice(&body, vd_buf_slice(&json));
     reply(call, (unsigned)status->code, vd_kube_output_content_type(&call->output),
@@ -352,32 +327,6 @@ void vd_call_reply_no_path(struct vd_call *call)
 {
     vd_call_reply(call, 404, VD_SLICE("text/plain; charset=utf-8"),
                   VD_SLICE("404 page not found\n"));
-}
-
-void vd_call_reply_terminating(struct vd_call *call)
-{
-    struct vd_status_target about = vd_call_about(call);
-    struct vd_status status = vd_status_method_not_allowed(&call->arena, &about,
-                                                           vd_call_verb(call));
-    status.message = VD_SLICE("create not allowed while custom resource definition is "
-                              "terminating");
-    vd_call_reply_status(call, &status);
-}
-
-void vd_call_reply_exists(struct vd_call *call)
-{
-    struct vd_status_target about = vd_call_about(call);
-    struct vd_event *event = NULL;
-    struct vd_json *object = NULL;
-    struct vd_key key = vd_call_key(call);
-    bool found = !vd_store_get(call->kube->store, &key, 0, &event, NULL) &&
-                 !vd_json_parse_copy(&call->arena, vd_body_slice(event->body), NULL, &object, NULL);
-    vd_event_unref(event);
-    struct vd_status status = call->makes_name
-                                  ? vd_status_name_not_generated(&call->arena, &about)
-                                  : vd_status_already_exists(&call->arena, &about,
-                                                             found && vd_meta_is_deleting(object));
-    vd_call_reply_status(call, &status);
 }
 
 /* "field: Forbidden: why" becomes a cause; anything else is a bad request. */
@@ -428,82 +377,19 @@ bool vd_call_check_dry_run(struct vd_call *call, struct vd_slice word)
     return false;
 }
 
-/* ---- filters ---- */
-
-/* Kubernetes' words: kinds that have a list of their own say it in another way. */
-static int unknown_field(const struct vd_kind *kind, struct vd_slice field, struct vd_error *error)
-{
-    return vd_error_set(error, VD_ERR_INVALID,
-                        kind->builtin && !kind->selectable_count
-                            ? "\"%.*s\" is not a known field selector: only \"metadata.name\", "
-                              "\"metadata.namespace\""
-                            : "field label not supported: %.*s",
-                        VD_FMT(field));
-}
-
-/* Whether the field is in what is stored what it is in this version. Fields of a version that only
- * a webhook can make are not there. */
-static bool is_as_stored(const struct vd_kind *kind, struct vd_slice field)
-{
-    return !kind->webhook || kind->storage_version ||
-           vd_slice_starts_with(field, VD_SLICE("metadata."));
-}
-
-/* Checks the fields and finds where they are in what is stored. *out is one reference: to the
- * selector itself where every field is where its name says, else to one that asks there; then
- * `lookup` is another, too. */
-static int find_fields(struct vd_call *call, struct vd_field_selector *fields,
-                       struct vd_field_selector **out, vd_field_lookup_fn **lookup,
-                       struct vd_error *error)
-{
-    size_t n = 0;
-    bool moved = false;
-    if (!fields)
-        return VD_OK;
-    const struct vd_field_requirement *r = vd_field_selector_requirements(fields, &n);
-    struct vd_slice *stored = vd_arena_alloc(&call->arena, (n + 1) * sizeof *stored);
-    for (size_t i = 0; i < n; i++) {
-        if (!vd_kind_selectable(call->kind, r[i].field, &stored[i]))
-            return unknown_field(call->kind, r[i].field, error);
-        if (!is_as_stored(call->kind, r[i].field))
-            return vd_error_set(error, VD_ERR_INVALID,
-                                "field label not supported: %.*s: a webhook converts objects to "
-                                "this version; select by fields in the version that is stored",
-                                VD_FMT(r[i].field));
-        moved |= !vd_slice_eq(r[i].field, stored[i]);
-    }
-    if (!moved) {
-        *out = vd_field_selector_ref(fields);
-        return VD_OK;
-    }
-    *lookup = vd_attributes_first_field;
-    return vd_field_selector_rename(out, fields, stored, error);
-}
-
 int vd_call_filter(struct vd_call *call, const struct vd_list_options *o, struct vd_filter **out,
                    struct vd_error *error)
 {
-    struct vd_field_selector *fields = NULL;
-    vd_field_lookup_fn *lookup = NULL;
-    int code = find_fields(call, o->fields, &fields, &lookup, error);
-    if (code)
-        return code;
-    struct vd_filter_spec spec = {
-        .kind = call->kind->storage_key,
-        .space = call->kind->namespaced ? call->target.space : VD_SLICE(""),
-        .name = call->target.name, /* of the old way to watch one object */
-        .labels = o->labels,
-        .fields = fields,
-        .field = lookup,
-        .format = (uint32_t)call->output.form << 8 | (uint32_t)call->output.version << 4 |
-                  (uint32_t)call->output.object,
-        .dialect = call->kind->converts ? call->kind->api_version : VD_SLICE(""),
-    };
-    struct vd_slice name;
-    if (o->fields && !spec.name.n &&
-        vd_field_selector_requires(o->fields, VD_SLICE("metadata.name"), &name))
-        spec.name = name;
-    *out = vd_filter_new(&spec);
-    vd_field_selector_unref(fields);
-    return VD_OK;
+    return vd_api_filter(out,
+                         &(struct vd_selection){
+                             .kind = call->kind,
+                             .space = call->target.space,
+                             .name = call->target.name, /* of the old way to watch one object */
+                             .labels = o->labels,
+                             .fields = o->fields,
+                             .format = (uint32_t)call->output.form << 8 |
+                                       (uint32_t)call->output.version << 4 |
+                                       (uint32_t)call->output.object,
+                         },
+                         &call->arena, error);
 }

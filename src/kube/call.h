@@ -2,29 +2,21 @@
  * A call: one request to the Kubernetes face, from its first look to its answer.
  *
  * A call owns its arena and all that hangs on it. It lives until it is answered:
- * every vd_call_reply... ends it. A write is answered when the store has spoken; if
- * the client has gone by then, nobody hears the answer, but the write stands.
+ * every vd_call_reply... ends it. A write is a write (api/write.h), of whose outcome the answer
+ * is made: see call_write.h.
  */
 #ifndef VD_KUBE_CALL_H
 #define VD_KUBE_CALL_H
 
+#include "api/read.h"
 #include "api/revision_wait.h"
+#include "api/write.h"
 #include "kube/continue_token.h"
 #include "kube/kube.h"
 #include "kube/list_options.h"
 #include "kube/output.h"
 #include "kube/status/status.h"
 #include "kube/target.h"
-#include "watch/filter.h"
-
-enum vd_field_validation {
-    VD_FIELDS_WARN,
-    VD_FIELDS_STRICT,
-    VD_FIELDS_IGNORE,
-};
-
-/* The namespace and the definition of a new object. */
-enum { VD_CALL_GUARDS_MAX = 2 };
 
 struct vd_conversion;
 struct vd_offload;
@@ -40,50 +32,21 @@ struct vd_call {
     struct vd_kind_set *kinds;
     const struct vd_kind *kind; /* NULL: the target is no resource that there is */
     struct vd_kube_output output;
-    bool dry_run;
-    enum vd_field_validation validation;
     /* Made by a worker's thread; see offload.h. */
     struct vd_offload *away; /* NULL: it is on the loop */
     struct {
         bool copied;
         struct vd_slice body, content_type, user_agent;
     } request;
-    VD_VEC(struct vd_slice) warnings; /* texts in the arena */
-    size_t yaml_warnings; /* so many of them, the first, are of keys that a YAML body repeats */
+    /* What a write changes; its options and warnings are also those of other requests. */
+    struct vd_write write;
+    const struct vd_status *refused; /* why its body cannot be read; NULL: it can */
+    bool scales;                     /* the answer is the object's Scale */
 
-    /* A write on its way; see proposal.c. */
-    void (*write)(struct vd_call *call); /* makes the next attempt */
-    unsigned attempts;
-    struct vd_wish wish;
-    struct vd_wish wishes[VD_CALL_GUARDS_MAX + 1]; /* what is proposed: the guards and the wish */
-    struct vd_wish guards[VD_CALL_GUARDS_MAX];     /* what else must hold */
-    size_t guard_count;
-    struct vd_slice managed;        /* managedFields, beside the document: see field_manager.h */
-    struct vd_slice managed_before; /* as it is stored */
-    bool applied;                   /* by a server-side apply, which has seen to `managed` */
-    struct vd_event *before;        /* the version that was read, and is replaced; NULL: none */
-    struct vd_buf body;             /* the template */
-    struct vd_loop_proposal proposal;
-    struct vd_outcome outcome;
-    struct vd_task defined; /* the registry follows the definition that was written */
-    unsigned success;       /* the HTTP status when it works */
-    bool deletes;           /* the answer speaks of a deletion */
-    bool makes_name;        /* the name was made from generateName: another one is as good */
-    bool version_named;     /* a patch says which version it means */
-    bool version_tested;    /* or has compared it itself */
-    bool awaited;           /* the registry follows what was written; see proposal.c */
-    bool scales;            /* the answer is the object's Scale */
-    bool finishes;          /* what is put is the last of the object: it goes */
-    bool unchanged;         /* what is put is what is there */
-    bool as_stored;         /* the object was read as it is stored, whatever its version */
-
-    /* What a webhook converts; see call_conversion.h and proposal.c. */
-    struct vd_conversion *conversion; /* that the call waits for; NULL: it does not */
+    void (*redo)(struct vd_call *call); /* makes the answer again, on a worker's thread */
+    unsigned success;                   /* the HTTP status when a webhook has converted it */
+    struct vd_conversion *conversion;   /* that the answer waits for; NULL: it does not */
     void (*then)(struct vd_call *call, struct vd_body *shown);
-    struct vd_body *current; /* `before` in the call's version: a reference, or NULL */
-    uint64_t current_revision;
-    struct vd_body *stored; /* what is to be stored, in the stored version: a reference, or NULL */
-    struct vd_template shown; /* the same in the call's version; empty: it is that already */
 
     struct vd_revision_wait wait; /* of a read, for the revision that it names */
     void (*awaited_by)(struct vd_call *call);
@@ -138,12 +101,6 @@ void vd_call_reply_too_many(struct vd_call *call);
 /* A path that nobody serves: plain text, as client-go knows it. */
 void vd_call_reply_no_path(struct vd_call *call);
 
-/* The kind will be gone soon: it takes no new objects. */
-void vd_call_reply_terminating(struct vd_call *call);
-
-/* The name is taken, maybe by an object that waits for its finalizers. */
-void vd_call_reply_exists(struct vd_call *call);
-
 /* The error of vd_list_options_parse(). */
 void vd_call_reply_options(struct vd_call *call, int code, const struct vd_error *error);
 /* 422 of an option of a write. */
@@ -172,9 +129,6 @@ bool vd_call_await(struct vd_call *call, uint64_t revision,
 /* The header that warns of a version that is deprecated; 0 if it is not, else 1. */
 size_t vd_deprecation_field(const struct vd_kind *kind, struct vd_arena *a,
                             struct vd_http_field *out);
-
-/* Adds a warning for the client; the text is copied. Nobody is warned twice of the same. */
-void vd_call_warn(struct vd_call *call, const char *format, ...) VD_PRINTF(2, 3);
 
 /* ---- the verbs, each in its file ---- */
 

@@ -2,7 +2,7 @@
 #include "kube/call_conversion.h"
 
 #include "kinds/object.h"
-#include "kube/proposal.h"
+#include "kube/call_write.h"
 
 static void on_drained(struct vd_exchange *x)
 {
@@ -31,7 +31,7 @@ static void converted(struct vd_conversion *c)
     call->x->ops = NULL;
     if (!c->code)
         call->then(call, c->items.p[0].shown);
-    else if (call->as_stored) /* the deletion stands; only its answer could not be shown */
+    else if (call->write.as_stored) /* the deletion stands; only its answer could not be shown */
         vd_call_reply_deleted(call);
     else
         vd_call_reply_unconverted(call, &c->error);
@@ -42,7 +42,7 @@ void vd_call_convert(struct vd_call *call, const struct vd_kind *to, struct vd_s
                      uint64_t revision, void (*then)(struct vd_call *call, struct vd_body *shown))
 {
     struct vd_body *copy = vd_body_new((struct vd_template){body, 0}, 0);
-    call->conversion = vd_conversion_new(call->l, to, converted, call);
+    call->conversion = vd_conversion_new(call->l->api, to, converted, call);
     call->then = then;
     vd_conversion_add(call->conversion, copy, revision, false, VD_WRITTEN_NOW);
     vd_body_unref(copy);

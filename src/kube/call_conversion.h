@@ -2,8 +2,8 @@
 #ifndef VD_KUBE_CALL_CONVERSION_H
 #define VD_KUBE_CALL_CONVERSION_H
 
+#include "api/conversion.h"
 #include "kube/call.h"
-#include "kube/conversion.h"
 
 /*
  * Has the body converted into the version of `to` and then calls `then` with the result, borrowed

@@ -1,8 +1,8 @@
 /* See continue_token.h. */
 #include "kube/continue_token.h"
 
+#include "api/read.h"
 #include "base/base64.h"
-#include "store/key.h"
 #include "json/parse.h"
 #include "json/write.h"
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/vec.h"
+#include "kube/call_write.h"
 #include "kube/offload.h"
 #include "kube/protobuf/envelope.h"
 #include "kube/protobuf/protobuf.h"
@@ -53,8 +54,8 @@ enum vd_body_format vd_body_format(struct vd_slice text)
 static void note_duplicate(void *context, struct vd_slice path)
 {
     struct vd_call *call = context;
-    if (call->validation != VD_FIELDS_IGNORE)
-        vd_call_warn(call, "duplicate field \"%.*s\"", VD_FMT(path));
+    if (call->write.validation != VD_FIELDS_IGNORE)
+        vd_write_warn(&call->write, "duplicate field \"%.*s\"", VD_FMT(path));
 }
 
 struct vd_json_options vd_call_json_options(struct vd_call *call)
@@ -107,8 +108,8 @@ static int decode_yaml(struct vd_call *call, struct vd_json **out, struct vd_err
 {
     struct repeated_keys keys = {.call = call};
     struct vd_yaml_options options = {
-        .duplicates = call->validation == VD_FIELDS_IGNORE ? VD_YAML_DUPLICATES_LAST
-                                                           : VD_YAML_DUPLICATES_REPORT,
+        .duplicates = call->write.validation == VD_FIELDS_IGNORE ? VD_YAML_DUPLICATES_LAST
+                                                                 : VD_YAML_DUPLICATES_REPORT,
         .on_duplicate = note_repeated,
         .context = &keys,
     };
@@ -116,17 +117,17 @@ static int decode_yaml(struct vd_call *call, struct vd_json **out, struct vd_err
     if (keys.list.n)
         qsort(keys.list.p, keys.list.n, sizeof *keys.list.p, by_line);
     for (size_t i = 0; i < keys.list.n; i++)
-        vd_call_warn(call, "%.*s", VD_FMT(keys.list.p[i].text));
-    call->yaml_warnings = call->warnings.n;
+        vd_write_warn(&call->write, "%.*s", VD_FMT(keys.list.p[i].text));
+    call->write.yaml_warnings = call->write.warnings.n;
     VD_VEC_RELEASE(&keys.list);
     return code;
 }
 
-static void reply_unreadable(struct vd_call *call, struct vd_error *error)
+static bool refuse_unreadable(struct vd_call *call, struct vd_error *error)
 {
     vd_error_prefix(error, "the request's body could not be read");
     struct vd_status status = vd_status_bad_request(&call->arena, vd_slice_of(error->text));
-    vd_call_reply_status(call, &status);
+    return vd_call_refuse(call, &status);
 }
 
 bool vd_call_decode(struct vd_call *call, bool none, struct vd_json **out)
@@ -153,14 +154,11 @@ bool vd_call_decode(struct vd_call *call, bool none, struct vd_json **out)
     default:
         status = vd_status_unsupported_media_type(
             &call->arena, takes_protobuf(call, none) ? VD_SLICE(ACCEPTED) : VD_SLICE(TEXTS));
-        vd_call_reply_status(call, &status);
-        return false;
+        return vd_call_refuse(call, &status);
     }
     if (!code)
         code = vd_json_plain_numbers(&call->arena, *out, &error);
-    if (code)
-        reply_unreadable(call, &error);
-    return !code;
+    return !code || refuse_unreadable(call, &error);
 }
 
 bool vd_call_decode_config(struct vd_call *call, struct vd_json **out)
@@ -177,7 +175,5 @@ bool vd_call_decode_config(struct vd_call *call, struct vd_json **out)
         code = vd_error_set(&error, VD_ERR_INVALID, "it is no object");
     if (!code)
         code = vd_json_plain_numbers(&call->arena, *out, &error);
-    if (code)
-        reply_unreadable(call, &error);
-    return !code;
+    return !code || refuse_unreadable(call, &error);
 }

@@ -26,8 +26,8 @@ struct vd_json_options vd_call_json_options(struct vd_call *call);
 
 /*
  * The request's body as a document in the call's arena; texts may be borrowed from
- * the request. `none` allows an empty body, which gives NULL. False: the call has
- * been answered.
+ * the request. `none` allows an empty body, which gives NULL. False: call->refused says
+ * why not.
  */
 bool vd_call_decode(struct vd_call *call, bool none, struct vd_json **out);
 

@@ -1,38 +1,8 @@
-/*
- * delete: at once, or, when finalizers have a say, by marking the object and
- * waiting until the last of them is taken off.
- */
-#include "kinds/deletion.h"
-#include "kinds/object_meta.h"
-#include "kinds/uid.h"
+/* delete: the request's DeleteOptions, and the write that they ask for. */
+#include "kube/call_write.h"
 #include "kube/decode.h"
-#include "kube/proposal.h"
+#include "kube/delete_options.h"
 #include "kube/query_option.h"
-#include "kube/write.h"
-
-/* What the client demands of the object; an empty text is a demand that nothing meets. False: the
- * call has been answered. */
-static bool check_preconditions(struct vd_call *call, const struct vd_json *options)
-{
-    const struct vd_json *p = vd_json_get(options, VD_SLICE("preconditions"));
-    const struct vd_json *uid = vd_json_get(p, VD_SLICE("uid"));
-    const struct vd_json *version = vd_json_get(p, VD_SLICE("resourceVersion"));
-    struct vd_status_target about = vd_call_about(call);
-    struct vd_status status;
-    char ours[VD_UID_TEXT_MAX], digits[20];
-    struct vd_slice current = vd_slice(digits, vd_u64_digits(call->wish.revision, digits));
-    about.plural = call->kind->kind;
-    struct vd_slice mine = vd_uid_format(call->wish.expect_uid, ours);
-    if (vd_json_is(uid, VD_JSON_STRING) && !vd_slice_eq(vd_json_text(uid), mine))
-        status = vd_status_uid_precondition(&call->arena, &about, vd_json_text(uid), mine);
-    else if (vd_json_is(version, VD_JSON_STRING) && !vd_slice_eq(vd_json_text(version), current))
-        status = vd_status_version_precondition(&call->arena, &about, vd_json_text(version),
-                                                current);
-    else
-        return true;
-    vd_call_reply_status(call, &status);
-    return false;
-}
 
 /* Whether the body is DeleteOptions. What would be passed over otherwise is looked at: a
  * deletion that was meant as a trial must not happen. */
@@ -55,7 +25,7 @@ static bool check_dry_run(struct vd_call *call, const struct vd_json *options)
     VD_JSON_EACH (item, vd_json_get(options, VD_SLICE("dryRun"))) {
         if (!vd_call_check_dry_run(call, vd_json_text(item)))
             return false;
-        call->dry_run = true;
+        call->write.dry_run = true;
     }
     return true;
 }
@@ -118,8 +88,10 @@ static struct vd_json *options_of_query(struct vd_call *call)
 bool vd_call_delete_options(struct vd_call *call, struct vd_json **out)
 {
     struct vd_json *options = NULL;
-    if (!vd_call_decode(call, true, &options))
+    if (!vd_call_decode(call, true, &options)) {
+        vd_call_reply_status(call, call->refused);
         return false;
+    }
     if (!options)
         options = options_of_query(call);
     if (!options || !check_options_kind(call, options) || !check_dry_run(call, options) ||
@@ -140,42 +112,26 @@ struct vd_slice vd_call_propagation(const struct vd_call *call, const struct vd_
     return policy;
 }
 
-/* The namespaces that clients and the server itself count on stay, as in Kubernetes. False: the
- * call has been answered. */
-static bool check_stays(struct vd_call *call)
+/* A text that the client demands; an empty one is a demand that nothing meets. */
+static struct vd_slice demanded(struct vd_call *call, const struct vd_json *text)
 {
-    static const char *const stays[] = {"default", "kube-system", "kube-public"};
-    struct vd_status_target about = vd_call_about(call);
-    bool found = false;
-    for (size_t i = 0; i < sizeof stays / sizeof *stays; i++)
-        found |= vd_slice_is(call->target.name, stays[i]);
-    if (!found || !vd_slice_is(call->kind->storage_key, "namespaces"))
-        return true;
-    struct vd_status status = vd_status_forbidden(&call->arena, &about,
-                                                  VD_SLICE("this namespace may not be deleted"));
-    vd_call_reply_status(call, &status);
-    return false;
+    if (!vd_json_is(text, VD_JSON_STRING))
+        return vd_slice(NULL, 0);
+    struct vd_slice copy = vd_arena_copy(&call->arena, vd_json_text(text));
+    return copy.n ? copy : VD_SLICE("");
 }
 
 void vd_call_delete(struct vd_call *call)
 {
-    struct vd_json *options = NULL, *object = NULL;
-    call->write = vd_call_delete;
-    call->deletes = false;                 /* as an earlier attempt may have meant to */
-    call->as_stored = call->kind->webhook; /* no webhook is needed to see an object go */
-    if (!vd_call_delete_options(call, &options) || !check_stays(call) ||
-        !vd_call_read_current(call, &object) || !check_preconditions(call, options))
+    static const struct vd_write_ops ops = VD_CALL_WRITE_OPS(.read = NULL);
+    struct vd_json *options = NULL;
+    if (!vd_call_delete_options(call, &options))
         return;
-    struct vd_deletion deletion = {.storage_key = call->kind->storage_key,
-                                   .policy = vd_call_propagation(call, options),
-                                   .clock = call->kube->clock};
-    if (vd_deletion_begin(&deletion, &call->arena, object) == VD_DELETION_MARK) {
-        call->success = 200;
-        vd_call_store(call, object);
-        return;
-    }
-    call->wish.action = VD_DELETE;
-    call->wish.body = (struct vd_template){.hole = 0};
-    call->deletes = true;
-    vd_call_propose(call);
+    const struct vd_json *p = vd_json_get(options, VD_SLICE("preconditions"));
+    call->write.preconditions = (struct vd_write_preconditions){
+        .uid = demanded(call, vd_json_get(p, VD_SLICE("uid"))),
+        .version = demanded(call, vd_json_get(p, VD_SLICE("resourceVersion"))),
+    };
+    call->write.propagation = vd_arena_copy(&call->arena, vd_call_propagation(call, options));
+    vd_call_write(call, VD_WRITE_DELETE, &ops);
 }

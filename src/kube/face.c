@@ -7,8 +7,9 @@
 #include "base/alloc.h"
 #include "kube/audit/audit.h"
 #include "kube/call.h"
+#include "kube/call_write.h"
 #include "kube/query_option.h"
-#include "kube/record.h"
+#include "kube/request_log.h"
 #include "kube/review.h"
 #include "kube/scale.h"
 #include "kube/subresource.h"
@@ -59,11 +60,11 @@ static int parse(struct vd_call *call, struct vd_error *error)
     /* A watch has a timeout of its own, timeoutSeconds. */
     if (!code && !(call->target.is_resource && call->target.verb == VD_VERB_WATCH))
         code = vd_query_timeout_check(&call->query, error);
-    call->dry_run = query_is(&call->query, "dryRun", "All");
+    call->write.dry_run = query_is(&call->query, "dryRun", "All");
     if (query_is(&call->query, "fieldValidation", "Strict"))
-        call->validation = VD_FIELDS_STRICT;
+        call->write.validation = VD_FIELDS_STRICT;
     else if (query_is(&call->query, "fieldValidation", "Ignore"))
-        call->validation = VD_FIELDS_IGNORE;
+        call->write.validation = VD_FIELDS_IGNORE;
     return code;
 }
 
@@ -132,8 +133,8 @@ struct vd_status vd_access_status(struct vd_arena *arena, const struct vd_access
 static bool is_allowed(struct vd_call *call, const struct vd_access *access)
 {
     struct vd_buf reason = {0};
-    bool allowed = call->kube->allowed(call->kube->arg, access, &reason);
-    vd_audit_decided(vd_record_audit(call), allowed, vd_buf_slice(&reason));
+    bool allowed = vd_gatekeeper_allows(call->kube->gatekeeper, access, &reason);
+    vd_audit_decided(vd_request_log_audit(call), allowed, vd_buf_slice(&reason));
     if (!allowed) {
         struct vd_slice why = vd_arena_copy(&call->arena, vd_buf_slice(&reason));
         struct vd_status status = vd_access_status(&call->arena, access, why);
@@ -253,60 +254,71 @@ static bool is_write_to_all_spaces(const struct vd_call *call)
            !(t->verb & (VD_VERB_LIST | VD_VERB_WATCH));
 }
 
-static void serve_scale(struct vd_call *call)
+/* Whether the path and the verb make no sense together, or the options do not; then the call has
+ * been answered. */
+static bool is_refused(struct vd_call *call)
 {
-    if (call->target.verb == VD_VERB_GET)
-        vd_call_scale_get(call);
-    else if (call->target.verb == VD_VERB_UPDATE)
-        vd_call_scale_update(call);
+    uint32_t verbs = verbs_here(call);
+    bool sub = call->target.subresource.n;
+    if (!is_in_place(call) || (sub && (!verbs || call->target.old_watch)))
+        reply_no_resource(call);
+    else if (is_write_to_all_spaces(call))
+        vd_call_reply_no_path(call);
+    else if (!(verbs & call->target.verb))
+        reply_no_such_method(call);
+    else if (!is_name(call))
+        reply_not_found(call);
     else
-        vd_call_scale_patch(call);
+        return !check_write_options(call);
+    return true;
 }
+
+static void create(struct vd_call *call)
+{
+    if (call->kind->terminating)
+        vd_call_reply_terminating(call);
+    else if (call->kind->stored)
+        vd_call_create(call);
+    else
+        vd_call_review(call);
+}
+
+/* Who answers which verb of a subresource; "" is the object itself. Which verbs there are at a path
+ * has been checked before: see verbs_here(). */
+static const struct {
+    const char *subresource;
+    enum vd_verb verb;
+    void (*serve)(struct vd_call *call);
+} handlers[] = {
+    {"", VD_VERB_GET, vd_call_get},
+    {"", VD_VERB_LIST, vd_call_list},
+    {"", VD_VERB_WATCH, vd_call_watch},
+    {"", VD_VERB_CREATE, create},
+    {"", VD_VERB_UPDATE, vd_call_update},
+    {"", VD_VERB_PATCH, vd_call_patch},
+    {"", VD_VERB_DELETE, vd_call_delete},
+    {"", VD_VERB_DELETECOLLECTION, vd_call_delete_collection},
+    {"status", VD_VERB_GET, vd_call_get},
+    {"status", VD_VERB_UPDATE, vd_call_update},
+    {"status", VD_VERB_PATCH, vd_call_patch},
+    {"finalize", VD_VERB_UPDATE, vd_call_update},
+    {"scale", VD_VERB_GET, vd_call_scale_get},
+    {"scale", VD_VERB_UPDATE, vd_call_scale_update},
+    {"scale", VD_VERB_PATCH, vd_call_scale_patch},
+    {"token", VD_VERB_CREATE, vd_call_token_request},
+};
 
 static void serve(struct vd_call *call)
 {
-    enum vd_verb verb = call->target.verb;
-    struct vd_slice sub = call->target.subresource;
-    uint32_t verbs = verbs_here(call);
-    if (!is_in_place(call) || (sub.n && (!verbs || call->target.old_watch))) {
-        reply_no_resource(call);
-    } else if (is_write_to_all_spaces(call)) {
-        vd_call_reply_no_path(call);
-    } else if (!(verbs & verb)) {
-        reply_no_such_method(call);
-    } else if (!is_name(call)) {
-        reply_not_found(call);
-    } else if (!check_write_options(call)) {
+    if (is_refused(call))
         return;
-    } else if (vd_slice_is(sub, "token")) {
-        vd_call_token_request(call);
-    } else if (vd_slice_is(sub, "scale")) {
-        serve_scale(call);
-    } else if (sub.n && !vd_slice_is(sub, "status") && !vd_slice_is(sub, "finalize")) {
-        reply_no_resource(call);
-    } else if (verb == VD_VERB_CREATE && call->kind->terminating) {
-        vd_call_reply_terminating(call);
-    } else if (verb == VD_VERB_GET) {
-        vd_call_get(call);
-    } else if (verb == VD_VERB_LIST) {
-        vd_call_list(call);
-    } else if (verb == VD_VERB_WATCH) {
-        vd_call_watch(call);
-    } else if (verb == VD_VERB_CREATE && !call->kind->stored) {
-        vd_call_review(call);
-    } else if (verb == VD_VERB_CREATE) {
-        vd_call_create(call);
-    } else if (verb == VD_VERB_UPDATE) {
-        vd_call_update(call);
-    } else if (verb == VD_VERB_PATCH) {
-        vd_call_patch(call);
-    } else if (verb == VD_VERB_DELETE) {
-        vd_call_delete(call);
-    } else if (verb == VD_VERB_DELETECOLLECTION) {
-        vd_call_delete_collection(call);
-    } else {
-        vd_call_reply_no_path(call);
-    }
+    for (size_t i = 0; i < sizeof handlers / sizeof *handlers; i++)
+        if (handlers[i].verb == call->target.verb &&
+            vd_slice_is(call->target.subresource, handlers[i].subresource)) {
+            handlers[i].serve(call);
+            return;
+        }
+    reply_no_resource(call);
 }
 
 void vd_kube_handle(struct vd_kube_loop *l, struct vd_exchange *x, struct vd_user *user)
@@ -317,14 +329,14 @@ void vd_kube_handle(struct vd_kube_loop *l, struct vd_exchange *x, struct vd_use
     call->user = vd_user_ref(user);
     int code = parse(call, &error);
     find_kind(call);
-    struct vd_record *record = vd_record_attach(call);
-    vd_audit_received(call, record);
+    struct vd_request_log *log = vd_request_log_attach(call);
+    vd_audit_received(call, log);
     if (code) {
         struct vd_status status = vd_status_bad_request(&call->arena, vd_slice_of(error.text));
         vd_call_reply_status(call, &status);
         return;
     }
-    struct vd_access access = vd_record_access(record);
+    struct vd_access access = vd_request_log_access(log);
     if ((call->kind && !negotiate(call)) || !is_allowed(call, &access))
         return;
     if (call->kind)

@@ -1,10 +1,4 @@
-/*
- * See meter.h. The families are named as Kubernetes names them, where it has them.
- *
- * watch_delivery_latency_seconds counts every delivery of a commit to a watch, with
- * the age of the oldest commit of the turn at the turn's end: a bit more than what
- * most of them took, never less.
- */
+/* See meter.h. The families are named as Kubernetes names them, where it has them. */
 #include "kube/meter.h"
 
 #include <stdio.h>
@@ -32,33 +26,6 @@ static struct vd_metric_family running = VD_GAUGE_FAMILY("apiserver_longrunning_
                                                          "version", "resource", "subresource");
 static struct vd_metric_family events = VD_COUNTER_FAMILY(
     "apiserver_watch_events_total", "Events given to watches.", "group", "version", "resource");
-static struct vd_metric_family latency = VD_HISTOGRAM_FAMILY(
-    "watch_delivery_latency_seconds",
-    "From a commit to the hand-over of its events to the sockets.", vd_metric_latency_bounds_ns,
-    1e9);
-static struct vd_metric_family resumes = VD_COUNTER_FAMILY(
-    "watch_resume_total", "Watches that began at a resourceVersion of the client's.", "result");
-static struct vd_metric_family ends = VD_COUNTER_FAMILY("watch_ended_total",
-                                                        "Watches that have ended.", "reason");
-static struct vd_metric_family watchers = VD_GAUGE_FAMILY(
-    "watch_watchers",
-    "Watches by state: synced, unsynced (reading the log), parked (the client "
-    "does not read), ahead (waiting for their revision).",
-    "loop", "state");
-static struct vd_metric_family revisions = VD_GAUGE_FAMILY(
-    "watch_revision", "Revision that all synced watches of a loop have been given.", "loop");
-static struct vd_metric_family lags = VD_GAUGE_FAMILY(
-    "watch_lag_revisions", "Newest revision of the store minus watch_revision.", "loop");
-static struct vd_metric_family overruns = VD_COUNTER_FAMILY(
-    "watch_inbox_overruns_total",
-    "Times that a loop fell so far behind that its watches had to read the log again.", "loop");
-
-static const char *const end_names[] = {
-#define END_NAME(name, text) [VD_WATCH_END_##name] = text,
-    VD_WATCH_ENDS(END_NAME)
-#undef END_NAME
-};
-static const char *const resume_names[] = {"ok", "expired", "future"};
 
 enum { PROTOCOLS = 3 };
 static const char *const protocol_names[PROTOCOLS] = {"HTTP/1.0", "HTTP/1.1", "HTTP/2.0"};
@@ -80,36 +47,19 @@ struct vd_meter {
     char text[]; /* the labels, a NUL after each: the key */
 };
 
-enum { SYNCED, UNSYNCED, PARKED, AHEAD, STATES };
-
 struct vd_meters {
     struct vd_hash_map by_sort;
     struct vd_meter *other; /* for sorts beyond the limit */
     struct vd_meter *dirty;
     struct vd_buf key;
-    uint64_t live_n; /* deliveries of commits in this turn */
-    uint64_t overruns_told;
-    struct vd_metric *watchers[STATES], *revision, *overruns, *latency;
     struct vd_metric *protocols[PROTOCOLS];
 };
 
-static const char *loop_name(char out[24], size_t index)
-{
-    snprintf(out, 24, "%zu", index);
-    return out;
-}
-
 void vd_meters_register(void)
 {
-    struct vd_metric_family *const all[] = {&requests, &durations, &running,   &events,
-                                            &latency,  &resumes,   &ends,      &overruns,
-                                            &lags,     &watchers,  &revisions, &protocols};
+    struct vd_metric_family *const all[] = {&requests, &durations, &running, &events, &protocols};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         vd_metric_register(all[i]);
-    for (size_t i = 0; i < sizeof resume_names / sizeof *resume_names; i++)
-        VD_METRIC(&resumes, resume_names[i]);
-    for (size_t i = 0; i < sizeof end_names / sizeof *end_names; i++)
-        VD_METRIC(&ends, end_names[i]);
 }
 
 static struct vd_slice meter_key(const void *item)
@@ -118,18 +68,10 @@ static struct vd_slice meter_key(const void *item)
     return vd_slice(m->text, m->key_len);
 }
 
-struct vd_meters *vd_meters_new(size_t loop_index)
+struct vd_meters *vd_meters_new(void)
 {
-    static const char *const states[] = {"synced", "unsynced", "parked", "ahead"};
     struct vd_meters *m = VD_NEW(struct vd_meters);
-    char name[24];
-    loop_name(name, loop_index);
     vd_hash_map_init(&m->by_sort, meter_key);
-    for (size_t i = 0; i < STATES; i++)
-        m->watchers[i] = VD_METRIC(&watchers, name, states[i]);
-    m->revision = VD_METRIC(&revisions, name);
-    m->overruns = VD_METRIC(&overruns, name);
-    m->latency = vd_metric_only(&latency);
     for (size_t i = 0; i < PROTOCOLS; i++)
         m->protocols[i] = VD_METRIC(&protocols, protocol_names[i]);
     return m;
@@ -225,21 +167,14 @@ void vd_meter_watch_begun(struct vd_meter *m)
     vd_gauge_add(m->running, 1);
 }
 
-void vd_meter_watch_ended(struct vd_meter *m, enum vd_watch_end why)
+void vd_meter_watch_ended(struct vd_meter *m)
 {
     vd_gauge_add(m->running, -1);
-    vd_counter_add(VD_METRIC(&ends, end_names[why]), 1);
 }
 
-void vd_meter_resumed(enum vd_resume result)
-{
-    vd_counter_add(VD_METRIC(&resumes, resume_names[result]), 1);
-}
-
-void vd_meter_delivered(struct vd_meter *m, size_t n, bool live)
+void vd_meter_delivered(struct vd_meter *m, size_t n)
 {
     m->events_n += n;
-    m->meters->live_n += live;
     if (m->is_dirty)
         return;
     m->is_dirty = true;
@@ -247,32 +182,12 @@ void vd_meter_delivered(struct vd_meter *m, size_t n, bool live)
     m->meters->dirty = m;
 }
 
-void vd_meters_turn(struct vd_meters *m, const struct vd_registry_stats *stats, uint64_t now_ns)
+void vd_meters_turn(struct vd_meters *m)
 {
-    const size_t counts[STATES] = {stats->synced, stats->unsynced, stats->parked, stats->ahead};
-    for (size_t i = 0; i < STATES; i++)
-        vd_gauge_set(m->watchers[i], (int64_t)counts[i]);
-    vd_gauge_set(m->revision, (int64_t)stats->revision);
-    vd_counter_add(m->overruns, stats->overruns - m->overruns_told);
-    m->overruns_told = stats->overruns;
-    if (m->live_n)
-        vd_histogram_observe_n(
-            m->latency, now_ns > stats->commit_ns ? now_ns - stats->commit_ns : 0, m->live_n);
-    m->live_n = 0;
     for (struct vd_meter *meter; (meter = m->dirty);) {
         m->dirty = meter->next_dirty;
         meter->is_dirty = false;
         vd_counter_add(meter->events, meter->events_n);
         meter->events_n = 0;
-    }
-}
-
-void vd_meters_set_lag(size_t loops_n, uint64_t newest)
-{
-    char name[24];
-    for (size_t i = 0; i < loops_n; i++) {
-        int64_t reached = vd_metric_value(VD_METRIC(&revisions, loop_name(name, i)));
-        int64_t lag = (int64_t)newest - reached;
-        vd_gauge_set(VD_METRIC(&lags, name), lag > 0 ? lag : 0);
     }
 }

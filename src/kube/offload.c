@@ -2,7 +2,7 @@
 #include "kube/offload.h"
 
 #include "kube/audit/audit.h"
-#include "kube/record.h"
+#include "kube/request_log.h"
 #include "net/account.h"
 
 struct vd_offload {
@@ -10,8 +10,6 @@ struct vd_offload {
     struct vd_account *account; /* whose order it is, with a reference; NULL: nobody's */
     struct vd_call *call;
     void (*work)(struct vd_call *call);
-    void (*then)(struct vd_call *call); /* NULL: it has an answer */
-    struct vd_access access;
     /* The answer, in the call's arena but for its body: */
     unsigned status;
     unsigned retry_after_s;
@@ -56,15 +54,10 @@ struct vd_slice vd_call_user_agent(const struct vd_call *call)
     return call->request.copied ? call->request.user_agent : header(call, "user-agent");
 }
 
-struct vd_access vd_call_access(const struct vd_call *call)
-{
-    return call->away ? call->away->access : vd_record_access(vd_record_of(call->x));
-}
-
-/* Whether a worker can have it: it is known how to begin again, and no webhook answers to it. */
+/* Whether a worker can have it: it is known what to do there, and no webhook answers to it. */
 static bool may_leave(const struct vd_call *call)
 {
-    return !call->away && call->write && !(call->kind && call->kind->webhook);
+    return !call->away && call->redo && !(call->kind && call->kind->webhook);
 }
 
 struct vd_effort vd_call_effort(const struct vd_call *call)
@@ -78,7 +71,7 @@ bool vd_call_is_too_long_here(const struct vd_call *call, size_t len)
 }
 
 /* The request's bytes go when the client does; they are kept once, not twice. */
-static void copy_request(struct vd_call *call)
+void vd_call_copy_request(struct vd_call *call)
 {
     if (call->request.copied)
         return;
@@ -90,29 +83,12 @@ static void copy_request(struct vd_call *call)
         vd_exchange_forget_request(call->x);
 }
 
-static struct vd_access copy_access(struct vd_call *call)
-{
-    struct vd_access access = vd_record_access(vd_record_of(call->x));
-    struct vd_slice *const texts[] = {&access.verb,        &access.group, &access.resource,
-                                      &access.subresource, &access.space, &access.name,
-                                      &access.path};
-    access.user = call->user;
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        *texts[i] = vd_arena_copy(&call->arena, *texts[i]);
-    return access;
-}
-
 /* ---- there ---- */
 
 static void run(struct vd_order *order)
 {
     struct vd_call *call = ((struct vd_offload *)order)->call;
     call->away->work(call);
-}
-
-void vd_call_back(struct vd_call *call, void (*then)(struct vd_call *call))
-{
-    call->away->then = then;
 }
 
 void vd_call_keep_answer(struct vd_call *call, unsigned status, struct vd_slice content_type,
@@ -170,9 +146,9 @@ static void give_answer(struct vd_call *call, const struct vd_offload *o)
 {
     struct vd_buf body = o->body; /* the rest of it goes with the call */
     if (o->audits_status)
-        vd_audit_status(vd_record_audit(call), &o->audited, o->json);
+        vd_audit_status(vd_request_log_audit(call), &o->audited, o->json);
     else if (o->json.n)
-        vd_audit_object(vd_record_audit(call), o->json);
+        vd_audit_object(vd_request_log_audit(call), o->json);
     vd_call_reply_kept(call, o->status, o->content_type, vd_buf_slice(&body), o->retry_after_s);
     vd_buf_release(&body);
 }
@@ -189,9 +165,7 @@ static void done(struct vd_order *order)
         return;
     }
     call->x->ops = NULL;
-    if (o->then) {
-        o->then(call);
-    } else if (call->target.verb == VD_VERB_GET && vd_exchange_is_full(call->x)) {
+    if (call->target.verb == VD_VERB_GET && vd_exchange_is_full(call->x)) {
         vd_buf_release(
             &o->body); /* others came while it was made; a write is answered all the same */
         vd_account_refuse(call->x->account, VD_LIMIT_USER_QUEUED);
@@ -211,27 +185,12 @@ void vd_call_offload(struct vd_call *call, void (*work)(struct vd_call *call))
         .account = account ? vd_account_ref(account) : NULL,
         .call = call,
         .work = work,
-        .access = copy_access(call),
     };
-    copy_request(call);
+    vd_call_copy_request(call);
     call->away = o;
     call->x->ops = &waiting;
     call->x->arg = o;
     vd_workshop_order(&l->api->workshop, l->loop,
                       account ? vd_account_place(account, l->loop->index) : &l->api->place,
                       &o->order);
-}
-
-void vd_call_start_over(struct vd_call *call)
-{
-    call->warnings.n = call->yaml_warnings = 0;
-    vd_call_offload(call, call->write);
-}
-
-void vd_call_run(struct vd_call *call, void (*work)(struct vd_call *call))
-{
-    if (vd_call_is_too_long_here(call, vd_call_body(call).n))
-        vd_call_offload(call, work);
-    else
-        work(call);
 }

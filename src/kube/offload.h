@@ -1,16 +1,13 @@
 /*
- * Calls that take too long for a turn of the loop: a worker's thread makes them.
+ * Answers that take too long for a turn of the loop: a worker's thread makes them.
  *
- *     vd_call_run(call, create);      a large request is made by a worker, any other at once
- *     vd_call_offload(call, create);  it has turned out to be too much: again, by a worker
+ *     vd_call_offload(call, show);  it has turned out to be too much: again, by a worker
  *
  * While a worker has the call (`away` is not NULL), the loop does not touch it, and its exchange
- * may end. The verb does there what it does on the loop, with these differences: the request is a
- * copy, an answer is kept and given later, and a proposal is handed to the loop. Users share the
- * workers: see workshop.h. What a webhook converts stays on the loop, to which the webhook answers;
- * there such a call waits for it, and no worker has it. The documents that a call makes of its
- * request exist only while it is its turn, so that memory is bounded by the workers and not by the
- * requests that wait.
+ * may end. The work does there what it does on the loop, with these differences: the request is a
+ * copy, and the answer is kept and given later. Users share the workers: see workshop.h. What a
+ * webhook converts stays on the loop, to which the webhook answers; there such a call waits for it,
+ * and no worker has it. What a write needs of the workers is in src/api/write.
  */
 #ifndef VD_KUBE_OFFLOAD_H
 #define VD_KUBE_OFFLOAD_H
@@ -23,8 +20,8 @@ struct vd_slice vd_call_body(const struct vd_call *call);
 struct vd_slice vd_call_content_type(const struct vd_call *call);
 struct vd_slice vd_call_user_agent(const struct vd_call *call);
 
-/* What was asked for, and by whom. */
-struct vd_access vd_call_access(const struct vd_call *call);
+/* Copies them: the request's bytes go when the client does. Once; on the loop. */
+void vd_call_copy_request(struct vd_call *call);
 
 /* How much may be done where the call is made: little on the loop, if a worker can have it. */
 struct vd_effort vd_call_effort(const struct vd_call *call);
@@ -33,17 +30,8 @@ struct vd_effort vd_call_effort(const struct vd_call *call);
  */
 bool vd_call_is_too_long_here(const struct vd_call *call, size_t len);
 
-/* Does the work, here or on a worker's thread, as the length of the request's body says. */
-void vd_call_run(struct vd_call *call, void (*work)(struct vd_call *call));
-
 /* Has a worker do it. Only on the loop; the caller does not touch the call again. */
 void vd_call_offload(struct vd_call *call, void (*work)(struct vd_call *call));
-
-/* Has a worker do `write`, which finds anew what was warned of. */
-void vd_call_start_over(struct vd_call *call);
-
-/* On a worker's thread, as the last thing of the work: this is to be done on the loop. */
-void vd_call_back(struct vd_call *call, void (*then)(struct vd_call *call));
 
 /* On a worker's thread: the answer, copied, for the loop to give. */
 void vd_call_keep_answer(struct vd_call *call, unsigned status, struct vd_slice content_type,

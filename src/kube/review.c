@@ -9,9 +9,8 @@
 #include "auth/access.h"
 #include "base/human_time.h"
 #include "kinds/object_meta.h"
+#include "kube/call_write.h"
 #include "kube/decode.h"
-#include "kube/object_check.h"
-#include "kube/proposal.h"
 #include "kube/subresource.h"
 #include "json/parse.h"
 #include "json/write.h"
@@ -63,7 +62,7 @@ static struct vd_json *verdict(struct vd_call *call, const struct vd_json *spec,
 {
     struct vd_arena *a = &call->arena;
     struct vd_access access = access_of(spec, user);
-    struct vd_rbac *rbac = call->kube->rbac(call->kube->arg);
+    struct vd_rbac *rbac = vd_gatekeeper_rbac(call->kube->gatekeeper);
     struct vd_buf reason = {0};
     struct vd_json *status = vd_json_object(a);
     bool allowed = vd_rbac_decide(rbac, &access, &reason);
@@ -136,7 +135,7 @@ static struct vd_json *review_self(struct vd_call *call, const struct vd_json *s
 
 static struct vd_json *review_rules(struct vd_call *call, const struct vd_json *spec)
 {
-    struct vd_rbac *rbac = call->kube->rbac(call->kube->arg);
+    struct vd_rbac *rbac = vd_gatekeeper_rbac(call->kube->gatekeeper);
     const struct vd_json *status = vd_rbac_rules_review(rbac, call->user,
                                                         text_at(spec, "namespace"), &call->arena);
     struct vd_json *copy = vd_json_copy(&call->arena, status);
@@ -183,7 +182,8 @@ static struct vd_json *review_token(struct vd_call *call, const struct vd_json *
     struct vd_json *status = vd_json_object(a);
     struct vd_user *user = NULL;
     struct vd_error error;
-    int code = call->kube->identify(call->kube->arg, text_at(spec, "token"), &user, &error);
+    int code = vd_gatekeeper_identify_token(call->kube->gatekeeper, text_at(spec, "token"), &user,
+                                            &error);
     vd_json_add_ref(status, VD_SLICE("authenticated"), vd_json_bool(a, !code));
     if (code)
         vd_json_add_ref(status, VD_SLICE("error"), string(call, vd_slice_of(error.text)));
@@ -209,7 +209,7 @@ void vd_call_review(struct vd_call *call)
         {"TokenReview", review_token, check_token},
     };
     struct vd_json *object = NULL;
-    if (!vd_call_decode(call, false, &object) || !vd_call_check_question(call, call->kind, object))
+    if (!vd_call_read_question(call, call->kind, &object))
         return;
     const struct vd_json *spec = vd_json_get(object, VD_SLICE("spec"));
     for (size_t i = 0; i < sizeof reviews / sizeof *reviews; i++)
@@ -275,7 +275,7 @@ static bool find_bound(struct vd_call *call, const struct vd_json *spec,
     struct vd_event *event = NULL;
     struct vd_json *object = NULL;
     struct vd_status_target about = {.plural = out->resource, .name = out->name};
-    int code = out->resource.n ? vd_store_get(call->kube->store, &key, 0, &event, &error) : VD_OK;
+    int code = out->resource.n ? vd_api_get(call->l->api->env, &key, 0, &event, &error) : VD_OK;
     if (!code && event)
         code = vd_json_parse_copy(&call->arena, vd_body_slice(event->body), NULL, &object, &error);
     vd_event_unref(event);
@@ -302,6 +302,21 @@ static bool find_bound(struct vd_call *call, const struct vd_json *spec,
     return false;
 }
 
+/* The ServiceAccount of the path. False: the call has been answered. */
+static bool read_account(struct vd_call *call, struct vd_json **out)
+{
+    struct vd_key key = vd_call_key(call);
+    struct vd_event *event = NULL;
+    struct vd_error error;
+    int code = vd_api_get(call->l->api->env, &key, 0, &event, &error);
+    if (!code)
+        code = vd_json_parse_copy(&call->arena, vd_body_slice(event->body), NULL, out, &error);
+    vd_event_unref(event);
+    if (code)
+        vd_call_reply_error(call, code, &error);
+    return !code;
+}
+
 void vd_call_token_request(struct vd_call *call)
 {
     struct vd_json *object = NULL, *account = NULL;
@@ -309,9 +324,7 @@ void vd_call_token_request(struct vd_call *call)
     struct vd_buf token = {0};
     int64_t expiry_s = 0, expires_ms = 0;
     size_t audiences_n;
-    if (!vd_call_decode(call, false, &object) ||
-        !vd_call_check_question(call, body_kind(call), object) ||
-        !vd_call_read_current(call, &account))
+    if (!vd_call_read_question(call, body_kind(call), &object) || !read_account(call, &account))
         return;
     struct vd_json *spec = vd_json_get(object, VD_SLICE("spec"));
     struct vd_bound_object bound;

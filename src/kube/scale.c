@@ -1,5 +1,5 @@
 /*
- * See scale.h. A Scale that is written becomes a change of one number in the object,
+ * See scale.h. A Scale that is written becomes a write of one number in the object,
  * which then goes the way of any update; the answer is the new object's Scale.
  *
  * The paths of a definition are dots and names: .spec.replicas.
@@ -7,11 +7,9 @@
 #include "kube/scale.h"
 
 #include "kinds/object_meta.h"
-#include "kube/field_manager.h"
+#include "kube/call_write.h"
 #include "kube/offload.h"
 #include "kube/patch/patch.h"
-#include "kube/proposal.h"
-#include "kube/write.h"
 #include "json/parse.h"
 #include "json/write.h"
 
@@ -86,7 +84,7 @@ struct vd_slice vd_scale_of(const struct vd_kind *kind, struct vd_slice body, st
 
 /* ---- from Scales to objects ---- */
 
-static void reply_invalid(struct vd_call *call, struct vd_slice message)
+static bool refuse_invalid(struct vd_call *call, struct vd_slice message)
 {
     struct vd_status_cause cause = {.reason = VD_SLICE("FieldValueInvalid"),
                                     .message = message,
@@ -94,10 +92,10 @@ static void reply_invalid(struct vd_call *call, struct vd_slice message)
     struct vd_status_target about = {
         .group = VD_SLICE("autoscaling"), .plural = VD_SLICE("Scale"), .name = call->target.name};
     struct vd_status status = vd_status_invalid(&call->arena, &about, &cause, 1);
-    vd_call_reply_status(call, &status);
+    return vd_call_refuse(call, &status);
 }
 
-/* Whether it is a Scale, with a number that can be one. False: answered. */
+/* Whether it is a Scale, with a number that can be one. False: call->refused says why not. */
 static bool read_replicas(struct vd_call *call, const struct vd_json *scale, int64_t *replicas)
 {
     struct vd_slice kind = vd_json_text(vd_json_get(scale, VD_SLICE("kind")));
@@ -119,14 +117,13 @@ static bool read_replicas(struct vd_call *call, const struct vd_json *scale, int
         struct vd_buf message = {0};
         vd_buf_addf(&message, "Invalid value: %lld: must be %s", (long long)*replicas,
                     *replicas < 0 ? "greater than or equal to 0" : "less than 2147483648");
-        reply_invalid(call, vd_arena_copy(&call->arena, vd_buf_slice(&message)));
+        struct vd_slice text = vd_arena_copy(&call->arena, vd_buf_slice(&message));
         vd_buf_release(&message);
-        return false;
+        return refuse_invalid(call, text);
     } else {
         return true;
     }
-    vd_call_reply_status(call, &status);
-    return false;
+    return vd_call_refuse(call, &status);
 }
 
 /* Puts the number where the path leads; objects on the way are made. */
@@ -148,22 +145,23 @@ static void set_number(struct vd_arena *a, struct vd_json *object, struct vd_sli
 }
 
 /* The object with the Scale's number, on the conditions that the Scale names. */
-static void write_scale(struct vd_call *call, const struct vd_json *old,
-                        const struct vd_json *scale, struct vd_slice version, bool is_put)
+static bool make_scaled(struct vd_call *call, const struct vd_json *old,
+                        const struct vd_json *scale, struct vd_slice version, struct vd_json **out)
 {
     struct vd_arena *a = &call->arena;
-    struct vd_json *object = vd_call_known(call, old);
+    struct vd_json *object = vd_write_known(&call->write, old);
     struct vd_slice name = vd_meta_name(scale), uid = vd_meta_text(scale, VD_SLICE("uid"));
     int64_t replicas;
     if (!read_replicas(call, scale, &replicas))
-        return;
+        return false;
     if (name.n)
         vd_meta_set_name(a, object, name);
     if (uid.n)
         vd_meta_set_text(a, object, VD_SLICE("uid"), uid);
     vd_meta_set_resource_version(a, object, version);
     set_number(a, object, call->kind->scale.spec_replicas, replicas);
-    vd_call_write_new(call, old, object, is_put);
+    *out = object;
+    return true;
 }
 
 bool vd_scale_config(struct vd_call *call, const struct vd_json *scale, struct vd_json **config)
@@ -194,51 +192,53 @@ void vd_call_scale_get(struct vd_call *call)
     vd_call_get(call);
 }
 
-/* A Scale may leave the version out. */
-static void update_scale(struct vd_call *call)
+static bool read_body(struct vd_write *w, struct vd_json **out)
 {
-    struct vd_json *scale = NULL, *old = NULL;
-    if (vd_call_check_manager(call, false) && vd_call_decode(call, false, &scale) &&
-        vd_call_read_current(call, &old))
-        write_scale(call, old, scale, vd_meta_resource_version(scale), false);
+    return vd_call_decode(vd_call_of(w), false, out);
+}
+
+/* Of the Scale that was sent. */
+static bool make_object(struct vd_write *w, const struct vd_json *old, struct vd_json **out)
+{
+    const struct vd_json *scale = *out;
+    return make_scaled(vd_call_of(w), old, scale, vd_meta_resource_version(scale), out);
 }
 
 void vd_call_scale_update(struct vd_call *call)
 {
-    call->write = vd_call_scale_update;
+    static const struct vd_write_ops ops = VD_CALL_WRITE_OPS(.read = read_body,
+                                                             .make = make_object);
     call->scales = true;
-    vd_call_run(call, update_scale);
+    if (vd_call_check_manager(call, false))
+        vd_call_write(call, VD_WRITE_UPDATE, &ops);
 }
 
-static void patch_scale(struct vd_call *call)
+/* Of what the patch makes of the object's Scale. */
+static bool make_patched(struct vd_write *w, const struct vd_json *old, struct vd_json **out)
 {
+    struct vd_call *call = vd_call_of(w);
     enum vd_body_format format = vd_body_format(vd_call_content_type(call));
-    struct vd_json *old = NULL;
     struct vd_error error;
-    if (format != VD_BODY_JSON_PATCH && format != VD_BODY_MERGE_PATCH) {
-        struct vd_status status = vd_status_unsupported_media_type(&call->arena, SCALE_PATCHES);
-        vd_call_reply_status(call, &status);
-        return;
-    }
-    if (!vd_call_check_manager(call, false) || !vd_call_read_current(call, &old))
-        return;
     struct vd_json *scale = scale_document(call->kind, old, &call->arena);
     int code = vd_call_apply_patch(call, scale, format, &error);
-    if (code) {
-        vd_call_reply_bad_patch(call, code, &error);
-        return;
-    }
-    struct vd_slice version = call->version_named ? vd_meta_resource_version(scale) : VD_SLICE("");
-    write_scale(call, old, scale, version, false);
+    if (code)
+        return vd_call_refuse_patch(call, code, &error);
+    struct vd_slice version = w->version_named ? vd_meta_resource_version(scale) : VD_SLICE("");
+    return make_scaled(call, old, scale, version, out);
 }
 
 void vd_call_scale_patch(struct vd_call *call)
 {
+    static const struct vd_write_ops ops = VD_CALL_WRITE_OPS(.make = make_patched);
+    enum vd_body_format format = vd_body_format(vd_call_content_type(call));
     call->scales = true;
-    if (vd_body_format(vd_call_content_type(call)) == VD_BODY_APPLY_PATCH) {
+    if (format == VD_BODY_APPLY_PATCH) {
         vd_call_apply(call);
-        return;
+    } else if (format == VD_BODY_JSON_PATCH || format == VD_BODY_MERGE_PATCH) {
+        if (vd_call_check_manager(call, false))
+            vd_call_write(call, VD_WRITE_PATCH, &ops);
+    } else {
+        struct vd_status status = vd_status_unsupported_media_type(&call->arena, SCALE_PATCHES);
+        vd_call_reply_status(call, &status);
     }
-    call->write = vd_call_scale_patch;
-    vd_call_run(call, patch_scale);
 }

@@ -16,7 +16,7 @@ void vd_call_scale_update(struct vd_call *call);
 void vd_call_scale_patch(struct vd_call *call);
 
 /* A Scale that is applied, as a configuration of the object that has nothing but the number.
- * False: it is none, and the call has been answered. */
+ * False: it is none, and call->refused says why. */
 bool vd_scale_config(struct vd_call *call, const struct vd_json *scale,
                      struct vd_json **config) VD_MUST_USE;
 

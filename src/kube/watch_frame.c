@@ -1,6 +1,9 @@
 /* See watch_frame.h. */
 #include "kube/watch_frame.h"
 
+#include <stdlib.h>
+
+#include "base/alloc.h"
 #include "kinds/object.h"
 #include "kinds/served_form.h"
 
@@ -42,7 +45,7 @@ static int add_object(struct vd_event_frame *frame, const struct vd_watch_form *
         return code;
     }
     if (form->output->form == VD_OUTPUT_TABLE) {
-        form->table->now_ms = vd_clock_wall_ms(form->l->kube->clock);
+        form->table->now_ms = vd_clock_wall_ms(form->clock);
         vd_table_write_one(form->table, frame->out, &scratch, shown);
     } else if (form->output->form == VD_OUTPUT_PARTIAL) {
         vd_partial_write(frame->out, form->output->version, shown);
@@ -144,4 +147,45 @@ enum vd_frame_result vd_watch_frame_make(struct vd_event_frame *frame, struct vd
     if (form->table)
         *form->table = before;
     return result;
+}
+
+/* ---- by a worker ---- */
+
+struct encoder {
+    struct vd_stream_encoder encoder; /* first */
+    struct vd_watch_form form;
+    struct vd_kube_output output;
+    struct vd_table *columns; /* a reference; NULL: not needed */
+    struct vd_table_writer table;
+};
+
+static enum vd_frame_result encode(struct vd_stream_encoder *encoder, struct vd_event_frame *frame,
+                                   struct vd_buf *out, const struct vd_deliveries *d)
+{
+    return vd_watch_frame_make(frame, out, &((struct encoder *)encoder)->form, d, false, false);
+}
+
+static void encoder_free(struct vd_stream_encoder *encoder)
+{
+    struct encoder *e = (struct encoder *)encoder;
+    vd_table_unref(e->columns);
+    vd_kind_unref(e->form.kind);
+    free(e);
+}
+
+struct vd_stream_encoder *vd_watch_encoder_new(const struct vd_watch_form *form)
+{
+    struct encoder *e = VD_NEW(struct encoder);
+    e->encoder = (struct vd_stream_encoder){encode, encoder_free};
+    e->form = *form;
+    e->form.kind = vd_kind_ref(form->kind);
+    e->output = *form->output;
+    e->form.output = &e->output;
+    if (form->table) {
+        e->table = *form->table;
+        e->columns = vd_table_ref((struct vd_table *)(uintptr_t)form->table->table); /* its count */
+        e->form.table = &e->table;
+        form->table->headed = true;
+    }
+    return &e->encoder;
 }

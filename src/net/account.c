@@ -253,14 +253,24 @@ void vd_exchange_discharge(struct vd_exchange *x)
     vd_account_unref(a);
 }
 
+bool vd_account_is_over(const struct vd_account *a, enum vd_rank rank)
+{
+    return a && is_over(a, rank);
+}
+
+bool vd_account_is_full(const struct vd_account *a, enum vd_rank rank)
+{
+    return a && is_full(a, rank);
+}
+
 bool vd_exchange_is_over(const struct vd_exchange *x)
 {
-    return x->account && is_over(x->account, (enum vd_rank)x->rank);
+    return vd_account_is_over(x->account, (enum vd_rank)x->rank);
 }
 
 bool vd_exchange_is_full(const struct vd_exchange *x)
 {
-    return x->account && is_full(x->account, (enum vd_rank)x->rank);
+    return vd_account_is_full(x->account, (enum vd_rank)x->rank);
 }
 
 void vd_connection_belongs_to(struct vd_connection *c, struct vd_account *a, enum vd_rank rank)

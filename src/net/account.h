@@ -152,6 +152,10 @@ bool vd_exchange_is_over(const struct vd_exchange *x);
  * Then all his requests are refused. */
 bool vd_exchange_is_full(const struct vd_exchange *x);
 
+/* The same of an account, for what is sent in no exchange of its own. NULL: neither. */
+bool vd_account_is_over(const struct vd_account *account, enum vd_rank rank);
+bool vd_account_is_full(const struct vd_account *account, enum vd_rank rank);
+
 /* So many bytes more, or less, are held for the exchange that are not in its output: a page that
  * is being gathered, a body that is being compressed. They count as those that wait to be sent,
  * until the exchange is discharged. */

@@ -39,6 +39,9 @@ struct vd_output {
     struct vd_bytes *bytes; /* a reference */
     size_t from, end;       /* what is still to be sent of it */
     size_t charge;
+    /* Of bytes that are a chunk of HTTP/1.1: how much is still to be sent of the line before them
+     * and of the line end behind them; else 0. The line is made when it is sent. */
+    unsigned char line_len, tail_len;
 };
 
 /* What only a request in progress needs; an idle or streaming connection has none.

@@ -6,8 +6,6 @@
 #include "net/exchange.h"
 
 #include <assert.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "net/connection_internal.h"
@@ -112,43 +110,20 @@ void vd_exchange_stream(struct vd_exchange *x, const struct vd_response *r)
     vd_buf_release(&head);
 }
 
-void vd_exchange_send(struct vd_exchange *x, struct vd_bytes *framed)
+void vd_exchange_send(struct vd_exchange *x, struct vd_bytes *bytes)
 {
     if (x->stream) {
-        vd_http2_send(x, framed, VD_FRAME_HEAD_LEN, framed->len - 2);
+        vd_http2_send(x, bytes);
         return;
     }
     struct vd_connection *c = x->connection;
     assert(c->state == VD_CONNECTION_ANSWER && c->streaming);
     if (c->head_only)
-        vd_bytes_unref(framed);
-    else if (c->chunked)
-        vd_output_add(c, framed, 0, framed->len);
-    else /* without the frame */
-        vd_output_add(c, framed, VD_FRAME_HEAD_LEN, framed->len - 2);
-}
-
-void vd_exchange_send_bytes(struct vd_exchange *x, struct vd_bytes *bytes)
-{
-    size_t len = bytes->len;
-    if (x->stream) {
-        vd_http2_send(x, bytes, 0, len);
-        return;
-    }
-    struct vd_connection *c = x->connection;
-    assert(c->state == VD_CONNECTION_ANSWER && c->streaming && len > 0);
-    if (c->head_only) {
         vd_bytes_unref(bytes);
-        return;
-    }
-    if (c->chunked) {
-        char head[24];
-        int n = snprintf(head, sizeof head, "%zx\r\n", len);
-        vd_output_add(c, vd_bytes_copy(vd_slice(head, (size_t)n)), 0, (size_t)n);
-    }
-    vd_output_add(c, bytes, 0, len);
-    if (c->chunked)
-        vd_output_add(c, vd_bytes_copy(VD_SLICE("\r\n")), 0, 2);
+    else if (c->chunked)
+        vd_output_add_chunk(c, bytes);
+    else
+        vd_output_add(c, bytes, 0, bytes->len);
 }
 
 void vd_exchange_end(struct vd_exchange *x)
@@ -206,38 +181,4 @@ void vd_exchange_forget_request(struct vd_exchange *x)
         vd_http2_forget_request(x);
     else
         vd_connection_forget_request(x->connection);
-}
-
-/* ---- frames ---- */
-
-void vd_frame_begin(struct vd_buf *out)
-{
-    vd_buf_reset(out);
-    vd_buf_add(out, "00000000\r\n", VD_FRAME_HEAD_LEN);
-}
-
-static void frame_close(struct vd_buf *out)
-{
-    static const char digits[] = "0123456789abcdef";
-    size_t n = out->n - VD_FRAME_HEAD_LEN;
-    assert(n > 0 && n <= UINT32_MAX);
-    for (int i = 0; i < 8; i++)
-        out->p[i] = digits[n >> (28 - 4 * i) & 15];
-    vd_buf_add(out, "\r\n", 2);
-}
-
-struct vd_bytes *vd_frame_end(struct vd_buf *out)
-{
-    frame_close(out);
-    struct vd_bytes *bytes = vd_bytes_copy(vd_buf_slice(out));
-    vd_buf_reset(out);
-    return bytes;
-}
-
-struct vd_bytes *vd_frame_take(struct vd_buf *out)
-{
-    frame_close(out);
-    struct vd_bytes *bytes = vd_bytes_view(vd_buf_slice(out), free, out->p);
-    *out = (struct vd_buf){0};
-    return bytes;
 }

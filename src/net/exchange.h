@@ -78,12 +78,10 @@ void vd_exchange_receive(struct vd_exchange *x);
 /* The head of a streamed answer; `response` has no body. */
 void vd_exchange_stream(struct vd_exchange *x, const struct vd_response *response);
 
-/* Bytes of a streamed answer, framed by vd_frame_begin() and vd_frame_end(). The reference
- * is taken over. Sent at the end of the turn. */
-void vd_exchange_send(struct vd_exchange *x, struct vd_bytes *framed);
-
-/* The same with bytes that are not framed: large ones, which belong to somebody else, say. */
-void vd_exchange_send_bytes(struct vd_exchange *x, struct vd_bytes *bytes);
+/* Bytes of a streamed answer. The reference is taken over, and any number of exchanges may send
+ * the same bytes: what the protocol puts around them is not part of them. They are sent at the end
+ * of the turn. */
+void vd_exchange_send(struct vd_exchange *x, struct vd_bytes *bytes);
 
 /* Ends a streamed answer. */
 void vd_exchange_end(struct vd_exchange *x);
@@ -104,15 +102,5 @@ void vd_exchange_await_drain(struct vd_exchange *x);
 
 /* Frees the request's memory: a stream that lives for hours does not need it. */
 void vd_exchange_forget_request(struct vd_exchange *x);
-
-/*
- * Framing for streams: begin, add the payload to *out, end. What comes out can be
- * sent to any number of exchanges.
- */
-enum { VD_FRAME_HEAD_LEN = 10 }; /* eight hexadecimal digits and CR LF */
-void vd_frame_begin(struct vd_buf *out);
-struct vd_bytes *vd_frame_end(struct vd_buf *out) VD_MUST_USE; /* resets *out */
-/* The same without a copy: *out gives its memory away, and is empty. */
-struct vd_bytes *vd_frame_take(struct vd_buf *out) VD_MUST_USE;
 
 #endif

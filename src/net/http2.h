@@ -60,7 +60,7 @@ void vd_http2_widen(struct vd_connection *c);
 void vd_http2_receive_body(struct vd_exchange *x);
 void vd_http2_respond(struct vd_exchange *x, const struct vd_response *response);
 void vd_http2_stream(struct vd_exchange *x, const struct vd_response *response);
-void vd_http2_send(struct vd_exchange *x, struct vd_bytes *bytes, size_t from, size_t end);
+void vd_http2_send(struct vd_exchange *x, struct vd_bytes *bytes);
 void vd_http2_end(struct vd_exchange *x);
 void vd_http2_abort(struct vd_exchange *x);
 size_t vd_http2_backlog(const struct vd_exchange *x);

@@ -104,17 +104,17 @@ static void find_payer(struct vd_stream *s)
         s->account = vd_account_ref(account);
 }
 
-static void add_output(struct vd_stream *s, struct vd_bytes *bytes, size_t from, size_t end)
+static void add_output(struct vd_stream *s, struct vd_bytes *bytes)
 {
-    if (from == end || s->head_only) {
+    if (!bytes->len || s->head_only) {
         vd_bytes_unref(bytes);
         return;
     }
     find_payer(s);
-    *VD_VEC_PUSH(&s->output) = (struct vd_output){bytes, from, end,
-                                                  vd_output_charge(s->account, bytes)};
-    s->backlog += end - from;
-    s->exchange.sent_len += end - from;
+    *VD_VEC_PUSH(&s->output) = (struct vd_output){
+        .bytes = bytes, .end = bytes->len, .charge = vd_output_charge(s->account, bytes)};
+    s->backlog += bytes->len;
+    s->exchange.sent_len += bytes->len;
 }
 
 /* There is something to send again. It may be that nghttp2 has not asked yet. */
@@ -300,9 +300,9 @@ void vd_http2_respond(struct vd_exchange *x, const struct vd_response *r)
     s->head_only |= has_no_body(r->status);
     submit(s, r, answer_len(r) && !s->head_only);
     if (r->shared)
-        add_output(s, r->shared, 0, r->shared->len);
+        add_output(s, r->shared);
     if (r->body.n && !s->head_only)
-        add_output(s, vd_bytes_copy(r->body), 0, r->body.n);
+        add_output(s, vd_bytes_copy(r->body));
     finish(s);
 }
 
@@ -316,12 +316,12 @@ void vd_http2_stream(struct vd_exchange *x, const struct vd_response *r)
     submit(s, r, !s->head_only);
 }
 
-void vd_http2_send(struct vd_exchange *x, struct vd_bytes *bytes, size_t from, size_t end)
+void vd_http2_send(struct vd_exchange *x, struct vd_bytes *bytes)
 {
     struct vd_stream *s = x->stream;
     assert(s->state == VD_STREAM_ANSWER && s->streaming);
     bool was_empty = s->backlog == 0;
-    add_output(s, bytes, from, end);
+    add_output(s, bytes);
     if (s->backlog && !vd_timer_is_set(&s->deadline))
         vd_stream_set_deadline(s, s->http2->connection->service->deadlines.send_ms);
     if (was_empty && s->backlog)

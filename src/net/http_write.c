@@ -154,7 +154,7 @@ void vd_http_write_head(struct vd_buf *out, struct vd_http_date *date,
 struct vd_slice vd_http_chunk_line(uint64_t n, char out[VD_HTTP_CHUNK_LINE_MAX])
 {
     assert(n > 0);
-    size_t digits = (size_t)(67 - __builtin_clzll(n)) / 4;
+    size_t digits = vd_http_chunk_line_len(n) - 2u;
     for (size_t i = digits; i-- > 0; n >>= 4)
         out[i] = "0123456789abcdef"[n & 15];
     out[digits] = '\r';

@@ -74,6 +74,10 @@ bool vd_http_value_is_safe(struct vd_slice value);
 
 /* A chunk is its line, `n` bytes of data, and VD_HTTP_CHUNK_END; n is not 0. */
 enum { VD_HTTP_CHUNK_LINE_MAX = 18 };
+static inline unsigned char vd_http_chunk_line_len(uint64_t n)
+{
+    return (unsigned char)((67 - (unsigned)__builtin_clzll(n | 1)) / 4 + 2);
+}
 struct vd_slice vd_http_chunk_line(uint64_t n, char out[VD_HTTP_CHUNK_LINE_MAX]);
 #define VD_HTTP_CHUNK_END VD_SLICE("\r\n")
 

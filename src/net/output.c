@@ -1,12 +1,18 @@
 /* See output.h. */
 #include "net/output.h"
 
+#include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/limits.h"
 #include "net/account.h"
 
-enum { PIECES_MAX = 64, CAP_KEPT = 8 };
+enum {
+    PIECES_MAX = 128, /* that one system call is given; a chunk is two of them, or three */
+    CAP_KEPT = 8,
+    CHUNK_ENDS_MAX = VD_HTTP_CHUNK_LINE_MAX + 2,
+};
 
 #define CHARGED_ONCE SIZE_MAX /* the charge of those who share one */
 
@@ -60,28 +66,44 @@ void vd_output_discharge(struct vd_account *account, struct vd_bytes *bytes, siz
     }
 }
 
-static void add(struct vd_connection *c, struct vd_bytes *bytes, size_t from, size_t end,
-                struct vd_account *account)
+/* What is still to be sent of it. */
+static size_t left_of(const struct vd_output *o)
 {
-    if (c->state == VD_CONNECTION_CLOSED || from == end) {
-        vd_bytes_unref(bytes);
+    return o->line_len + (o->end - o->from) + o->tail_len;
+}
+
+/* Takes over the reference in it. */
+static void add(struct vd_connection *c, struct vd_output output, struct vd_account *account)
+{
+    if (c->state == VD_CONNECTION_CLOSED || output.from == output.end) {
+        vd_bytes_unref(output.bytes);
         return;
     }
-    *VD_VEC_PUSH(&c->output) = (struct vd_output){bytes, from, end,
-                                                  vd_output_charge(account, bytes)};
-    c->backlog += end - from;
-    c->exchange.sent_len += end - from;
+    output.charge = vd_output_charge(account, output.bytes);
+    *VD_VEC_PUSH(&c->output) = output;
+    c->backlog += left_of(&output);
+    c->exchange.sent_len += left_of(&output);
     vd_output_mark(c);
 }
 
 void vd_output_add(struct vd_connection *c, struct vd_bytes *bytes, size_t from, size_t end)
 {
-    add(c, bytes, from, end, c->account);
+    add(c, (struct vd_output){.bytes = bytes, .from = from, .end = end}, c->account);
 }
 
 void vd_output_add_free(struct vd_connection *c, struct vd_bytes *bytes, size_t from, size_t end)
 {
-    add(c, bytes, from, end, NULL);
+    add(c, (struct vd_output){.bytes = bytes, .from = from, .end = end}, NULL);
+}
+
+void vd_output_add_chunk(struct vd_connection *c, struct vd_bytes *bytes)
+{
+    add(c,
+        (struct vd_output){.bytes = bytes,
+                           .end = bytes->len,
+                           .line_len = vd_http_chunk_line_len(bytes->len),
+                           .tail_len = 2},
+        c->account);
 }
 
 void vd_output_recharge(struct vd_connection *c, struct vd_account *account)
@@ -93,16 +115,26 @@ void vd_output_recharge(struct vd_connection *c, struct vd_account *account)
     }
 }
 
+/* Takes up to *n off what is left of a part. */
+static void take_off(unsigned char *left, size_t *n)
+{
+    unsigned char part = *n < *left ? (unsigned char)*n : *left;
+    *left = (unsigned char)(*left - part);
+    *n -= part;
+}
+
 static void forget_sent(struct vd_connection *c, size_t sent)
 {
     c->backlog -= sent;
     c->progressed = true;
     while (sent) {
         struct vd_output *o = &c->output.p[c->output_first];
+        take_off(&o->line_len, &sent);
         size_t part = o->end - o->from < sent ? o->end - o->from : sent;
         o->from += part;
         sent -= part;
-        if (o->from == o->end) {
+        take_off(&o->tail_len, &sent);
+        if (left_of(o) == 0) {
             vd_output_discharge(c->account, o->bytes, o->charge);
             vd_bytes_unref(o->bytes);
             c->output_first++;
@@ -115,16 +147,50 @@ static void forget_sent(struct vd_connection *c, size_t sent)
         VD_VEC_RELEASE(&c->output);
 }
 
+/* What is offered to the transport at once. `ends` has the lines between chunks: the end of one and
+ * the line of the next are one piece. */
+struct offer {
+    struct iovec pieces[PIECES_MAX];
+    int n;
+    size_t ends_n;
+    char ends[PIECES_MAX / 2 * CHUNK_ENDS_MAX];
+};
+
+static void offer_end(struct offer *offer, const char *p, size_t n)
+{
+    char *to = offer->ends + offer->ends_n;
+    struct iovec *last = offer->n ? &offer->pieces[offer->n - 1] : NULL;
+    assert(offer->ends_n + n <= sizeof offer->ends);
+    memcpy(to, p, n);
+    offer->ends_n += n;
+    if (last && (char *)last->iov_base + last->iov_len == to)
+        last->iov_len += n;
+    else
+        offer->pieces[offer->n++] = (struct iovec){to, n};
+}
+
+static void offer_output(struct offer *offer, const struct vd_output *o)
+{
+    if (o->line_len) {
+        char room[VD_HTTP_CHUNK_LINE_MAX];
+        struct vd_slice line = vd_http_chunk_line(o->bytes->len, room);
+        offer_end(offer, line.p + line.n - o->line_len, o->line_len);
+    }
+    if (o->from < o->end)
+        offer->pieces[offer->n++] = (struct iovec){o->bytes->data + o->from, o->end - o->from};
+    if (o->tail_len)
+        offer_end(offer, &"\r\n"[2 - o->tail_len], o -> tail_len);
+}
+
 bool vd_output_flush(struct vd_connection *c)
 {
     for (size_t total = 0; c->backlog && total < VD_HTTP_TURN_SEND_MAX;) {
-        struct iovec pieces[PIECES_MAX];
-        int n = 0;
-        for (size_t i = c->output_first; i < c->output.n && n < PIECES_MAX; i++, n++) {
-            struct vd_output *o = &c->output.p[i];
-            pieces[n] = (struct iovec){o->bytes->data + o->from, o->end - o->from};
-        }
-        ssize_t sent = vd_transport_write(&c->transport, pieces, n, c->loop->scratch,
+        struct offer offer;
+        offer.n = 0;
+        offer.ends_n = 0;
+        for (size_t i = c->output_first; i < c->output.n && offer.n <= PIECES_MAX - 3; i++)
+            offer_output(&offer, &c->output.p[i]);
+        ssize_t sent = vd_transport_write(&c->transport, offer.pieces, offer.n, c->loop->scratch,
                                           VD_LOOP_SCRATCH_LEN);
         if (sent == VD_TRANSPORT_AGAIN)
             return true;

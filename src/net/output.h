@@ -20,6 +20,9 @@ void vd_output_add(struct vd_connection *c, struct vd_bytes *bytes, size_t from,
 /* The same without a charge: for a part of bytes that are charged for elsewhere. */
 void vd_output_add_free(struct vd_connection *c, struct vd_bytes *bytes, size_t from, size_t end);
 
+/* Queues all of the bytes as one chunk of HTTP/1.1. */
+void vd_output_add_chunk(struct vd_connection *c, struct vd_bytes *bytes);
+
 /* What waits is charged to another account from now on, or to nobody. */
 void vd_output_recharge(struct vd_connection *c, struct vd_account *account);
 

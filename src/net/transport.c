@@ -159,13 +159,16 @@ bool vd_transport_discard(struct vd_transport *t, char *room, size_t n)
     return rc > 0 || (rc < 0 && (errno == EAGAIN || errno == EINTR));
 }
 
-/* A large first piece goes as it is; small ones are copied together. */
+/* A large first piece goes as it is, but for what does not fill a record where more follows: that,
+ * and small ones, are copied together. */
 static ssize_t ssl_write(struct vd_transport *t, const struct iovec *pieces, int n, char *room,
                          size_t room_n)
 {
     const char *from = pieces[0].iov_base;
     size_t len = pieces[0].iov_len;
-    if (len < RECORD_MAX && n > 1) {
+    if (len >= RECORD_MAX && n > 1) {
+        len -= len % RECORD_MAX;
+    } else if (n > 1) {
         size_t cap = room_n < RECORD_MAX ? room_n : RECORD_MAX;
         len = 0;
         for (int i = 0; i < n && len < cap; i++) {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <strings.h>
 
+#include "api/converter.h"
 #include "auth/impersonation.h"
 #include "base/alloc.h"
 #include "base/limits.h"
@@ -11,7 +12,6 @@
 #include "base/metrics.h"
 #include "kinds/builtin.h"
 #include "kube/audit/audit.h"
-#include "kube/converter.h"
 #include "net/connection.h"
 #include "server/bootstrap.h"
 #include "server/definition_kind.h"
@@ -51,23 +51,20 @@ int vd_api_open(struct vd_api *api, struct vd_store *store, const struct vd_conf
     const struct vd_clock *clock = vd_clock_system();
     struct vd_kinds *kinds = vd_kinds_new_builtin();
     *api = (struct vd_api){
-        .kube = {.store = store,
-                 .kinds = kinds,
+        .kube = {.kinds = kinds,
                  .clock = clock,
                  .options = {.bookmark_ms = config->watch_bookmark_period_ms,
                              .watch_min_s = config->watch_timeout_min_ms / 1000,
                              .watch_max_s = config->watch_timeout_max_ms / 1000,
                              .access_log = vd_config_logs_access(config)},
-                 .converter = vd_converter_new(&(struct vd_converter_options){
-                     .loop = first, .store = store, .kinds = kinds, .clock = clock}),
                  .tables = vd_tables_new(),
-                 .documents = vd_documents_new(vd_slice_of(config->kubernetes_version)),
-                 .allowed = vd_gatekeeper_allows,
-                 .rights_version = vd_gatekeeper_version,
-                 .stands = vd_gatekeeper_stands,
-                 .rbac = vd_gatekeeper_rbac,
-                 .identify = vd_gatekeeper_identify_token},
-        .env = {store, kinds, clock, VD_VERSION_WAIT_MS},
+                 .documents = vd_documents_new(vd_slice_of(config->kubernetes_version))},
+        .env = {.store = store,
+                .kinds = kinds,
+                .clock = clock,
+                .converter = vd_converter_new(&(struct vd_converter_options){
+                    .loop = first, .store = store, .kinds = kinds, .clock = clock}),
+                .version_wait_ms = VD_VERSION_WAIT_MS},
         .api_loops = vd_calloc(loops_n, sizeof *api->api_loops),
         .loops = vd_calloc(loops_n, sizeof *api->loops),
         .n = loops_n,
@@ -76,15 +73,15 @@ int vd_api_open(struct vd_api *api, struct vd_store *store, const struct vd_conf
     vd_buf_addf(&api->git_version, "%s+vedette.%s", config->kubernetes_version, VD_RELEASE);
     api->kube.options.git_version = vd_buf_text(&api->git_version);
     vd_welcome_init(&api->welcome, config);
-    vd_metrics_desk_init(&api->metrics);
+    vd_server_metrics_init(&api->metrics, VD_RELEASE);
+    vd_meters_register();
     api->metrics.store = store;
     api->metrics.folder = config->store == VD_CONFIG_STORE_MEMORY ? NULL : config->data;
     api->metrics.loops_n = loops_n;
     api->metrics.accounts = &api->accounts;
-    api->kube.usage = vd_metrics_desk_usage;
-    api->kube.metrics = vd_metrics_desk_write;
-    api->kube.metrics_arg = &api->metrics;
-    api->kube.other_paths = vd_health_paths;
+    api->kube.metrics = &api->metrics;
+    vd_health_paths(&api->health_paths);
+    api->kube.other_paths = vd_buf_slice(&api->health_paths);
     int code = vd_bootstrap(store, kinds, clock, error);
     if (!code)
         code = vd_definition_register_all(kinds, store, error);
@@ -103,7 +100,7 @@ int vd_api_open(struct vd_api *api, struct vd_store *store, const struct vd_conf
     if (!code)
         code = open_audit(api, config, error);
     if (!code) {
-        api->kube.arg = api->gatekeeper;
+        api->kube.gatekeeper = api->env.gatekeeper = api->gatekeeper;
         api->kube.accounts = vd_gatekeeper_accounts(api->gatekeeper);
     }
     return code;
@@ -126,8 +123,8 @@ static void await_definition(void *arg, struct vd_slice name, uint64_t revision,
 
 void vd_api_follow_definitions(struct vd_api *api, struct vd_definitions *definitions)
 {
-    api->kube.await_definition = await_definition;
-    api->kube.definitions = definitions;
+    api->env.await_definition = await_definition;
+    api->env.definitions = definitions;
 }
 
 void vd_api_join(struct vd_api *api, size_t i, struct vd_loop *loop)
@@ -453,13 +450,13 @@ void vd_api_handle(struct vd_api *api, size_t i, struct vd_exchange *x)
 
 void vd_api_drain(struct vd_api *api, size_t i, uint64_t spread_ms)
 {
-    vd_kube_loop_drain(&api->loops[i], spread_ms);
+    vd_api_streams_drain(&api->api_loops[i], spread_ms);
 }
 
 void vd_api_settle(struct vd_api *api)
 {
-    if (api->kube.store)
-        vd_store_settle(api->kube.store);
+    if (api->env.store)
+        vd_store_settle(api->env.store);
 }
 
 void vd_api_close(struct vd_api *api)
@@ -474,8 +471,9 @@ void vd_api_close(struct vd_api *api)
     vd_gatekeeper_free(api->gatekeeper);
     vd_audit_close(api->kube.audit);
     if (api->kube.metrics)
-        vd_metrics_desk_release(&api->metrics);
-    vd_converter_free(api->kube.converter);
+        vd_server_metrics_release(&api->metrics);
+    vd_buf_release(&api->health_paths);
+    vd_converter_free(api->env.converter);
     vd_tables_free(api->kube.tables);
     vd_documents_free(api->kube.documents);
     vd_kinds_free(api->kube.kinds);

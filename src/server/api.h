@@ -5,19 +5,20 @@
 #ifndef VD_SERVER_API_H
 #define VD_SERVER_API_H
 
+#include "api/server_metrics.h"
+#include "auth/gatekeeper.h"
 #include "kube/kube.h"
 #include "net/account.h"
 #include "server/config.h"
 #include "server/definitions.h"
-#include "server/gatekeeper.h"
-#include "server/metrics.h"
 #include "server/welcome.h"
 
 struct vd_api {
     struct vd_kube kube;
+    struct vd_buf health_paths; /* that are served beside the faces, a line each */
     struct vd_accounts accounts;
     struct vd_gatekeeper *gatekeeper;
-    struct vd_metrics_desk metrics;
+    struct vd_server_metrics metrics;
     struct vd_welcome welcome;
     struct vd_buf git_version; /* "v1.32.4+vedette.0.1.0" */
     struct vd_api_env env;

@@ -15,8 +15,8 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+#include "auth/gatekeeper.h"
 #include "net/exchange.h"
-#include "server/gatekeeper.h"
 #include "store/store.h"
 
 /* Shared by all loops. */

@@ -24,10 +24,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "api/converter.h"
 #include "base/log.h"
 #include "base/ration.h"
 #include "kube/audit/audit.h"
-#include "kube/converter.h"
 #include "net/door.h"
 #include "server/api.h"
 #include "server/credentials.h"
@@ -522,7 +522,7 @@ static void drain_connections(struct server *s)
     vd_garbage_stop(s->garbage);
     vd_namespaces_stop(s->namespaces);
     vd_issuers_stop(vd_gatekeeper_issuers(s->api.gatekeeper));
-    vd_converter_stop(s->api.kube.converter);
+    vd_converter_stop(s->api.env.converter);
     ask(s, s->n, nothing); /* the answers that came meanwhile are behind them now */
 }
 

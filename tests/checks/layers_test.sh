@@ -1,7 +1,8 @@
 #!/bin/sh
 # An include may point only to a layer that stands earlier in the list, or to its own.
 #
-# The faces never include each other. Only the program's own folder and the tests see everything; a
+# The faces never include each other, nor the store or the registry of watchers: they go through the
+# headers of src/api, which say what a face may know of them. Only the program's own folder and the tests see everything; a
 # unit test sees what the layer that it tests sees. Public headers include public headers only, and
 # a header x_internal.h is for its own layer.
 set -u
@@ -56,6 +57,8 @@ complaints() {
                 complain(to " comes after " from " in the list of layers")
             else if ((to in face) && (from in face) && to != from)
                 complain("faces (" faces ") never include each other")
+            else if (is_src && (from in face) && (to == "store" || target == "watch/registry.h"))
+                complain("a face goes through src/api")
         }
         BEGIN {
             count = split(layers, names, " ")
@@ -79,6 +82,35 @@ complaints() {
             }
         }'
     )
+}
+
+# pointers_up ROOT: a line for each pointer to a function that stands in a struct of a face and is
+# set by src/server: through it the face would call up into the server. A face is given data, or a
+# pointer to something below it, instead. Found are members "type (*name)(...)" in the headers of the
+# faces, and ".name = " or "->name = " in src/server.
+pointers_up() {
+    (
+        cd "$1" || exit
+        for face in $faces; do
+            [ -d "src/$face" ] || continue
+            find "src/$face" -name '*.h' -exec sed -n \
+                's/^[[:space:]]\{1,\}[a-z].*(\*\([a-z_0-9]*\))(.*/\1/p' {} + | LC_ALL=C sort -u |
+                while read -r member; do
+                    grep -rnE --include='*.[ch]' "(\.|->)$member = " src/server 2>/dev/null |
+                        sed "s/:\([0-9]*\):.*/:\1: sets \"$member\", a function of a struct of $face/"
+                done
+        done
+    )
+}
+
+# pointer_up: a made-up tree in which the server gives a face a function.
+pointer_up() {
+    tree=$scratch/tree
+    rm -rf "$tree"
+    mkdir -p "$tree/src/kube" "$tree/src/server"
+    echo '    void (*usage)(void *arg);' >"$tree/src/kube/d.h"
+    echo '    api->kube.usage = vd_usage;' >"$tree/src/server/a.c"
+    complains 'src/server/a.c:1: sets "usage", a function of a struct of kube' pointers_up "$tree"
 }
 
 # violation FILE LINE TEXT: the made-up tree with this line at the end of this file makes it say so.
@@ -128,4 +160,10 @@ tap "a public header keeps to itself" violation include/vedette/e.h '#include "b
 tap "a unit test keeps its layer's rules" violation tests/unit/json/b_test.c \
     '#include "store/c.h"' \
     'tests/unit/json/b_test.c:1: includes "store/c.h": store comes after json'
+tap "a face is refused the store" violation src/kube/d.h '#include "store/c.h"' \
+    'src/kube/d.h:2: includes "store/c.h": a face goes through src/api'
+tap "a face is refused the registry of watchers" violation src/kube/d.h \
+    '#include "watch/registry.h"' 'includes "watch/registry.h": a face goes through src/api'
+tap "no face calls up into the server" silent pointers_up "$top"
+tap "a function that the server gives to a face is refused" pointer_up
 tap_end

@@ -31,10 +31,8 @@ static void on_gone(struct vd_exchange *x)
 static void on_drained(struct vd_exchange *x)
 {
     struct vd_buf frame = {0};
-    vd_frame_begin(&frame);
     vd_buf_add_text(&frame, "the last of it");
-    vd_exchange_send(x, vd_frame_end(&frame));
-    vd_buf_release(&frame);
+    vd_exchange_send(x, vd_bytes_take(&frame));
     x->ops = NULL;
     held--;
     vd_exchange_end(x);
@@ -53,10 +51,8 @@ static void start_stream(struct vd_exchange *x)
     struct vd_buf frame = {0};
     vd_exchange_stream(x, &(struct vd_response){.status = 200, .content_type = VD_SLICE("a/b")});
     vd_exchange_forget_request(x);
-    vd_frame_begin(&frame);
     vd_buf_add_text(&frame, "some of it");
-    vd_exchange_send(x, vd_frame_end(&frame));
-    vd_buf_release(&frame);
+    vd_exchange_send(x, vd_bytes_take(&frame));
     hold(x);
     vd_exchange_await_drain(x);
 }

@@ -121,11 +121,9 @@ static void pull_more(struct vd_exchange *x)
         return;
     }
     pull->left--;
-    vd_frame_begin(&frame);
     for (size_t i = 0; i < FRAME_LEN; i++)
         vd_buf_add_char(&frame, (char)('a' + (i + pull->left) % 26));
-    vd_exchange_send(x, vd_frame_end(&frame));
-    vd_buf_release(&frame);
+    vd_exchange_send(x, vd_bytes_take(&frame));
     if (vd_exchange_backlog(x) > s->backlog_max)
         s->backlog_max = vd_exchange_backlog(x);
     vd_exchange_await_drain(x);
@@ -388,13 +386,11 @@ void server_answer_held(struct server *s, const char *body)
 static void send_streams(struct server *s, void *arg)
 {
     struct vd_buf frame = {0};
-    vd_frame_begin(&frame);
     vd_buf_add_text(&frame, arg);
-    struct vd_bytes *bytes = vd_frame_end(&frame);
+    struct vd_bytes *bytes = vd_bytes_take(&frame);
     for (size_t i = 0; i < s->held_n; i++)
         vd_exchange_send(s->held[i], vd_bytes_ref(bytes));
     vd_bytes_unref(bytes);
-    vd_buf_release(&frame);
 }
 
 void server_send_streams(struct server *s, const char *payload)

@@ -11,7 +11,7 @@
 #include "kube/audit/event.h"
 #include "kube/decode.h"
 #include "kube/protobuf/protobuf.h"
-#include "kube/record.h"
+#include "kube/request_log.h"
 #include "net/connection.h"
 #include "net/http_token.h"
 #include "json/parse.h"
@@ -249,12 +249,12 @@ static void take_name(struct vd_audit_entry *e, struct vd_slice json)
 
 /* ---- on the way ---- */
 
-void vd_audit_received(struct vd_call *call, struct vd_record *record)
+void vd_audit_received(struct vd_call *call, struct vd_request_log *record)
 {
     struct vd_audit *audit = call->kube->audit;
     if (!audit)
         return;
-    struct vd_access access = vd_record_access(record);
+    struct vd_access access = vd_request_log_access(record);
     struct vd_audit_verdict verdict = judge(audit, &access);
     if (verdict.level == VD_AUDIT_NONE)
         return;

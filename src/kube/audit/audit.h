@@ -20,7 +20,7 @@
 
 struct vd_audit;
 struct vd_audit_entry;
-struct vd_record;
+struct vd_request_log;
 
 struct vd_audit_options {
     const char *log;    /* the file, or "-" */
@@ -44,7 +44,7 @@ void vd_audit_stop_blocking(struct vd_audit *audit);
 /* ---- on the way of a request, on its loop ---- */
 
 /* The request has come; hangs an entry on the record if its policy says so. */
-void vd_audit_received(struct vd_call *call, struct vd_record *record);
+void vd_audit_received(struct vd_call *call, struct vd_request_log *record);
 
 /* It was decided whether the user may. */
 void vd_audit_decided(struct vd_audit_entry *entry, bool allowed, struct vd_slice reason);

@@ -2,12 +2,10 @@
 #include "kube/patch/patch.h"
 
 #include "kinds/object_meta.h"
+#include "kube/call_write.h"
 #include "kube/decode.h"
-#include "kube/field_manager.h"
 #include "kube/offload.h"
 #include "kube/patch/strategic_merge.h"
-#include "kube/proposal.h"
-#include "kube/write.h"
 #include "json/merge_patch.h"
 #include "json/parse.h"
 #include "json/patch.h"
@@ -36,8 +34,9 @@ static struct vd_merge_field merge_field(const void *node, struct vd_slice name)
 static void look_for_version(struct vd_call *call, const struct vd_json *patch,
                              enum vd_body_format format)
 {
-    call->version_tested = false;
-    call->version_named = format != VD_BODY_JSON_PATCH && vd_meta_resource_version(patch).n > 0;
+    call->write.version_tested = false;
+    call->write.version_named = format != VD_BODY_JSON_PATCH &&
+                                vd_meta_resource_version(patch).n > 0;
     if (format != VD_BODY_JSON_PATCH)
         return;
     VD_JSON_EACH (operation, patch) {
@@ -46,24 +45,24 @@ static void look_for_version(struct vd_call *call, const struct vd_json *patch,
         if (!vd_slice_is(path, "/metadata/resourceVersion"))
             continue;
         if (vd_slice_is(op, "test"))
-            call->version_tested = true;
+            call->write.version_tested = true;
         else
-            call->version_named = true;
+            call->write.version_named = true;
     }
 }
 
 static void note_repeated_member(void *context, struct vd_slice place)
 {
     struct vd_call *call = context;
-    if (call->validation != VD_FIELDS_IGNORE)
-        vd_call_warn(call, "json patch duplicate field \"%.*s\"", VD_FMT(place));
+    if (call->write.validation != VD_FIELDS_IGNORE)
+        vd_write_warn(&call->write, "json patch duplicate field \"%.*s\"", VD_FMT(place));
 }
 
 static void note_unknown_member(void *context, struct vd_slice place)
 {
     struct vd_call *call = context;
-    if (call->validation != VD_FIELDS_IGNORE)
-        vd_call_warn(call, "json patch unknown field \"%.*s\"", VD_FMT(place));
+    if (call->write.validation != VD_FIELDS_IGNORE)
+        vd_write_warn(&call->write, "json patch unknown field \"%.*s\"", VD_FMT(place));
 }
 
 int vd_call_apply_patch(struct vd_call *call, struct vd_json *doc, enum vd_body_format format,
@@ -99,13 +98,13 @@ int vd_call_apply_patch(struct vd_call *call, struct vd_json *doc, enum vd_body_
     return VD_OK;
 }
 
-void vd_call_reply_bad_patch(struct vd_call *call, int code, const struct vd_error *error)
+bool vd_call_refuse_patch(struct vd_call *call, int code, const struct vd_error *error)
 {
     struct vd_slice text = vd_slice_of(error->text);
     struct vd_status status = code == VD_ERR_CONFLICT ? vd_status_unprocessable(&call->arena, text)
                               : code == VD_ERR_LIMIT  ? vd_status_too_large(&call->arena, text)
                                                       : vd_status_bad_request(&call->arena, text);
-    vd_call_reply_status(call, &status);
+    return vd_call_refuse(call, &status);
 }
 
 /* Whether the patch needs to see managedFields, which are not in the document. One that
@@ -113,7 +112,7 @@ void vd_call_reply_bad_patch(struct vd_call *call, int code, const struct vd_err
 static bool may_speak_of_managers(struct vd_call *call, enum vd_body_format format)
 {
     struct vd_slice body = vd_call_body(call);
-    return call->managed.n &&
+    return call->write.managed.n &&
            (format == VD_BODY_JSON_PATCH || memmem(body.p, body.n, "managedFields", 13) ||
             memmem(body.p, body.n, "\\u", 2));
 }
@@ -121,7 +120,7 @@ static bool may_speak_of_managers(struct vd_call *call, enum vd_body_format form
 static void show_managers(struct vd_call *call, struct vd_json *object)
 {
     struct vd_json *list = NULL;
-    if (!vd_json_parse(&call->arena, call->managed, NULL, &list, NULL))
+    if (!vd_json_parse(&call->arena, call->write.managed, NULL, &list, NULL))
         vd_json_set(&call->arena, vd_json_get(object, VD_SLICE("metadata")),
                     VD_SLICE("managedFields"), list);
 }
@@ -131,13 +130,36 @@ static bool has_metadata(const struct vd_json *object)
     return vd_json_is(vd_json_get(object, VD_SLICE("metadata")), VD_JSON_OBJECT);
 }
 
-static void patch(struct vd_call *call)
+static bool make_object(struct vd_write *w, const struct vd_json *old, struct vd_json **out)
 {
+    struct vd_call *call = vd_call_of(w);
     enum vd_body_format format = vd_body_format(vd_call_content_type(call));
-    struct vd_json *old = NULL;
     struct vd_error error;
+    struct vd_json *object = vd_write_known(w, old);
+    if (may_speak_of_managers(call, format))
+        show_managers(call, object);
+    int code = vd_call_apply_patch(call, object, format, &error);
+    if (code)
+        return vd_call_refuse_patch(call, code, &error);
+    /* A patch that does not speak of the version means whatever is there. What it has made
+     * may be no object at all, which is for others to say. */
+    if (!w->version_named && has_metadata(object))
+        vd_meta_set_resource_version(w->arena, object, VD_SLICE(""));
+    *out = object;
+    return true;
+}
+
+void vd_call_patch(struct vd_call *call)
+{
+    static const struct vd_write_ops ops = VD_CALL_WRITE_OPS(.make = make_object);
+    enum vd_body_format format = vd_body_format(vd_call_content_type(call));
     bool strategic = format == VD_BODY_STRATEGIC_PATCH && call->kind->builtin;
-    if (format != VD_BODY_JSON_PATCH && format != VD_BODY_MERGE_PATCH && !strategic) {
+    if (format == VD_BODY_APPLY_PATCH) {
+        vd_call_apply(call);
+    } else if (format == VD_BODY_JSON_PATCH || format == VD_BODY_MERGE_PATCH || strategic) {
+        if (vd_call_check_manager(call, false))
+            vd_call_write(call, VD_WRITE_PATCH, &ops);
+    } else {
         struct vd_status status = vd_status_unsupported_media_type(
             &call->arena,
             call->kind->builtin
@@ -146,31 +168,5 @@ static void patch(struct vd_call *call)
                 : VD_SLICE("application/json-patch+json, application/merge-patch+json, "
                            "application/apply-patch+yaml"));
         vd_call_reply_status(call, &status);
-        return;
     }
-    if (!vd_call_check_manager(call, false) || !vd_call_read_current(call, &old))
-        return;
-    struct vd_json *object = vd_call_known(call, old);
-    if (may_speak_of_managers(call, format))
-        show_managers(call, object);
-    int code = vd_call_apply_patch(call, object, format, &error);
-    if (code) {
-        vd_call_reply_bad_patch(call, code, &error);
-        return;
-    }
-    /* A patch that does not speak of the version means whatever is there. What it has made
-     * may be no object at all, which is for others to say. */
-    if (!call->version_named && has_metadata(object))
-        vd_meta_set_resource_version(&call->arena, object, VD_SLICE(""));
-    vd_call_write_new(call, old, object, false);
-}
-
-void vd_call_patch(struct vd_call *call)
-{
-    if (vd_body_format(vd_call_content_type(call)) == VD_BODY_APPLY_PATCH) {
-        vd_call_apply(call);
-        return;
-    }
-    call->write = vd_call_patch;
-    vd_call_run(call, patch);
 }

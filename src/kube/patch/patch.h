@@ -9,6 +9,7 @@
  * are patches: the caller has looked. */
 int vd_call_apply_patch(struct vd_call *call, struct vd_json *doc, enum vd_body_format format,
                         struct vd_error *error) VD_MUST_USE;
-void vd_call_reply_bad_patch(struct vd_call *call, int code, const struct vd_error *error);
+/* call->refused says why it does not apply. Always false. */
+bool vd_call_refuse_patch(struct vd_call *call, int code, const struct vd_error *error);
 
 #endif

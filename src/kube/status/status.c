@@ -716,6 +716,8 @@ struct vd_status vd_status_of_error(struct vd_arena *a, const struct vd_status_t
         return vd_status_expired(a, text);
     case VD_ERR_FUTURE:
         return vd_status_version_too_large(a, text);
+    case VD_ERR_FORBIDDEN:
+        return vd_status_forbidden(a, target, text);
     case VD_ERR_FULL:
         return vd_status_insufficient_storage(a, text);
     case VD_ERR_READ_ONLY:

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "fixture.h"
+#include "gatekeeper_fixture.h"
 #include "kinds/builtin.h"
 #include "kinds/uid.h"
 #include "kube/call.h"
@@ -26,24 +27,6 @@ static struct {
 } face;
 
 static size_t narrow_window_events; /* of the next face's store; 0: the default */
-
-static inline bool allow(void *arg, const struct vd_access *access, struct vd_buf *reason)
-{
-    (void)arg, (void)access, (void)reason;
-    return true;
-}
-
-static inline uint64_t rights_version(void *arg)
-{
-    (void)arg;
-    return 1;
-}
-
-static inline bool stands(void *arg, const struct vd_user *user)
-{
-    (void)arg, (void)user;
-    return true;
-}
 
 static inline void handle(struct vd_http_service *service, struct vd_exchange *x)
 {
@@ -67,22 +50,22 @@ static inline int open_face(void **state)
                             &(struct vd_store_options){.window_events_max = narrow_window_events},
                             &error),
               &error);
-    face.kube = (struct vd_kube){.store = face.store,
-                                 .kinds = vd_kinds_new_builtin(),
+    face.kube = (struct vd_kube){.kinds = vd_kinds_new_builtin(),
                                  .clock = vd_clock_system(),
                                  .options = {.bookmark_ms = 60000},
-                                 .allowed = allow,
-                                 .rights_version = rights_version,
-                                 .stands = stands};
+                                 .gatekeeper = gatekeeper_for_all("\"*\"")};
     face.kube.tables = vd_tables_new();
-    face.user = vd_user_new(&(struct vd_identity){.name = VD_SLICE("tester")});
+    face.user = vd_user_new(
+        &(struct vd_identity){.name = VD_SLICE("tester"), .method = VD_AUTH_CERTIFICATE});
     server_init(&face.server, 1, NULL);
     /* What the face does in a turn comes before what is flushed in it. */
     struct vd_loop *loop = &face.server.loops[0];
     struct vd_turn_hook *flush = loop->hooks;
     loop->hooks = NULL;
-    face.env = (struct vd_api_env){
-        .store = face.store, .kinds = face.kube.kinds, .clock = face.kube.clock};
+    face.env = (struct vd_api_env){.store = face.store,
+                                   .kinds = face.kube.kinds,
+                                   .clock = face.kube.clock,
+                                   .gatekeeper = face.kube.gatekeeper};
     vd_api_loop_init(&face.api_loop, &face.env, loop);
     vd_kube_loop_init(&face.loop, &face.kube, &face.api_loop);
     vd_loop_hook(loop, flush);
@@ -100,6 +83,7 @@ static inline int close_face(void **state)
     vd_kube_loop_release(&face.loop);
     vd_api_loop_release(&face.api_loop);
     vd_user_unref(face.user);
+    vd_gatekeeper_free(face.kube.gatekeeper);
     vd_tables_free(face.kube.tables);
     vd_kinds_free(face.kube.kinds);
     vd_store_close(face.store);

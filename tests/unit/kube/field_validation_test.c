@@ -353,7 +353,7 @@ static void a_name_that_is_taken_is_made_again(void **state)
                                "`generateName`:`web-`}}";
     static const char *const targets[] = {JARS "?dryRun=All", JARS};
     struct vd_arena *a = *state;
-    face.kube.make_name = make_name;
+    face.env.make_name = make_name;
     says(a, "POST", JSON, JARS, "{" HEAD("web-taken") "}", 201, "");
     for (size_t i = 0; i < 2; i++) {
         names_made = 0;

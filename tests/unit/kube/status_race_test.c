@@ -15,6 +15,7 @@
 
 #include "base/alloc.h"
 #include "fixture.h"
+#include "gatekeeper_fixture.h"
 #include "json_check.h"
 #include "kube/call.h"
 #include "net_client.h"
@@ -78,12 +79,6 @@ static struct {
     struct vd_user *user;
 } face;
 
-static bool allow(void *arg, const struct vd_access *access, struct vd_buf *reason)
-{
-    (void)arg, (void)access, (void)reason;
-    return true;
-}
-
 static struct vd_kube_loop *loop_of(struct vd_http_service *service)
 {
     return &face.loops[service - face.server.services];
@@ -106,15 +101,17 @@ static int open_face(void **state)
     face.folder = temp_folder_new();
     assert_ok(vd_store_open(&face.store, &(struct vd_store_options){.folder = face.folder}, &error),
               &error);
-    face.kube = (struct vd_kube){.store = face.store,
-                                 .kinds = vd_kinds_new(NULL),
+    face.kube = (struct vd_kube){.kinds = vd_kinds_new(NULL),
                                  .clock = vd_clock_system(),
-                                 .allowed = allow};
-    face.env = (struct vd_api_env){
-        .store = face.store, .kinds = face.kube.kinds, .clock = face.kube.clock};
+                                 .gatekeeper = gatekeeper_for_all("\"*\"")};
+    face.env = (struct vd_api_env){.store = face.store,
+                                   .kinds = face.kube.kinds,
+                                   .clock = face.kube.clock,
+                                   .gatekeeper = face.kube.gatekeeper};
     put_kind(face.kube.kinds, COUNTER, false);
     face.kube.tables = vd_tables_new();
-    face.user = vd_user_new(&(struct vd_identity){.name = VD_SLICE("tester")});
+    face.user = vd_user_new(
+        &(struct vd_identity){.name = VD_SLICE("tester"), .method = VD_AUTH_CERTIFICATE});
     server_init(&face.server, LOOPS, NULL);
     for (size_t i = 0; i < LOOPS; i++) {
         vd_api_loop_init(&face.api_loops[i], &face.env, &face.server.loops[i]);
@@ -136,6 +133,7 @@ static int close_face(void **state)
         vd_api_loop_release(&face.api_loops[i]);
     }
     vd_user_unref(face.user);
+    vd_gatekeeper_free(face.kube.gatekeeper);
     vd_tables_free(face.kube.tables);
     vd_kinds_free(face.kube.kinds);
     vd_store_close(face.store);

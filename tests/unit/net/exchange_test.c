@@ -43,13 +43,38 @@ static void test_a_frame_is_shared_by_streams_of_both_kinds(void **state)
     server_send_streams(&server, "one\n");
     server_send_streams(&server, "two and twenty\n");
     server_end_streams(&server);
-    client_expect(&framed, "00000004\r\none\n\r\n0000000f\r\ntwo and twenty\n\r\n0\r\n\r\n");
+    client_expect(&framed, "4\r\none\n\r\nf\r\ntwo and twenty\n\r\n0\r\n\r\n");
     client_expect_answer(&framed, 200, "GET /echo/after ");
     assert_string_equal(client_rest(&plain), "one\ntwo and twenty\n");
     assert_true(plain.ended);
     client_close(&framed);
     client_close(&plain);
     assert_int_equal(server.gone, 0);
+}
+
+/* Chunks of all sizes, to a client that reads them when they are all queued: the socket takes them
+ * in parts that end anywhere. */
+static void test_chunks_keep_their_lines(void **state)
+{
+    static const size_t sizes[] = {1, 15, 16, 255, 256, 4095, 4096, 16383, 16384, 70001, 300000, 2};
+    enum { SIZES = sizeof sizes / sizeof *sizes, ROUNDS = 30 };
+    struct vd_buf payload = {0}, want = {0};
+    struct client c;
+    (void)state;
+    open_stream(&c, GET("/stream"));
+    for (size_t i = 0; i < (size_t)ROUNDS * SIZES; i++) {
+        vd_buf_reset(&payload);
+        for (size_t n = 0; n < sizes[i % SIZES]; n++)
+            vd_buf_add_char(&payload, (char)('a' + (n + i) % 26));
+        vd_http_write_chunk(&want, vd_buf_slice(&payload));
+        server_send_streams(&server, payload.p);
+    }
+    while (c.in.n < want.n)
+        assert_true(client_receive(&c));
+    assert_true(vd_slice_eq(vd_buf_slice(&c.in), vd_buf_slice(&want)));
+    client_close(&c);
+    vd_buf_release(&payload);
+    vd_buf_release(&want);
 }
 
 static void test_an_aborted_stream_is_seen_as_incomplete(void **state)
@@ -139,7 +164,7 @@ static void test_a_client_that_does_not_read_has_a_backlog(void **state)
     on_loop(&server, get_backlog, &backlog);
     assert_true(backlog > 0);
     assert_int_equal(server.drained, 1);
-    while (c.in.n < (size_t)N * (LEN + 12))
+    while (c.in.n < (size_t)N * (LEN + sizeof "f4240\r\n\r\n" - 1))
         assert_true(client_receive(&c));
     wait_for(&server.drained, 2);
     on_loop(&server, get_backlog, &backlog);
@@ -253,16 +278,14 @@ static void arm_end_all(struct server *s, void *arg)
 {
     (void)arg;
     struct vd_buf frame = {0};
-    vd_frame_begin(&frame);
     vd_buf_add_text(&frame, "bye");
-    struct vd_bytes *bytes = vd_frame_end(&frame);
+    struct vd_bytes *bytes = vd_bytes_take(&frame);
     for (size_t i = 0; i < s->held_n; i++) {
         vd_exchange_send(s->held[i], vd_bytes_ref(bytes));
         s->held[i]->ops = &end_all_ops;
         vd_exchange_await_drain(s->held[i]);
     }
     vd_bytes_unref(bytes);
-    vd_buf_release(&frame);
 }
 
 static void test_a_callback_may_end_other_exchanges(void **state)
@@ -286,6 +309,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_a_frame_is_shared_by_streams_of_both_kinds),
+        TEST(test_chunks_keep_their_lines),
         TEST(test_an_aborted_stream_is_seen_as_incomplete),
         TEST(test_an_abort_before_any_answer),
         TEST(test_a_stream_is_pulled_as_the_client_reads),

@@ -1,0 +1,75 @@
+/* Where a new object lives: its namespace, and the definition of its kind. */
+#include <stdatomic.h>
+
+#include "api/batch_internal.h"
+#include "api/write/write_internal.h"
+#include "kinds/deletion.h"
+#include "kinds/object_meta.h"
+#include "kinds/uid.h"
+#include "json/parse.h"
+#include "json/span.h"
+
+/* What is written is written only while this version is the newest. */
+static void guard(struct vd_write *w, const struct vd_key *key, const struct vd_event *event)
+{
+    w->wishes[w->guard_count++] = (struct vd_wish){
+        .action = VD_CHECK, .when = VD_WHEN_REVISION, .revision = event->revision, .key = *key};
+}
+
+/* Definitions are large, so that one version is looked into only once. */
+static bool is_alive(const struct vd_kind *kind, const struct vd_event *event)
+{
+    static const struct vd_slice path[] = {{"metadata", 8}, {"deletionTimestamp", 17}};
+    struct vd_slice time;
+    if (atomic_load_explicit(kind->definition_alive, memory_order_relaxed) == event->revision)
+        return true;
+    if (vd_span_find(vd_body_slice(event->body), path, 2, &time))
+        return false;
+    atomic_store_explicit(kind->definition_alive, event->revision, memory_order_relaxed);
+    return true;
+}
+
+bool vd_write_check_definition(struct vd_write *w)
+{
+    struct vd_key key = {VD_DEFINITIONS, VD_SLICE(""), w->kind->storage_key};
+    struct vd_event *event = NULL;
+    char uid[VD_UID_TEXT_MAX];
+    if (!w->kind->definition_uid.n)
+        return true;
+    bool gone = vd_store_get(w->l->env->store, &key, 0, &event, NULL) ||
+                !vd_slice_eq(vd_uid_format(event->uid, uid), w->kind->definition_uid);
+    bool alive = !gone && is_alive(w->kind, event);
+    if (alive)
+        guard(w, &key, event);
+    vd_event_unref(event);
+    if (!alive)
+        vd_write_refuse_for(w, gone ? VD_REFUSED_KIND_NOT_FOUND : VD_REFUSED_KIND_TERMINATING);
+    return alive;
+}
+
+static bool refuse_namespace(struct vd_write *w, enum vd_refusal_reason reason)
+{
+    return vd_write_refuse(w, &(struct vd_refusal){.reason = reason, .name = w->space});
+}
+
+bool vd_write_check_namespace(struct vd_write *w)
+{
+    struct vd_key key = {VD_SLICE("namespaces"), VD_SLICE(""), w->space};
+    struct vd_event *event = NULL;
+    if (!w->kind->namespaced)
+        return true;
+    enum vd_batch_namespace changed = w->batch ? vd_write_batch_namespace(w->batch, w->space)
+                                               : VD_BATCH_NAMESPACE_KEPT;
+    if (changed == VD_BATCH_NAMESPACE_CREATED)
+        return true;
+    if (changed == VD_BATCH_NAMESPACE_DELETED)
+        return refuse_namespace(w, VD_REFUSED_NAMESPACE_TERMINATING);
+    if (vd_store_get(w->l->env->store, &key, 0, &event, NULL))
+        return refuse_namespace(w, VD_REFUSED_NAMESPACE_NOT_FOUND);
+    struct vd_json *space = NULL;
+    int code = vd_json_parse_copy(w->arena, vd_body_slice(event->body), NULL, &space, NULL);
+    bool dying = !code && vd_meta_is_deleting(space);
+    guard(w, &key, event);
+    vd_event_unref(event);
+    return !dying || refuse_namespace(w, VD_REFUSED_NAMESPACE_TERMINATING);
+}

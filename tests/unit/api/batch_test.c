@@ -1,0 +1,334 @@
+/* src/api/batch.h: writes that are made together or not at all. */
+#include "api/batch.h"
+
+#include "write_setting.h"
+
+enum { MEMBERS_MAX = 64 };
+
+/* A batch, with the memory of its members. */
+struct batch_trial {
+    struct vd_write_batch b;
+    struct trial members[MEMBERS_MAX];
+    struct vd_write *writes[MEMBERS_MAX];
+    size_t n;
+    struct vd_task task;
+    bool cancels;
+};
+
+static void on_batch(struct vd_write_batch *b)
+{
+    (void)b;
+    sem_post(&setting.done);
+}
+
+static struct trial *add(struct batch_trial *t, enum vd_write_verb verb, const char *resource,
+                         const char *name, const char *document)
+{
+    struct trial *member = &t->members[t->n];
+    prepare(member, verb, resource, name, document);
+    t->writes[t->n++] = &member->w;
+    return member;
+}
+
+static void run_batch(struct vd_task *task)
+{
+    struct batch_trial *t = VD_HEAP_OWNER(task, struct batch_trial, task);
+    vd_write_batch_start(&t->b);
+    if (t->cancels)
+        vd_write_batch_cancel(&t->b);
+}
+
+static enum vd_batch_result perform_batch(struct batch_trial *t)
+{
+    t->b.l = &setting.api;
+    t->b.done = on_batch;
+    vd_write_batch_init(&t->b, t->writes, t->n);
+    t->task.run = run_batch;
+    vd_loop_post(&setting.loop, &t->task);
+    wait_for_done();
+    return t->b.result;
+}
+
+static void release_batch(struct batch_trial *t)
+{
+    vd_write_batch_release(&t->b);
+    for (size_t i = 0; i < t->n; i++)
+        release_trial(&t->members[i]);
+    *t = (struct batch_trial){0};
+}
+
+#define NAMED(name) "{\"metadata\":{\"name\":\"" name "\"}}"
+
+/* ---- together ---- */
+
+/* Every commit that is told has either all of the batch in it, or nothing. */
+static struct {
+    struct vd_listener listener;
+    size_t commits, events;
+} heard;
+
+static void on_commit(struct vd_listener *listener, struct vd_commit *commit)
+{
+    (void)listener;
+    heard.commits++;
+    heard.events += commit->n;
+}
+
+static void all_becomes_visible_at_once(void **state)
+{
+    struct vd_arena *a = *state;
+    static struct batch_trial t;
+    write_it(VD_WRITE_CREATE, "configmaps", "", NAMED("old"), VD_WRITE_CREATED);
+    write_it(VD_WRITE_CREATE, "configmaps", "", NAMED("same"), VD_WRITE_CREATED);
+    write_it(VD_WRITE_CREATE, "configmaps", "", NAMED("gone"), VD_WRITE_CREATED);
+    heard.commits = heard.events = 0;
+    heard.listener.committed = on_commit;
+    vd_store_listen(setting.store, &heard.listener);
+    add(&t, VD_WRITE_CREATE, "gadgets", "", NAMED("g"));
+    add(&t, VD_WRITE_UPDATE, "configmaps", "old",
+        "{\"metadata\":{\"name\":\"old\"},\"data\":{\"a\":\"b\"}}");
+    add(&t, VD_WRITE_UPDATE, "configmaps", "same", NAMED("same"));
+    add(&t, VD_WRITE_DELETE, "configmaps", "gone", NULL);
+    assert_int_equal(perform_batch(&t), VD_BATCH_DONE);
+    vd_store_unlisten(setting.store, &heard.listener);
+    static const enum vd_write_result results[] = {VD_WRITE_CREATED, VD_WRITE_UPDATED,
+                                                   VD_WRITE_UNCHANGED, VD_WRITE_DELETED};
+    for (size_t i = 0; i < t.n; i++)
+        expect(&t.members[i], results[i]);
+    assert_true(t.b.changed);
+    assert_int_equal(heard.commits, 1);
+    assert_int_equal(heard.events, 3);
+    assert_non_null(stored(a, "gadgets", "g"));
+    assert_json(vd_json_get(stored(a, "configmaps", "old"), VD_SLICE("data")), "{\"a\":\"b\"}");
+    assert_null(stored(a, "configmaps", "gone"));
+    release_batch(&t);
+}
+
+static void what_is_so_already_is_no_event(void **state)
+{
+    static struct batch_trial t;
+    (void)state;
+    write_it(VD_WRITE_CREATE, "configmaps", "", NAMED("same"), VD_WRITE_CREATED);
+    uint64_t revision = vd_store_revision(setting.store);
+    add(&t, VD_WRITE_UPDATE, "configmaps", "same", NAMED("same"));
+    assert_int_equal(perform_batch(&t), VD_BATCH_DONE);
+    assert_false(t.b.changed);
+    assert_int_equal(vd_store_revision(setting.store), revision);
+    release_batch(&t);
+}
+
+/* More than one turn of the loop makes. */
+static void many_are_made(void **state)
+{
+    static struct batch_trial t;
+    static char documents[MEMBERS_MAX][64];
+    (void)state;
+    for (size_t i = 0; i < MEMBERS_MAX; i++) {
+        snprintf(documents[i], sizeof documents[i], NAMED("m-%zu"), i);
+        add(&t, VD_WRITE_CREATE, "configmaps", "", documents[i]);
+    }
+    uint64_t before = vd_store_revision(setting.store);
+    assert_int_equal(perform_batch(&t), VD_BATCH_DONE);
+    assert_int_equal(t.b.revision, before + MEMBERS_MAX);
+    for (size_t i = 0; i < MEMBERS_MAX; i++)
+        assert_int_equal(t.members[i].w.revision, before + 1 + i);
+    release_batch(&t);
+}
+
+/* ---- or not at all ---- */
+
+static void all_that_is_wrong_is_told(void **state)
+{
+    struct vd_arena *a = *state;
+    static struct batch_trial t;
+    write_it(VD_WRITE_CREATE, "configmaps", "", NAMED("there"), VD_WRITE_CREATED);
+    uint64_t revision = vd_store_revision(setting.store);
+    add(&t, VD_WRITE_CREATE, "gadgets", "", NAMED("good"));
+    add(&t, VD_WRITE_CREATE, "gadgets", "",
+        "{\"metadata\":{\"name\":\"bad\"},\"spec\":{\"size\":0,\"color\":\"green\"}}");
+    add(&t, VD_WRITE_CREATE, "configmaps", "", NAMED("there"));
+    add(&t, VD_WRITE_DELETE, "configmaps", "missing", NULL);
+    add(&t, VD_WRITE_CREATE, "gadgets", "",
+        "{\"metadata\":{\"name\":\"worse\"},\"spec\":{\"size\":\"x\"}}");
+    assert_int_equal(perform_batch(&t), VD_BATCH_REFUSED);
+    assert_int_equal(t.b.refused, 4);
+    expect(&t.members[0], VD_WRITE_WITHHELD);
+    expect_refusal(&t.members[1], VD_REFUSED_INVALID);
+    assert_int_equal(t.members[1].w.refusal.violations_n, 2);
+    expect_refusal(&t.members[2], VD_REFUSED_EXISTS);
+    expect_refusal(&t.members[3], VD_REFUSED_NOT_FOUND);
+    expect_refusal(&t.members[4], VD_REFUSED_INVALID);
+    assert_int_equal(vd_store_revision(setting.store), revision);
+    assert_null(stored(a, "gadgets", "good"));
+    release_batch(&t);
+}
+
+static void one_conflict_refuses_all(void **state)
+{
+    struct vd_arena *a = *state;
+    static struct batch_trial t;
+    uint64_t first = write_it(VD_WRITE_CREATE, "configmaps", "", NAMED("m"), VD_WRITE_CREATED);
+    uint64_t second = write_it(VD_WRITE_UPDATE, "configmaps", "m",
+                               "{\"metadata\":{\"name\":\"m\"},\"data\":{\"a\":\"1\"}}",
+                               VD_WRITE_UPDATED);
+    char text[128];
+    snprintf(text, sizeof text,
+             "{\"metadata\":{\"name\":\"m\",\"resourceVersion\":\"%llu\"},\"data\":{\"a\":\"2\"}}",
+             (unsigned long long)first);
+    add(&t, VD_WRITE_CREATE, "gadgets", "", NAMED("g"));
+    add(&t, VD_WRITE_UPDATE, "configmaps", "m", text);
+    assert_int_equal(perform_batch(&t), VD_BATCH_REFUSED);
+    expect(&t.members[0], VD_WRITE_WITHHELD);
+    expect_refusal(&t.members[1], VD_REFUSED_CONFLICT);
+    assert_int_equal(t.members[1].w.refusal.current, second);
+    assert_null(stored(a, "gadgets", "g"));
+    release_batch(&t);
+}
+
+/* Somebody else writes between what a member reads and what is proposed. Two batches that change
+ * one object in the same turn do that to each other. */
+static bool add_one(struct vd_write *w, const struct vd_json *old, struct vd_json **out)
+{
+    int64_t size = 0;
+    *out = vd_write_known(w, old);
+    struct vd_json *spec = vd_json_get(*out, VD_SLICE("spec"));
+    if (!vd_json_to_i64(vd_json_get(spec, VD_SLICE("size")), &size))
+        return false;
+    vd_json_set(w->arena, spec, VD_SLICE("size"), vd_json_i64(w->arena, size + 1));
+    vd_meta_set_resource_version(w->arena, *out, VD_SLICE(""));
+    return true;
+}
+
+static void the_slower_batch_is_made_again(void **state)
+{
+    static const struct vd_write_ops ops = {.make = add_one};
+    static struct batch_trial t[2];
+    struct vd_arena *a = *state;
+    write_it(VD_WRITE_CREATE, "gadgets", "", "{\"metadata\":{\"name\":\"g\"},\"spec\":{}}",
+             VD_WRITE_CREATED);
+    for (size_t i = 0; i < 2; i++) {
+        add(&t[i], VD_WRITE_PATCH, "gadgets", "g", NULL)->w.ops = &ops;
+        add(&t[i], VD_WRITE_CREATE, "configmaps", "", i ? NAMED("one") : NAMED("zero"));
+        t[i].b = (struct vd_write_batch){.l = &setting.api, .done = on_batch};
+        vd_write_batch_init(&t[i].b, t[i].writes, t[i].n);
+        t[i].task.run = run_batch;
+    }
+    vd_loop_post(&setting.loop, &t[0].task);
+    vd_loop_post(&setting.loop, &t[1].task);
+    wait_for_done();
+    wait_for_done();
+    for (size_t i = 0; i < 2; i++)
+        assert_int_equal(t[i].b.result, VD_BATCH_DONE);
+    assert_json(vd_json_get(stored(a, "gadgets", "g"), VD_SLICE("spec")), "{\"size\":3}");
+    release_batch(&t[0]);
+    release_batch(&t[1]);
+}
+
+static void an_object_is_changed_once(void **state)
+{
+    static struct batch_trial t;
+    (void)state;
+    add(&t, VD_WRITE_CREATE, "configmaps", "", NAMED("m"));
+    add(&t, VD_WRITE_CREATE, "configmaps", "", NAMED("n"));
+    add(&t, VD_WRITE_CREATE, "configmaps", "", NAMED("m"));
+    assert_int_equal(perform_batch(&t), VD_BATCH_REFUSED);
+    expect_refusal(&t.members[0], VD_REFUSED_BAD_REQUEST);
+    expect(&t.members[1], VD_WRITE_WITHHELD);
+    expect_refusal(&t.members[2], VD_REFUSED_BAD_REQUEST);
+    release_batch(&t);
+}
+
+/* ---- the state that it would make ---- */
+
+static void a_namespace_comes_with_its_objects(void **state)
+{
+    static struct batch_trial t;
+    (void)state;
+    add(&t, VD_WRITE_CREATE, "configmaps", "", NAMED("m"))->w.space = VD_SLICE("hall");
+    add(&t, VD_WRITE_CREATE, "namespaces", "", NAMED("hall"));
+    add(&t, VD_WRITE_CREATE, "configmaps", "", NAMED("m"))->w.space = VD_SLICE("cellar");
+    assert_int_equal(perform_batch(&t), VD_BATCH_REFUSED);
+    assert_int_equal(t.b.refused, 1);
+    expect_refusal(&t.members[2], VD_REFUSED_NAMESPACE_NOT_FOUND);
+    release_batch(&t);
+    add(&t, VD_WRITE_CREATE, "configmaps", "", NAMED("m"))->w.space = VD_SLICE("hall");
+    add(&t, VD_WRITE_CREATE, "namespaces", "", NAMED("hall"));
+    assert_int_equal(perform_batch(&t), VD_BATCH_DONE);
+    release_batch(&t);
+    add(&t, VD_WRITE_CREATE, "configmaps", "", NAMED("n"))->w.space = VD_SLICE("hall");
+    add(&t, VD_WRITE_DELETE, "namespaces", "hall", NULL);
+    assert_int_equal(perform_batch(&t), VD_BATCH_REFUSED);
+    expect_refusal(&t.members[0], VD_REFUSED_NAMESPACE_TERMINATING);
+    expect(&t.members[1], VD_WRITE_WITHHELD);
+    release_batch(&t);
+}
+
+static void a_dry_run_changes_nothing(void **state)
+{
+    static struct batch_trial t;
+    (void)state;
+    write_it(VD_WRITE_CREATE, "configmaps", "", NAMED("there"), VD_WRITE_CREATED);
+    uint64_t revision = vd_store_revision(setting.store);
+    t.b.dry_run = true;
+    add(&t, VD_WRITE_CREATE, "gadgets", "", NAMED("g"));
+    add(&t, VD_WRITE_DELETE, "configmaps", "there", NULL);
+    assert_int_equal(perform_batch(&t), VD_BATCH_DONE);
+    expect(&t.members[0], VD_WRITE_CREATED);
+    expect(&t.members[1], VD_WRITE_DELETED);
+    release_batch(&t);
+    t.b.dry_run = true;
+    add(&t, VD_WRITE_CREATE, "configmaps", "", NAMED("there"));
+    assert_int_equal(perform_batch(&t), VD_BATCH_REFUSED);
+    expect_refusal(&t.members[0], VD_REFUSED_EXISTS);
+    release_batch(&t);
+    assert_int_equal(vd_store_revision(setting.store), revision);
+}
+
+static void members_that_workers_make_are_waited_for(void **state)
+{
+    struct vd_arena *a = *state;
+    static struct batch_trial t;
+    add(&t, VD_WRITE_CREATE, "gadgets", "", NAMED("large"))->w.len = 4 << 20;
+    add(&t, VD_WRITE_CREATE, "gadgets", "", NAMED("small"));
+    assert_int_equal(perform_batch(&t), VD_BATCH_DONE);
+    assert_non_null(stored(a, "gadgets", "large"));
+    assert_non_null(stored(a, "gadgets", "small"));
+    release_batch(&t);
+    t.cancels = true;
+    add(&t, VD_WRITE_CREATE, "gadgets", "", NAMED("never"))->w.len = 4 << 20;
+    add(&t, VD_WRITE_CREATE, "gadgets", "", NAMED("neither"));
+    assert_int_equal(perform_batch(&t), VD_BATCH_CANCELLED);
+    assert_null(stored(a, "gadgets", "neither"));
+    release_batch(&t);
+}
+
+static void what_git_owns_is_named(void **state)
+{
+    static struct batch_trial t;
+    (void)state;
+    add(&t, VD_WRITE_CREATE, "gadgets", "", NAMED("g"));
+    add(&t, VD_WRITE_CREATE, "configmaps", "",
+        "{\"metadata\":{\"name\":\"m\",\"annotations\":{\"vedette.dev/git-repository\":\"a/b\"}}}");
+    assert_int_equal(perform_batch(&t), VD_BATCH_REFUSED);
+    expect_refusal(&t.members[1], VD_REFUSED_OWNED_BY_GIT);
+    assert_slice(t.members[1].w.refusal.claim.repository, "a/b");
+    release_batch(&t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        write_test(all_becomes_visible_at_once),
+        write_test(what_is_so_already_is_no_event),
+        write_test(many_are_made),
+        write_test(all_that_is_wrong_is_told),
+        write_test(one_conflict_refuses_all),
+        write_test(the_slower_batch_is_made_again),
+        write_test(an_object_is_changed_once),
+        write_test(a_namespace_comes_with_its_objects),
+        write_test(a_dry_run_changes_nothing),
+        write_test(members_that_workers_make_are_waited_for),
+        write_test(what_git_owns_is_named),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
