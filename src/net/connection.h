@@ -1,6 +1,7 @@
 /*
  * A connection: a transport on a loop that speaks HTTP/1.1, one exchange after
- * the other, or HTTP/2, many at a time (http2.h). It never moves to another loop.
+ * the other, or HTTP/2, many at a time, or what an exchange was upgraded to (protocol.h).
+ * It never moves to another loop.
  *
  * A client that has shut down its side of the connection still gets the answers to
  * what it has asked, but a stream to it ends: nobody could tell it from one that
@@ -18,18 +19,20 @@
 
 struct vd_http2;
 struct vd_http_service;
+struct vd_protocol;
 struct vd_ticket;
 struct vd_turnstile;
 
 enum vd_connection_state {
     VD_CONNECTION_HANDSHAKE,
-    VD_CONNECTION_IDLE,    /* waiting for a request's first byte */
-    VD_CONNECTION_HEAD,    /* reading a head */
-    VD_CONNECTION_BODY,    /* reading a body */
-    VD_CONNECTION_ANSWER,  /* the handler has the request; the answer is not complete */
-    VD_CONNECTION_STREAMS, /* it speaks HTTP/2, whose streams have their own states */
-    VD_CONNECTION_CLOSING, /* only the backlog is still to be sent */
-    VD_CONNECTION_LINGER,  /* all is sent; a close now could take it back from the client */
+    VD_CONNECTION_IDLE,     /* waiting for a request's first byte */
+    VD_CONNECTION_HEAD,     /* reading a head */
+    VD_CONNECTION_BODY,     /* reading a body */
+    VD_CONNECTION_ANSWER,   /* the handler has the request; the answer is not complete */
+    VD_CONNECTION_STREAMS,  /* it speaks HTTP/2, whose streams have their own states */
+    VD_CONNECTION_UPGRADED, /* its bytes belong to whoever has upgraded its exchange */
+    VD_CONNECTION_CLOSING,  /* only the backlog is still to be sent */
+    VD_CONNECTION_LINGER,   /* all is sent; a close now could take it back from the client */
     VD_CONNECTION_CLOSED,
 };
 
@@ -61,6 +64,7 @@ struct vd_intake {
 struct vd_connection {
     struct vd_loop *loop;
     struct vd_http_service *service;
+    const struct vd_protocol *protocol; /* see protocol.h */
     struct vd_transport transport;
     uv_poll_t poll;
     int events; /* that poll is set for */

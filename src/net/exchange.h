@@ -34,6 +34,13 @@ struct vd_exchange_ops {
     void (*gone)(struct vd_exchange *x);
 };
 
+/* Of an exchange that was upgraded. */
+struct vd_upgrade_ops {
+    struct vd_exchange_ops exchange; /* first */
+    /* Bytes have come, borrowed for the call. */
+    void (*received)(struct vd_exchange *x, struct vd_slice bytes);
+};
+
 struct vd_exchange {
     struct vd_connection *connection;
     struct vd_stream *stream; /* of HTTP/2 whose exchange it is; NULL: the connection's own */
@@ -77,6 +84,19 @@ void vd_exchange_receive(struct vd_exchange *x);
 
 /* The head of a streamed answer; `response` has no body. */
 void vd_exchange_stream(struct vd_exchange *x, const struct vd_response *response);
+
+/*
+ * Answers 101, with the headers of `response` but for Connection: from then on all bytes of the
+ * connection belong to the exchange's owner. Those that come are given to `received`, from the end
+ * of the turn on; those that vd_exchange_send() is given are sent as they are; vd_exchange_end()
+ * and vd_exchange_abort() end the connection. The request is forgotten, and `ops`, borrowed for as
+ * long as the exchange lives, become the exchange's.
+ *
+ * False: this cannot be done - over HTTP/2 and HTTP/1.0, or while the server stops - and the
+ * exchange is still to be answered.
+ */
+bool vd_exchange_upgrade(struct vd_exchange *x, const struct vd_response *response,
+                         const struct vd_upgrade_ops *ops) VD_MUST_USE;
 
 /* Bytes of a streamed answer. The reference is taken over, and any number of exchanges may send
  * the same bytes: what the protocol puts around them is not part of them. They are sent at the end

@@ -290,7 +290,7 @@ static void finish(struct vd_stream *s)
     vd_stream_set_deadline(s, service->deadlines.send_ms);
 }
 
-/* ---- for exchange.c ---- */
+/* ---- exchanges ---- */
 
 void vd_http2_respond(struct vd_exchange *x, const struct vd_response *r)
 {
@@ -314,6 +314,14 @@ void vd_http2_stream(struct vd_exchange *x, const struct vd_response *r)
     s->streaming = true;
     s->head_only |= has_no_body(r->status);
     submit(s, r, !s->head_only);
+}
+
+/* A connection that many exchanges share is nobody's own. */
+bool vd_http2_upgrade(struct vd_exchange *x, const struct vd_response *r)
+{
+    (void)x;
+    (void)r;
+    return false;
 }
 
 void vd_http2_send(struct vd_exchange *x, struct vd_bytes *bytes)
