@@ -309,7 +309,8 @@ static void serve(struct vd_call *call)
     }
 }
 
-void vd_kube_handle(struct vd_kube_loop *l, struct vd_exchange *x, struct vd_user *user)
+/* A call whose user may do what it asks for; NULL: it has been answered. */
+static struct vd_call *begin(struct vd_kube_loop *l, struct vd_exchange *x, struct vd_user *user)
 {
     struct vd_call *call = vd_call_new(l);
     struct vd_error error;
@@ -322,13 +323,32 @@ void vd_kube_handle(struct vd_kube_loop *l, struct vd_exchange *x, struct vd_use
     if (code) {
         struct vd_status status = vd_status_bad_request(&call->arena, vd_slice_of(error.text));
         vd_call_reply_status(call, &status);
-        return;
+        return NULL;
     }
     struct vd_access access = vd_record_access(record);
-    if ((call->kind && !negotiate(call)) || !is_allowed(call, &access))
+    bool goes = (!call->kind || negotiate(call)) && is_allowed(call, &access);
+    return goes ? call : NULL;
+}
+
+void vd_kube_handle(struct vd_kube_loop *l, struct vd_exchange *x, struct vd_user *user)
+{
+    struct vd_call *call = begin(l, x, user);
+    if (!call)
         return;
     if (call->kind)
         serve(call);
     else if (!vd_call_document(call))
         reply_no_resource(call);
+}
+
+void vd_kube_handle_page(struct vd_kube_loop *l, struct vd_exchange *x, struct vd_user *user,
+                         const struct vd_kube_page *page)
+{
+    struct vd_call *call = begin(l, x, user);
+    if (!call)
+        return;
+    struct vd_buf text = {0};
+    page->write(page->arg, &text);
+    vd_call_reply(call, 200, page->content_type, vd_buf_slice(&text));
+    vd_buf_release(&text);
 }

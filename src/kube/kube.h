@@ -25,6 +25,7 @@ struct vd_audit;
 struct vd_call;
 struct vd_converter;
 struct vd_gzip;
+struct vd_refusal;
 
 struct vd_kube_options {
     uint64_t bookmark_ms;    /* about how often a watch that wants them gets a bookmark */
@@ -58,13 +59,6 @@ struct vd_kube {
     void (*await_definition)(void *definitions, struct vd_slice name, uint64_t revision,
                              struct vd_loop *loop, struct vd_task *task);
     void *definitions;
-    /* Adds who uses what, as JSON; NULL: nobody counts. With the argument of metrics. */
-    void (*usage)(void *arg, struct vd_buf *out);
-    /* Adds what /metrics shows, with its own argument; NULL: there is none. */
-    void (*metrics)(void *arg, struct vd_buf *out);
-    void *metrics_arg;
-    /* Adds the paths that are served beside the face, a line each; NULL: there are none. */
-    void (*other_paths)(struct vd_buf *out);
     struct vd_audit *audit;         /* NULL: nothing is audited; see audit.h */
     struct vd_converter *converter; /* asks conversion webhooks; NULL: none are asked */
     struct vd_tables *tables;
@@ -111,6 +105,23 @@ void vd_kube_finished(struct vd_kube_loop *l, struct vd_exchange *x, bool log);
 
 /* Answers a request, now or later. A reference to the user is taken. */
 void vd_kube_handle(struct vd_kube_loop *l, struct vd_exchange *x, struct vd_user *user);
+
+/* A page of somebody else's, at a path that is no resource. */
+struct vd_kube_page {
+    struct vd_slice content_type;
+    void (*write)(void *arg, struct vd_buf *out); /* adds the text */
+    void *arg;
+};
+
+/* The same, with a page: whether the user may see it goes by the path, and it is audited, logged
+ * and compressed as the face's own paths are. */
+void vd_kube_handle_page(struct vd_kube_loop *l, struct vd_exchange *x, struct vd_user *user,
+                         const struct vd_kube_page *page);
+
+/* Answers a request that somebody before the face refuses, with a Status; see route.h. `answer`
+ * may say it in another way instead, and gives then true; NULL: nobody does. */
+void vd_kube_refuse(struct vd_kube *kube, struct vd_exchange *x, const struct vd_refusal *refusal,
+                    bool (*answer)(const void *arg, struct vd_exchange *x), const void *arg);
 
 /* Ends all watches of the loop, in order, spread over `spread_ms`. */
 void vd_kube_loop_drain(struct vd_kube_loop *l, uint64_t spread_ms);

@@ -392,7 +392,6 @@ void vd_http_service_init(struct vd_http_service *service, struct vd_loop *loop)
 {
     *service = (struct vd_http_service){
         .loop = loop,
-        .body_len_max = VD_BODY_LEN_MAX,
         .streams_max = VD_HTTP2_STREAMS_DEFAULT,
         .deadlines = {.handshake_ms = VD_HTTP_HANDSHAKE_MS,
                       .head_ms = VD_HTTP_HEAD_MS,
@@ -418,11 +417,16 @@ static void drain_list(struct vd_connection *first)
     }
 }
 
-void vd_http_service_drain(struct vd_http_service *service)
+void vd_http_service_drain(struct vd_http_service *service, uint64_t spread_ms)
 {
     service->draining = true;
     drain_list(service->strangers);
     drain_list(service->connections);
+    for (size_t i = 0; i < service->routes->list.n; i++) {
+        const struct vd_route *route = service->routes->list.p[i];
+        if (route->drain)
+            route->drain(service, route, spread_ms);
+    }
 }
 
 void vd_http_service_close_all(struct vd_http_service *service)

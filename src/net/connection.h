@@ -14,6 +14,7 @@
 #include "net/exchange.h"
 #include "net/http_body.h"
 #include "net/peer.h"
+#include "net/route.h"
 #include "net/transport.h"
 #include "net/upload.h"
 
@@ -53,6 +54,7 @@ struct vd_output {
  * arrives meanwhile goes into `later`. */
 struct vd_intake {
     struct vd_http_head head;
+    const struct vd_route *route; /* when the head is whole */
     struct vd_http_body framing;
     struct vd_buf bytes, later;
     size_t body_end; /* of the decoded body */
@@ -112,23 +114,20 @@ struct vd_http_deadlines {
 };
 
 /*
- * What all HTTP connections of one loop share. `admit` is called with the head of a
- * request whose body has not come with it, or that is large, before more is read: it
- * answers, or calls vd_exchange_receive(), at once or later. NULL: every body is read.
- * `handle` is called with each request. `refused` answers one that is malformed, too large or too
- * slow, at once and with vd_exchange_respond(); NULL: a plain text answer. `finished` is called
- * when an answer is complete or broken off, before `gone`; head is NULL then if the
- * request was refused or forgotten.
+ * What all HTTP connections of one loop share. `routes` say who answers what; see route.h.
+ * `authenticate` finds out who sends a request and sets the exchange's user and account, now or on
+ * the user's turn; it then calls vd_route_admit(), with the head of a request whose body has not
+ * come or is large, or else vd_route_handle(); or it refuses the request. NULL: nobody asks.
+ * `finished` is called when an answer is complete or broken off, before `gone`, and after that of
+ * the route; head is NULL then if the request was refused or forgotten.
  */
 struct vd_http_service {
     struct vd_loop *loop;
-    void (*admit)(struct vd_http_service *service, struct vd_exchange *x);
-    void (*handle)(struct vd_http_service *service, struct vd_exchange *x);
-    void (*refused)(struct vd_http_service *service, struct vd_exchange *x, unsigned status,
-                    const char *why);
+    const struct vd_route_table *routes; /* borrowed */
+    void (*authenticate)(struct vd_http_service *service, struct vd_exchange *x, bool is_head);
+    void *authenticator;                                                      /* its argument */
     void (*finished)(struct vd_http_service *service, struct vd_exchange *x); /* for the log */
     void *arg;
-    uint64_t body_len_max;
     uint32_t streams_max; /* of one HTTP/2 connection; 0: HTTP/1.1 only */
     struct vd_http_deadlines deadlines;
     bool draining;                  /* answers close their connections */
@@ -150,15 +149,15 @@ struct vd_http_service {
 };
 
 /* Sets everything to its default and adds the hook that sends to the loop; the
- * caller then sets `handle` and what else it likes. Nothing to release. */
+ * caller then sets `routes` and what else it likes. Nothing to release. */
 void vd_http_service_init(struct vd_http_service *service, struct vd_loop *loop);
 
 /* Takes over an accepted socket. `tls` NULL: plain; a reference is taken. */
 void vd_connection_accept(struct vd_http_service *service, int fd, SSL_CTX *tls);
 
-/* Closes idle connections now and lets the others finish their answers. Those that
- * come afterwards are served, one request each. */
-void vd_http_service_drain(struct vd_http_service *service);
+/* Closes idle connections now and lets the others finish their answers; streams are ended by their
+ * routes, spread over so long. Connections that come afterwards are served, one request each. */
+void vd_http_service_drain(struct vd_http_service *service, uint64_t spread_ms);
 
 /* Closes everything at once; what has an answer to give is told `gone`. */
 void vd_http_service_close_all(struct vd_http_service *service);

@@ -40,7 +40,4 @@ void vd_intake_free_spare(struct vd_http_service *service);
  * connections together are too many. */
 bool vd_intake_count(struct vd_http_service *service, struct vd_intake *in, size_t n);
 
-/* The plain answer to a request that is refused, where the service has no own. */
-void vd_connection_refuse_plainly(struct vd_exchange *x, unsigned status, const char *why);
-
 #endif

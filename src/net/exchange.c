@@ -15,20 +15,10 @@ void vd_exchange_respond(struct vd_exchange *x, const struct vd_response *respon
     protocol_of(x)->respond(x, response);
 }
 
-void vd_connection_refuse_plainly(struct vd_exchange *x, unsigned status, const char *why)
-{
-    struct vd_buf text = {0};
-    vd_buf_addf(&text, "%s\n", why);
-    vd_exchange_respond(x,
-                        &(struct vd_response){.status = status,
-                                              .content_type = VD_SLICE("text/plain; charset=utf-8"),
-                                              .body = vd_buf_slice(&text)});
-    vd_buf_release(&text);
-}
-
 void vd_exchange_receive(struct vd_exchange *x)
 {
     x->ops = NULL;
+    x->user = NULL;
     x->upload->is_admitted = true;
     protocol_of(x)->receive(x);
 }

@@ -1,7 +1,7 @@
 /*
  * An exchange: one request and its answer.
  *
- * The server's handler is called on the loop when a request has arrived whole. It
+ * The handler of its route is called on the loop when a request has arrived whole. It
  * answers at once, or later, or with a stream:
  *
  *   vd_exchange_respond()   the whole answer
@@ -24,8 +24,10 @@
 struct vd_account;
 struct vd_connection;
 struct vd_exchange;
+struct vd_route;
 struct vd_stream;
 struct vd_upload;
+struct vd_user;
 
 struct vd_exchange_ops {
     /* A stream's backlog has been sent; asked for by vd_exchange_await_drain(). */
@@ -48,6 +50,10 @@ struct vd_exchange {
     const struct vd_http_head *head; /* good until the answer is complete, or forgotten */
     struct vd_slice body;            /* likewise */
     struct vd_upload *upload;        /* likewise; NULL: nobody was asked before the body came */
+    const struct vd_route *route;    /* that it belongs to; see route.h */
+    /* Who sends the request, or in whose name it is sent; NULL: nobody was asked. Whoever has set
+     * it sees to the reference; this layer does not look into it. */
+    struct vd_user *user;
     const struct vd_exchange_ops *ops;
     void *arg;
     void *record; /* the handler's, until the service's `finished`, which lets go of it */
@@ -78,7 +84,7 @@ struct vd_response {
 
 void vd_exchange_respond(struct vd_exchange *x, const struct vd_response *response);
 
-/* Instead of an answer, by whom the service's `admit` asks: the body is to be read. The exchange
+/* Instead of an answer, by whom the route's `admit` asks: the body is to be read. The exchange
  * comes back to `handle` when it has arrived; until then it must not be touched. */
 void vd_exchange_receive(struct vd_exchange *x);
 

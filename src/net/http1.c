@@ -132,6 +132,7 @@ void vd_http1_forget_request(struct vd_exchange *x)
     vd_buf_add_slice(&in->bytes, vd_buf_slice(&in->later));
     vd_buf_release(&in->later);
     in->body_end = in->next_at = 0;
+    in->route = NULL;
     vd_http_head_init(&in->head);
 }
 
@@ -151,15 +152,14 @@ static void begin_answer(struct vd_connection *c)
 
 static void refuse(struct vd_connection *c, enum vd_http_refusal refusal)
 {
-    unsigned status = vd_http_refusal_status(refusal);
-    const char *why = vd_http_refusal_text(refusal);
+    bool has_route = c->intake && c->intake->route;
     begin_answer(c);
     c->keep_alive = c->head_only = false;
     c->chunked = true;
-    if (c->service->refused)
-        c->service->refused(c->service, &c->exchange, status, why);
-    else
-        vd_connection_refuse_plainly(&c->exchange, status, why);
+    c->exchange.route = has_route ? c->intake->route
+                                  : vd_route_table_find(c->service->routes, NULL);
+    vd_route_refuse(&c->exchange, &(struct vd_refusal){.status = vd_http_refusal_status(refusal),
+                                                       .why = vd_http_refusal_text(refusal)});
     assert(c->state != VD_CONNECTION_ANSWER);
 }
 
@@ -173,6 +173,7 @@ static void begin_request(struct vd_connection *c)
     c->chunked = in->head.minor == 1;
     c->head_only = in->head.method == VD_HTTP_HEAD;
     c->exchange.head = &in->head;
+    c->exchange.route = in->route;
 }
 
 /* Asks whether the body is wanted. Where the rest of it is not, the connection ends with the
@@ -183,7 +184,7 @@ static void ask_to_admit(struct vd_connection *c, bool is_whole)
     c->keep_alive &= is_whole;
     c->admitting = true;
     c->exchange.upload = &c->intake->upload;
-    c->service->admit(c->service, &c->exchange);
+    vd_route_begin_admit(&c->exchange);
 }
 
 void vd_http1_receive(struct vd_exchange *x)
@@ -207,7 +208,7 @@ static void dispatch(struct vd_connection *c)
     begin_request(c);
     c->exchange.upload = in->upload.is_admitted ? &in->upload : NULL;
     c->exchange.body = vd_slice(in->bytes.p + in->head.used, in->body_end - in->head.used);
-    c->service->handle(c->service, &c->exchange);
+    vd_route_begin_handle(&c->exchange);
 }
 
 /* Decodes what has arrived of the body, in place behind the head. False: more is
@@ -230,7 +231,7 @@ static bool read_body(struct vd_connection *c)
     bool is_small = is_whole && in->body_end <= VD_HTTP_BODY_FREE_LEN;
     if (!is_whole)
         in->bytes.n = in->next_at = in->body_end;
-    if (c->service->admit && !in->upload.is_admitted && !is_small)
+    if (!is_small && !in->upload.is_admitted && vd_route_asks(c->service, in->route))
         ask_to_admit(c, is_whole);
     else if (is_whole)
         dispatch(c);
@@ -250,12 +251,14 @@ static bool read_head(struct vd_connection *c)
         return true;
     }
     in->body_end = in->next_at = in->head.used;
-    vd_http_body_init(&in->framing, &in->head, c->service->body_len_max);
+    vd_http_head_rebase(&in->head, in->bytes.p);
+    in->route = vd_route_table_find(c->service->routes, &in->head);
+    vd_http_body_init(&in->framing, &in->head, in->route->body_len_max);
     c->state = VD_CONNECTION_BODY;
     bool has_body = in->head.chunked || in->head.length > 0;
     bool waits = in->head.expect_continue && has_body && in->bytes.n == in->head.used &&
-                 in->head.length <= c->service->body_len_max;
-    if (waits && !c->service->admit)
+                 in->head.length <= in->route->body_len_max;
+    if (waits && !vd_route_asks(c->service, in->route))
         vd_output_add(c, vd_bytes_copy(VD_HTTP_CONTINUE), 0, VD_HTTP_CONTINUE.n);
     if (has_body)
         vd_connection_set_deadline(c, c->service->deadlines.body_ms);
@@ -305,8 +308,7 @@ static void process(struct vd_connection *c)
 
 void vd_http1_finish_answer(struct vd_connection *c)
 {
-    if (c->service->finished)
-        c->service->finished(c->service, &c->exchange);
+    vd_route_finished(&c->exchange);
     c->exchange.ops = NULL;
     c->await_drain = c->streaming = c->admitting = false;
     vd_output_mark(c); /* what to wait for has changed, even if nothing is queued */
@@ -390,8 +392,7 @@ void vd_http1_close(struct vd_connection *c, enum vd_connection_state from)
     x->sent_len -= x->sent_len < c->backlog ? x->sent_len : c->backlog;
     if (from != VD_CONNECTION_ANSWER && from != VD_CONNECTION_UPGRADED)
         return;
-    if (c->service->finished)
-        c->service->finished(c->service, x);
+    vd_route_finished(x);
     if (x->ops)
         x->ops->gone(x);
 }

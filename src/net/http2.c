@@ -94,13 +94,12 @@ void vd_stream_reset(struct vd_stream *s, uint32_t code)
 /* The stream has ended, well or not. */
 static void stream_free(struct vd_http2 *h, struct vd_stream *s)
 {
-    struct vd_http_service *service = h->connection->service;
     struct vd_exchange *x = &s->exchange;
     bool answering = s->state == VD_STREAM_ANSWER;
     s->state = VD_STREAM_SENT;
     x->sent_len -= x->sent_len < s->backlog ? x->sent_len : s->backlog;
-    if (answering && service->finished)
-        service->finished(service, x);
+    if (answering)
+        vd_route_finished(x);
     if (answering && x->ops)
         x->ops->gone(x);
     vd_timer_stop(x->loop, &s->deadline);

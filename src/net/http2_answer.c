@@ -282,8 +282,7 @@ static void finish(struct vd_stream *s)
     s->admitting = false;
     vd_stream_release_withheld(s);
     s->http2->answers_len += s->backlog;
-    if (service->finished)
-        service->finished(service, &s->exchange);
+    vd_route_finished(&s->exchange);
     s->exchange.ops = NULL;
     s->exchange.head = NULL;
     vd_stream_forget_request(s);
@@ -347,14 +346,12 @@ void vd_http2_end(struct vd_exchange *x)
 void vd_http2_abort(struct vd_exchange *x)
 {
     struct vd_stream *s = x->stream;
-    struct vd_http_service *service = s->http2->connection->service;
     assert(s->state == VD_STREAM_ANSWER);
     x->ops = NULL;
     s->state = VD_STREAM_SENT;
     x->sent_len -= x->sent_len < s->backlog ? x->sent_len : s->backlog;
     vd_stream_release_output(s);
-    if (service->finished)
-        service->finished(service, x);
+    vd_route_finished(x);
     vd_stream_forget_request(s);
     vd_stream_reset(s, NGHTTP2_INTERNAL_ERROR);
 }

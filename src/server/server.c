@@ -10,7 +10,7 @@
  *           its connections, for drain-timeout at most; what is left is cut; the
  *           store closes last
  *
- * What a request means is up to handle(), which every loop's service calls.
+ * What a request means is up to the routes of api.c, which every loop's service has.
  */
 #include "server/server.h"
 
@@ -33,7 +33,6 @@
 #include "server/credentials.h"
 #include "server/definitions.h"
 #include "server/garbage.h"
-#include "server/health.h"
 #include "server/heap_trim.h"
 #include "server/namespaces.h"
 #include "server/start_pages.h"
@@ -60,7 +59,6 @@ struct server {
     const struct vd_config *config;
     struct vd_store *store;
     struct vd_lock_file lock; /* of the data folder, where the store takes none */
-    struct vd_health_desk health;
     struct vd_api api;
     struct vd_definitions *definitions;
     struct vd_namespaces *namespaces;
@@ -75,38 +73,6 @@ struct server {
 };
 
 /* ---- requests ---- */
-
-static void handle(struct vd_http_service *service, struct vd_exchange *x)
-{
-    struct server *server = service->arg;
-    /* To such a client 200 would be a failure without a reason. */
-    if (vd_http_head_upgrades_to(x->head, VD_SLICE("websocket"))) {
-        vd_api_refuse(x, 400,
-                      "the server does not speak WebSocket: send the request without the header "
-                      "Upgrade; watches are streams over HTTP, with ?watch=1");
-        return;
-    }
-    bool may_ask = server->config->anonymous_health || vd_api_knows(&server->api, x);
-    if (may_ask && vd_health_answer(&server->health, x))
-        return;
-    vd_api_handle(&server->api, service->loop->index, x);
-}
-
-/* The same for a request whose body has not come, or is large: health needs none. */
-static void admit(struct vd_http_service *service, struct vd_exchange *x)
-{
-    struct server *server = service->arg;
-    if (server->config->anonymous_health && vd_health_answer(&server->health, x))
-        return;
-    vd_api_admit(&server->api, service->loop->index, x);
-}
-
-static void refused(struct vd_http_service *service, struct vd_exchange *x, unsigned status,
-                    const char *why)
-{
-    (void)service;
-    vd_api_refuse(x, status, why);
-}
 
 /* Whether the request is logged. Refusals can be had as often as one likes, and must not
  * push everybody else out of the log: beyond a ration they are only counted. */
@@ -130,7 +96,7 @@ static void finished(struct vd_http_service *service, struct vd_exchange *x)
 {
     struct server *server = service->arg;
     size_t i = service->loop->index;
-    vd_api_finished(&server->api, i, x, is_logged(server, i, x));
+    vd_api_finished(&server->api, x, is_logged(server, i, x));
 }
 
 /* ---- loops ---- */
@@ -174,20 +140,15 @@ static int make_loops(struct server *s, struct vd_error *error)
     }
     if (!code)
         code = vd_api_open(&s->api, s->store, s->config, s->n, &s->workers[0].loop, error);
-    s->health.gatekeeper = code ? NULL : s->api.gatekeeper;
     for (size_t i = 0; !code && i < s->n; i++) {
         vd_api_join(&s->api, i, &s->workers[i].loop);
         struct vd_http_service *service = &s->services[i];
         vd_http_service_init(service, &s->workers[i].loop); /* its hook sends */
         vd_api_follow(&s->api, i);
-        service->admit = admit;
-        service->handle = handle;
-        service->refused = refused;
+        vd_api_serve(&s->api, service);
         service->finished = finished;
         service->arg = s;
-        service->body_len_max = VD_BODY_LEN_MAX;
         service->streams_max = (uint32_t)s->config->http2_streams;
-        service->turnstile = vd_api_turnstile(&s->api, i);
         service->strangers_max = (VD_HTTP_STRANGERS_MAX + s->n - 1) / s->n;
         service->strangers_len_max = VD_HTTP_STRANGERS_LEN_MAX / s->n;
     }
@@ -238,7 +199,6 @@ static int open_store(struct server *s, struct vd_error *error)
                                                     .tail_events_max = (size_t)c->tail_events,
                                                     .tail_bytes_max = (size_t)c->tail_bytes},
                          error);
-    s->health.store = s->store;
     if (!code)
         warn_of_open_folder(c->data);
     return code;
@@ -450,8 +410,7 @@ static void close_doors(struct vd_task *task)
 static void drain(struct vd_task *task)
 {
     struct worker *w = VD_HEAP_OWNER(task, struct worker, task);
-    vd_http_service_drain(&w->server->services[w->loop.index]);
-    vd_api_drain(&w->server->api, w->loop.index, DRAIN_SPREAD_MS);
+    vd_http_service_drain(&w->server->services[w->loop.index], DRAIN_SPREAD_MS);
     w->draining = true;
     sem_post(&w->server->done);
 }
@@ -500,7 +459,7 @@ static void drain_connections(struct server *s)
 {
     const struct vd_config *c = s->config;
     sigset_t signals = signal_set(false);
-    atomic_store(&s->health.stopping, true);
+    atomic_store(&s->api.health.stopping, true);
     vd_audit_stop_blocking(s->api.kube.audit);
     if (c->shutdown_delay_ms)
         sigtimedwait(&signals, NULL,

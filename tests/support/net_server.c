@@ -209,10 +209,12 @@ void server_init(struct server *s, size_t loops, const struct vd_tls_files *tls)
     struct vd_error error = {0};
     memset(s, 0, sizeof *s);
     s->loops_n = loops;
+    s->route = (struct vd_route){.body_len_max = VD_BODY_LEN_MAX, .handle = handle};
+    vd_route_table_add(&s->routes, &s->route);
     for (size_t i = 0; i < loops; i++) {
         assert_ok(vd_loop_init(&s->loops[i], i, &error), &error);
         vd_http_service_init(&s->services[i], &s->loops[i]);
-        s->services[i].handle = handle;
+        s->services[i].routes = &s->routes;
         s->services[i].finished = finished;
         s->services[i].arg = s;
     }
@@ -293,6 +295,7 @@ void server_stop(struct server *s)
         vd_loop_stop(&s->loops[i]);
         vd_loop_release(&s->loops[i]);
     }
+    vd_route_table_release(&s->routes);
     if (s->door.tls) {
         vd_door_tls_set(&s->tls, NULL);
         pthread_mutex_destroy(&s->tls.lock);

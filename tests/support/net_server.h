@@ -25,6 +25,8 @@ enum { SERVER_LOOPS_MAX = 4, SERVER_HELD_MAX = 4096, FRAME_LEN = 10000, TEST_DEA
 struct server {
     struct vd_loop loops[SERVER_LOOPS_MAX];
     struct vd_http_service services[SERVER_LOOPS_MAX];
+    struct vd_route route; /* of all paths */
+    struct vd_route_table routes;
     size_t loops_n;
     struct vd_door door;
     struct vd_door_tls tls;

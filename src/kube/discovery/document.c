@@ -66,23 +66,6 @@ static void reply_document(struct vd_call *call, const struct vd_document *d)
     vd_call_free(call);
 }
 
-static void reply_metrics(struct vd_call *call)
-{
-    struct vd_buf text = {0};
-    call->kube->metrics(call->kube->metrics_arg, &text);
-    vd_call_reply(call, 200, VD_SLICE("text/plain; version=0.0.4; charset=utf-8"),
-                  vd_buf_slice(&text));
-    vd_buf_release(&text);
-}
-
-static void reply_usage(struct vd_call *call)
-{
-    struct vd_buf json = {0};
-    call->kube->usage(call->kube->metrics_arg, &json);
-    vd_call_reply(call, 200, VD_SLICE("application/json"), vd_buf_slice(&json));
-    vd_buf_release(&json);
-}
-
 /* Good for an hour: keys change when the server starts with another one. Not for a cache that
  * others share, since it names the host that was asked for. */
 static void reply_issuer(struct vd_call *call, struct vd_slice content_type, struct vd_buf *json)
@@ -122,16 +105,6 @@ static void reply_issuer_keys(struct vd_call *call)
 
 static void reply_root(struct vd_call *call);
 
-static bool has_metrics(const struct vd_kube *kube)
-{
-    return kube->metrics;
-}
-
-static bool has_usage(const struct vd_kube *kube)
-{
-    return kube->usage;
-}
-
 static bool has_accounts(const struct vd_kube *kube)
 {
     return kube->accounts;
@@ -145,8 +118,6 @@ static const struct page {
 } pages[] = {
     {"/", NULL, reply_root},
     {VD_ISSUER_CONFIGURATION_PATH, has_accounts, reply_issuer_configuration},
-    {"/debug/usage", has_usage, reply_usage},
-    {"/metrics", has_metrics, reply_metrics},
     {VD_ISSUER_KEYS_PATH, has_accounts, reply_issuer_keys},
     {"/version", NULL, reply_version},
 };
@@ -164,8 +135,7 @@ static void reply_root(struct vd_call *call)
     for (size_t i = 1; i < PAGES; i++)
         if (is_there(&pages[i], call->kube))
             vd_buf_addf(&others, "%s\n", pages[i].path);
-    if (call->kube->other_paths)
-        call->kube->other_paths(&others);
+    vd_route_table_list(call->x->connection->service->routes, &others);
     vd_root_paths_write(&json, call->kinds, vd_buf_slice(&others));
     vd_buf_release(&others);
     vd_call_reply_json(call, 200, vd_buf_slice(&json));

@@ -61,8 +61,8 @@ static void start(const struct vd_tls_files *tls)
 {
     received_n = gone_n = drained_n = 0;
     server_init(&server, 1, tls);
-    handle_others = server.services[0].handle;
-    server.services[0].handle = handle;
+    handle_others = server.route.handle;
+    server.route.handle = handle;
     server_start(&server);
 }
 
