@@ -9,6 +9,7 @@
 #define GET(target)      "GET " target HOST "\r\n"
 #define POST(target, n)  "POST " target HOST "Content-Length: " n "\r\n\r\n"
 #define BODY_OF_9        "123456789"
+#define NAME(text)       ((void *)(uintptr_t)(text))
 #define STRANGER(target) "GET " target HOST "From: nobody\r\n\r\n"
 
 static struct server server;
@@ -64,29 +65,33 @@ static void list_two(const struct vd_route *route, struct vd_buf *out)
 }
 
 static const struct vd_route routes[] = {
-    {.prefix = VD_SLICE("/a"), .body_len_max = 8, .handle = handle, .refuse = refuse, .arg = "a"},
+    {.prefix = VD_SLICE("/a"),
+     .body_len_max = 8,
+     .handle = handle,
+     .refuse = refuse,
+     .arg = NAME("a")},
     {.prefix = VD_SLICE("/a/b"),
      .body_len_max = 100,
      .handle = handle,
      .finished = finished,
-     .arg = "a/b"},
-    {.prefix = VD_SLICE("/"), .body_len_max = 100, .handle = handle, .arg = "root"},
+     .arg = NAME("a/b")},
+    {.prefix = VD_SLICE("/"), .body_len_max = 100, .handle = handle, .arg = NAME("root")},
     {.prefix = VD_SLICE("/open"),
      .body_len_max = 100,
      .is_open = true,
      .handle = handle,
      .list = list_two,
-     .arg = "open"},
+     .arg = NAME("open")},
     {.prefix = VD_SLICE("/passing"),
      .body_len_max = 100,
      .handle = handle_some,
      .drain = drain,
-     .arg = "passing"},
+     .arg = NAME("passing")},
     {.prefix = VD_SLICE("/passing/open"),
      .body_len_max = 100,
      .is_open = true,
      .handle = handle_some,
-     .arg = "never"},
+     .arg = NAME("never")},
 };
 
 static void authenticate(struct vd_http_service *service, struct vd_exchange *x, bool is_head)
@@ -111,7 +116,7 @@ static int setup(void **state)
     asked = finished_n = drained_n = 0;
     server_init(&server, 1, NULL);
     server.route.handle = handle;
-    server.route.arg = (void *)(uintptr_t) "all";
+    server.route.arg = NAME("all");
     for (size_t i = 0; i < sizeof routes / sizeof *routes; i++)
         vd_route_table_add(&server.routes, &routes[i]);
     server.services[0].authenticate = authenticate;
