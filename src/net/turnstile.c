@@ -1,10 +1,7 @@
-/*
- * See turnstile.h. The ring has the lanes with work, in the order of their turns, and no
- * others: an empty lane may go away with its user.
- */
+/* See turnstile.h. */
 #include "net/turnstile.h"
 
-#include <stddef.h>
+#include "base/heap.h"
 
 enum {
     SHARED_NS = 100000000, /* how long a user is remembered as one who is there */
@@ -72,7 +69,7 @@ bool vd_turnstile_enter(struct vd_turnstile *t, struct vd_lane *lane)
         t->turn_ns = ns;
     }
     bool in_time = shared ? lane->spent_ns < SHARE_NS : ns - t->turn_ns < TURN_NS;
-    bool goes = !lane->first && in_time;
+    bool goes = !lane->queue.first && in_time;
     if (goes) {
         t->depth++;
         t->entered_ns = ns;
@@ -97,45 +94,17 @@ void vd_turnstile_meet(struct vd_turnstile *t, const struct vd_lane *entered,
 
 /* ---- waiting ---- */
 
-static void ring_push(struct vd_turnstile *t, struct vd_lane *lane)
-{
-    lane->in_ring = true;
-    lane->next = NULL;
-    lane->prev = t->last;
-    *(t->last ? &t->last->next : &t->first) = lane;
-    t->last = lane;
-}
-
-static void ring_remove(struct vd_turnstile *t, struct vd_lane *lane)
-{
-    lane->in_ring = false;
-    *(lane->prev ? &lane->prev->next : &t->first) = lane->next;
-    *(lane->next ? &lane->next->prev : &t->last) = lane->prev;
-}
-
 void vd_turnstile_wait(struct vd_turnstile *t, struct vd_lane *lane, struct vd_chore *chore)
 {
     vd_loop_again(t->loop);
-    if (!lane->in_ring)
-        ring_push(t, lane);
     chore->turnstile = t;
-    chore->lane = lane;
-    chore->next = NULL;
-    chore->prev = lane->last;
-    *(lane->last ? &lane->last->next : &lane->first) = chore;
-    lane->last = chore;
+    vd_fair_queue_add(&t->queue, &lane->queue, &chore->item);
 }
 
 void vd_chore_cancel(struct vd_chore *chore)
 {
-    struct vd_lane *lane = chore->lane;
-    if (!lane)
-        return;
-    chore->lane = NULL;
-    *(chore->prev ? &chore->prev->next : &lane->first) = chore->next;
-    *(chore->next ? &chore->next->prev : &lane->last) = chore->prev;
-    if (!lane->first)
-        ring_remove(chore->turnstile, lane);
+    if (chore->item.flow)
+        vd_fair_queue_remove(&chore->turnstile->queue, &chore->item);
 }
 
 /* ---- the turn ---- */
@@ -143,14 +112,14 @@ void vd_chore_cancel(struct vd_chore *chore)
 /* Runs chores of the first lane until its share is spent, and puts it last if it has more. */
 static uint64_t serve_first(struct vd_turnstile *t, uint64_t share_ns, uint64_t ns)
 {
-    struct vd_lane *lane = t->first;
+    struct vd_lane *lane = VD_HEAP_OWNER(t->queue.first, struct vd_lane, queue);
     settle(t, lane);
     if (share_ns == ALONE_NS)
         lane->spent_ns = 0; /* whom should it pay? */
     uint64_t start_ns = ns, left_ns = share_ns > lane->spent_ns ? share_ns - lane->spent_ns : 0;
     t->depth++;
-    while (lane->first && ns - start_ns < left_ns) {
-        struct vd_chore *chore = lane->first;
+    while (lane->queue.first && ns - start_ns < left_ns) {
+        struct vd_chore *chore = VD_HEAP_OWNER(lane->queue.first, struct vd_chore, item);
         vd_chore_cancel(chore);
         t->entered_ns = ns;
         chore->run(chore);
@@ -158,31 +127,21 @@ static uint64_t serve_first(struct vd_turnstile *t, uint64_t share_ns, uint64_t 
     }
     t->depth--;
     spend(lane, ns - start_ns);
-    if (lane->in_ring) {
-        ring_remove(t, lane);
-        ring_push(t, lane);
-    }
+    if (&lane->queue == t->queue.first)
+        vd_fair_queue_rotate(&t->queue);
     return ns;
-}
-
-static size_t ring_count(const struct vd_turnstile *t)
-{
-    size_t n = 0;
-    for (const struct vd_lane *lane = t->first; lane; lane = lane->next)
-        n++;
-    return n;
 }
 
 static bool take_turn(struct vd_turn_hook *hook)
 {
-    struct vd_turnstile *t = (struct vd_turnstile *)((char *)hook -
-                                                     offsetof(struct vd_turnstile, hook));
+    struct vd_turnstile *t = VD_HEAP_OWNER(hook, struct vd_turnstile, hook);
     t->turn++;
-    if (!t->first)
+    if (!t->queue.first)
         return false;
     uint64_t start_ns = now_ns(t), ns = start_ns;
     uint64_t share_ns = shared_at(t, ns) ? SHARE_NS : ALONE_NS;
-    for (size_t lanes = ring_count(t); lanes && t->first && ns - start_ns < ROUND_NS; lanes--)
+    for (size_t lanes = vd_fair_queue_count(&t->queue);
+         lanes && t->queue.first && ns - start_ns < ROUND_NS; lanes--)
         ns = serve_first(t, share_ns, ns);
     return true; /* what they have made is for other hooks */
 }

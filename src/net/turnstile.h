@@ -18,6 +18,7 @@
 #define VD_NET_TURNSTILE_H
 
 #include "base/clock.h"
+#include "net/fair_queue.h"
 #include "net/loop.h"
 
 struct vd_lane;
@@ -26,18 +27,15 @@ struct vd_turnstile;
 /* Work that waits, embedded in what it is about. Zeroed, it does not wait. */
 struct vd_chore {
     void (*run)(struct vd_chore *chore);
-    /* The turnstile's: */
+    /* Private: */
     struct vd_turnstile *turnstile;
-    struct vd_lane *lane; /* that it waits in */
-    struct vd_chore *prev, *next;
+    struct vd_fair_item item;
 };
 
 /* One user on one loop. Zeroed, it is empty. It must stay where it is while it has work,
  * and until the end of the turn. */
 struct vd_lane {
-    struct vd_chore *first, *last;
-    struct vd_lane *prev, *next; /* in the ring of lanes with work */
-    bool in_ring;
+    struct vd_fair_flow queue;
     uint64_t turn; /* that spent_ns is as of */
     uint64_t spent_ns;
 };
@@ -47,7 +45,7 @@ struct vd_turnstile {
     const struct vd_clock *clock; /* the system's, unless somebody sets another */
     /* Private: */
     struct vd_turn_hook hook;
-    struct vd_lane *first, *last; /* lanes with work */
+    struct vd_fair_queue queue; /* the lanes with work */
     uint64_t turn, entered_turn;
     uint64_t turn_ns;             /* when the first one entered in entered_turn */
     const struct vd_lane *recent; /* who came last ... */

@@ -1,16 +1,8 @@
-/* See workshop.h. A place is in the ring exactly while it has an order that waits and less than
- * its share with the workers. */
+/* See workshop.h. */
 #include "net/workshop.h"
 
 #include "base/heap.h"
 #include "base/limits.h"
-
-static void ring_remove(struct vd_workshop *w, struct vd_place *place)
-{
-    place->in_ring = false;
-    *(place->prev ? &place->prev->next : &w->first) = place->next;
-    *(place->next ? &place->next->prev : &w->last) = place->prev;
-}
 
 void vd_workshop_init(struct vd_workshop *w, size_t loops)
 {
@@ -30,27 +22,12 @@ static unsigned share_of_user(const struct vd_workshop *w)
     return half < VD_WORK_USER_MAX ? half : VD_WORK_USER_MAX;
 }
 
-/* Puts the place last in the ring, or leaves it out, as it should be now. */
-static void ring_settle(struct vd_workshop *w, struct vd_place *place)
+/* So many more, or less, are with the workers. */
+static void count(struct vd_workshop *w, struct vd_place *place, int more)
 {
-    bool belongs = place->first && place->running < share_of_user(w);
-    if (place->in_ring && !belongs)
-        ring_remove(w, place);
-    if (place->in_ring || !belongs)
-        return;
-    place->in_ring = true;
-    place->next = NULL;
-    place->prev = w->last;
-    *(w->last ? &w->last->next : &w->first) = place;
-    w->last = place;
-}
-
-static void take_out(struct vd_order *order)
-{
-    struct vd_place *place = order->place;
-    order->waits = false;
-    *(order->prev ? &order->prev->next : &place->first) = order->next;
-    *(order->next ? &order->next->prev : &place->last) = order->prev;
+    w->running += (unsigned)more;
+    place->running += (unsigned)more;
+    vd_fair_queue_hold(&w->queue, &place->queue, place->running >= share_of_user(w));
 }
 
 static void start_some(struct vd_workshop *w);
@@ -71,23 +48,18 @@ static void done(struct vd_work *work)
 {
     struct vd_order *order = order_of(work);
     struct vd_workshop *w = order->workshop;
-    w->running--;
-    order->place->running--;
-    ring_settle(w, order->place);
+    count(w, order->place, -1);
     start_some(w);
     order->done(order);
 }
 
 static void start_some(struct vd_workshop *w)
 {
-    while (w->first && w->running < share(w)) {
-        struct vd_place *place = w->first;
-        struct vd_order *order = place->first;
-        take_out(order);
-        w->running++;
-        place->running++;
-        ring_remove(w, place);
-        ring_settle(w, place);
+    while (w->queue.first && w->running < share(w)) {
+        struct vd_order *order = VD_HEAP_OWNER(w->queue.first->first, struct vd_order, item);
+        vd_fair_queue_rotate(&w->queue);
+        vd_fair_queue_remove(&w->queue, &order->item);
+        count(w, order->place, 1);
         order->work = (struct vd_work){.run = run, .done = done};
         vd_loop_work(order->loop, &order->work);
     }
@@ -99,20 +71,14 @@ void vd_workshop_order(struct vd_workshop *w, struct vd_loop *loop, struct vd_pl
     order->loop = loop;
     order->workshop = w;
     order->place = place;
-    order->waits = true;
-    order->next = NULL;
-    order->prev = place->last;
-    *(place->last ? &place->last->next : &place->first) = order;
-    place->last = order;
-    ring_settle(w, place);
+    vd_fair_queue_add(&w->queue, &place->queue, &order->item);
     start_some(w);
 }
 
 bool vd_order_cancel(struct vd_order *order)
 {
-    if (!order->waits)
+    if (!order->item.flow)
         return false;
-    take_out(order);
-    ring_settle(order->workshop, order->place);
+    vd_fair_queue_remove(&order->workshop->queue, &order->item);
     return true;
 }

@@ -12,32 +12,30 @@
 #ifndef VD_NET_WORKSHOP_H
 #define VD_NET_WORKSHOP_H
 
+#include "net/fair_queue.h"
 #include "net/loop.h"
 
 /* Embedded in whatever it is about. */
 struct vd_order {
     void (*run)(struct vd_order *order);  /* on a worker's thread */
     void (*done)(struct vd_order *order); /* then on the loop; the order may go with it */
-    /* The workshop's: */
+    /* Private: */
     struct vd_work work;
     struct vd_loop *loop;
     struct vd_workshop *workshop;
     struct vd_place *place;
-    bool waits;
-    struct vd_order *prev, *next;
+    struct vd_fair_item item;
 };
 
 /* One user. Zeroed, it is empty. It must stay where it is until `done` of its last order. */
 struct vd_place {
-    struct vd_order *first, *last; /* that wait */
-    unsigned running;              /* that the workers have */
-    bool in_ring;
-    struct vd_place *prev, *next; /* in the ring of those who may have one more done */
+    struct vd_fair_flow queue; /* held while the workers have as many of it as they may */
+    unsigned running;          /* that the workers have */
 };
 
 /* Zeroed, it is empty. */
 struct vd_workshop {
-    struct vd_place *first, *last;
+    struct vd_fair_queue queue;
     unsigned running;
     unsigned share; /* orders that the workers have at a time; 0: VD_WORK_LOOP_MAX */
 };

@@ -90,7 +90,7 @@ static int teardown(void **state)
         sem_post(&jobs[i].go_on);
     vd_loop_stop(&loop);
     assert_int_equal(workshop.running, 0);
-    assert_null(workshop.first);
+    assert_null(workshop.queue.first);
     for (size_t i = 0; i < jobs_n; i++)
         sem_destroy(&jobs[i].go_on);
     sem_destroy(&started);
@@ -183,12 +183,12 @@ static void what_waits_can_be_cancelled(void **state)
     assert_true(atomic_load(&mine[VD_WORK_USER_MAX]->begun));
     struct job *next = order(&ann);
     assert_true(vd_order_cancel(&next->order)); /* and the only one */
-    assert_null(ann.first);
+    assert_null(ann.queue.first);
     for (size_t i = 1; i <= VD_WORK_USER_MAX; i++)
         finish(mine[i]);
     assert_int_equal(atomic_load(&begun), VD_WORK_USER_MAX + 1);
     assert_int_equal(ann.running, 0);
-    assert_false(ann.in_ring);
+    assert_false(ann.queue.in_ring);
 }
 
 /* teardown() stops the loop while most of them wait. */
