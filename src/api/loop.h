@@ -13,8 +13,8 @@
 #include "api/env.h"
 #include "base/heap.h"
 #include "net/loop.h"
-#include "net/turnstile.h"
-#include "net/workshop.h"
+#include "net/turn_queue.h"
+#include "net/worker_pool.h"
 #include "store/proposal.h"
 #include "watch/registry.h"
 
@@ -22,10 +22,10 @@ struct vd_api_loop {
     const struct vd_api_env *env;
     struct vd_loop *loop;
     struct vd_registry *registry;
-    struct vd_turnstile turnstile; /* users take turns */
-    struct vd_lane lane;           /* of those without an account */
-    struct vd_workshop workshop;   /* and share the workers */
-    struct vd_place place;         /* of those without an account */
+    struct vd_turn_queue turn_queue;   /* users take turns */
+    struct vd_turn_flow turn_flow;     /* of those without an account */
+    struct vd_worker_pool worker_pool; /* and share the workers */
+    struct vd_worker_flow worker_flow; /* of those without an account */
     /* Private: */
     struct vd_turn_hook hook;
     struct vd_admitted_list proposals; /* of this turn, for its end */

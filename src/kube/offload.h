@@ -7,10 +7,10 @@
  * While a worker has the call (`away` is not NULL), the loop does not touch it, and its exchange
  * may end. The verb does there what it does on the loop, with these differences: the request is a
  * copy, an answer is kept and given later, and a proposal is handed to the loop. Users share the
- * workers: see workshop.h. What a webhook converts stays on the loop, to which the webhook answers;
- * there such a call waits for it, and no worker has it. The documents that a call makes of its
- * request exist only while it is its turn, so that memory is bounded by the workers and not by the
- * requests that wait.
+ * workers: see worker_pool.h. What a webhook converts stays on the loop, to which the webhook
+ * answers; there such a call waits for it, and no worker has it. The documents that a call makes of
+ * its request exist only while it is its turn, so that memory is bounded by the workers and not by
+ * the requests that wait.
  */
 #ifndef VD_KUBE_OFFLOAD_H
 #define VD_KUBE_OFFLOAD_H

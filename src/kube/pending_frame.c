@@ -9,7 +9,7 @@
 
 /* What a worker has of a frame. */
 struct vd_frame_making {
-    struct vd_order order;
+    struct vd_work_item order;
     struct vd_pending_frame *owner; /* whose reference is the order's */
     struct vd_account *account;     /* a reference; NULL: nobody's */
     struct vd_watch_form form;
@@ -121,7 +121,7 @@ struct vd_pending_frame *vd_pending_frame_new(struct vd_kube_loop *l, const stru
 
 /* ---- by a worker ---- */
 
-static void run(struct vd_order *order)
+static void run(struct vd_work_item *order)
 {
     struct vd_frame_making *m = VD_HEAP_OWNER(order, struct vd_frame_making, order);
     struct vd_buf out = {0};
@@ -130,7 +130,7 @@ static void run(struct vd_order *order)
     vd_buf_release(&out);
 }
 
-static void made(struct vd_order *order)
+static void made(struct vd_work_item *order)
 {
     struct vd_frame_making *m = VD_HEAP_OWNER(order, struct vd_frame_making, order);
     struct vd_pending_frame *f = m->owner;
@@ -166,12 +166,13 @@ struct vd_pending_frame *vd_pending_frame_order(const struct vd_watch_form *form
     f->making = m;
     m->owner = f;
     m->account = account ? vd_account_ref(account) : NULL;
-    m->order = (struct vd_order){.run = run, .done = made};
+    m->order = (struct vd_work_item){.run = run, .done = made};
     copy_form(m, form);
     vd_ref(&f->shared.refs); /* the order's */
-    vd_workshop_order(&l->api->workshop, l->loop,
-                      account ? vd_account_place(account, l->loop->index) : &l->api->place,
-                      &m->order);
+    vd_worker_pool_add(&l->api->worker_pool, l->loop,
+                       account ? vd_account_worker_flow(account, l->loop->index)
+                               : &l->api->worker_flow,
+                       &m->order);
     return f;
 }
 

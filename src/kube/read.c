@@ -100,7 +100,7 @@ void vd_call_get(struct vd_call *call)
 
 /* The order of a piece. */
 struct making {
-    struct vd_order order;
+    struct vd_work_item order;
     int64_t held; /* bytes, about, that the piece will have: they count as if they waited already */
     struct vd_account *account; /* a reference; NULL: nobody's */
     int code;
@@ -114,7 +114,7 @@ struct listing {
     struct vd_attributes attributes;
     uint64_t left; /* of the limit; UINT64_MAX: no limit */
     struct vd_list_writer writer;
-    struct vd_chore again; /* goes on when it is the user's turn */
+    struct vd_turn_item again; /* goes on when it is the user's turn */
     struct vd_conversion
         *conversion; /* of a kind that a webhook converts: the next items; else NULL */
     bool converting; /* it is under way */
@@ -155,7 +155,7 @@ static void gone(struct vd_exchange *x)
 {
     struct listing *l = x->arg;
     l->call->x = NULL;
-    vd_chore_cancel(&l->again);
+    vd_turn_item_cancel(&l->again);
     if (l->converting) { /* it is freed by itself */
         vd_conversion_abandon(l->conversion);
         l->conversion = NULL;
@@ -180,21 +180,22 @@ static void reply_error(struct listing *l, int code, const struct vd_error *erro
 static void go_on(struct listing *l);
 static const struct vd_exchange_ops list_ops;
 
-static void on_again(struct vd_chore *chore)
+static void on_again(struct vd_turn_item *chore)
 {
     go_on(VD_HEAP_OWNER(chore, struct listing, again));
 }
 
-static struct vd_lane *lane_of(struct listing *l)
+static struct vd_turn_flow *lane_of(struct listing *l)
 {
     struct vd_account *account = l->call->x->account;
-    return account ? vd_account_lane(account, l->call->l->loop->index) : &l->call->l->api->lane;
+    return account ? vd_account_turn_flow(account, l->call->l->loop->index)
+                   : &l->call->l->api->turn_flow;
 }
 
 static void let_others(struct listing *l)
 {
     l->again.run = on_again;
-    vd_turnstile_wait(&l->call->l->api->turnstile, lane_of(l), &l->again);
+    vd_turn_queue_wait(&l->call->l->api->turn_queue, lane_of(l), &l->again);
 }
 
 /* ---- items ---- */
@@ -322,13 +323,13 @@ static void reply_too_long(struct listing *l)
 
 static void break_off(struct listing *l, int code, const struct vd_error *error);
 
-static void make(struct vd_order *order)
+static void make(struct vd_work_item *order)
 {
     struct listing *l = VD_HEAP_OWNER(order, struct listing, making.order);
     l->making.code = add_items(l, &l->made, l->made.n + PIECE_LEN, false, &l->making.error);
 }
 
-static void made(struct vd_order *order)
+static void made(struct vd_work_item *order)
 {
     struct listing *l = VD_HEAP_OWNER(order, struct listing, making.order);
     struct vd_error error = l->making.error;
@@ -355,7 +356,7 @@ static void gone_meanwhile(struct vd_exchange *x)
 {
     struct listing *l = x->arg;
     l->call->x = NULL;
-    if (!vd_order_cancel(&l->making.order))
+    if (!vd_work_item_cancel(&l->making.order))
         return;
     vd_account_unref(l->making.account);
     vd_call_free(l->call);
@@ -379,9 +380,10 @@ static void let_make(struct listing *l)
                                 .account = account ? vd_account_ref(account) : NULL};
     vd_exchange_hold(l->call->x, l->making.held);
     l->call->x->ops = &making_ops;
-    vd_workshop_order(&loop->api->workshop, loop->loop,
-                      account ? vd_account_place(account, loop->loop->index) : &loop->api->place,
-                      &l->making.order);
+    vd_worker_pool_add(&loop->api->worker_pool, loop->loop,
+                       account ? vd_account_worker_flow(account, loop->loop->index)
+                               : &loop->api->worker_flow,
+                       &l->making.order);
 }
 
 /* What a worker has made, or else as much as can be made here. */
@@ -505,7 +507,7 @@ static void send_piece(struct listing *l)
     if (!l->begun && out->n == 0)
         add_head(l, out, VD_SLICE(""), 0, false);
     size_t head_end = out->n;
-    size_t len = vd_turnstile_is_shared(&loop->api->turnstile) ? SHARED_LEN : PIECE_LEN;
+    size_t len = vd_turn_queue_is_shared(&loop->api->turn_queue) ? SHARED_LEN : PIECE_LEN;
     if (l->begun) /* what follows mostly is as long as it may be */
         vd_buf_reserve(out, len);
     int code = take_items(l, out, out->n + len, &error);
@@ -621,14 +623,14 @@ static void go_on(struct listing *l)
 static void drained(struct vd_exchange *x)
 {
     struct listing *l = x->arg;
-    struct vd_turnstile *turnstile = &l->call->l->api->turnstile;
-    struct vd_lane *lane = lane_of(l);
-    if (!vd_turnstile_enter(turnstile, lane)) {
+    struct vd_turn_queue *turn_queue = &l->call->l->api->turn_queue;
+    struct vd_turn_flow *lane = lane_of(l);
+    if (!vd_turn_queue_enter(turn_queue, lane)) {
         let_others(l);
         return;
     }
     go_on(l);
-    vd_turnstile_leave(turnstile, lane);
+    vd_turn_queue_leave(turn_queue, lane);
 }
 
 static const struct vd_exchange_ops list_ops = {drained, gone};

@@ -3,7 +3,7 @@
  * goes to a worker: its patterns and rules are compiled to be looked at. Another object is checked
  * on the loop, with little effort; what is given up there - a pattern on a long text, a pattern or
  * a rule that nobody has compiled yet - a worker does from the beginning. Users share the workers:
- * see workshop.h.
+ * see worker_pool.h.
  *
  * While a worker has it, the call is nobody else's: its exchange may end, and all that the worker
  * reads is in the call's arena.
@@ -19,7 +19,7 @@
 #include "net/account.h"
 
 struct validation {
-    struct vd_order order;
+    struct vd_work_item order;
     struct vd_account *account; /* whose order it is, with a reference; NULL: nobody's */
     struct vd_call *call;
     struct vd_json *object;
@@ -72,7 +72,7 @@ static void on_gone(struct vd_exchange *x)
 {
     struct validation *v = x->arg;
     v->call->x = NULL;
-    if (!vd_order_cancel(&v->order))
+    if (!vd_work_item_cancel(&v->order))
         return;
     vd_account_unref(v->account);
     vd_call_free(v->call);
@@ -86,13 +86,13 @@ static void on_drained(struct vd_exchange *x)
 static const struct vd_exchange_ops waiting = {on_drained, on_gone};
 
 /* On a worker's thread. */
-static void run(struct vd_order *order)
+static void run(struct vd_work_item *order)
 {
     struct validation *v = (struct validation *)order;
     v->ok = vd_object_validate(v->call->kind, v->object, v->old, &v->violations);
 }
 
-static void done(struct vd_order *order)
+static void done(struct vd_work_item *order)
 {
     struct validation *v = (struct validation *)order;
     struct vd_call *call = v->call;
@@ -124,9 +124,10 @@ static void let_check(struct vd_call *call, const struct vd_json *object, const 
     };
     call->x->ops = &waiting;
     call->x->arg = v;
-    vd_workshop_order(&l->api->workshop, l->loop,
-                      account ? vd_account_place(account, l->loop->index) : &l->api->place,
-                      &v->order);
+    vd_worker_pool_add(&l->api->worker_pool, l->loop,
+                       account ? vd_account_worker_flow(account, l->loop->index)
+                               : &l->api->worker_flow,
+                       &v->order);
 }
 
 /* ---- here ---- */

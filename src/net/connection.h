@@ -22,7 +22,7 @@ struct vd_http2;
 struct vd_http_service;
 struct vd_protocol;
 struct vd_ticket;
-struct vd_turnstile;
+struct vd_turn_queue;
 
 enum vd_connection_state {
     VD_CONNECTION_HANDSHAKE,
@@ -130,8 +130,8 @@ struct vd_http_service {
     void *arg;
     uint32_t streams_max; /* of one HTTP/2 connection; 0: HTTP/1.1 only */
     struct vd_http_deadlines deadlines;
-    bool draining;                  /* answers close their connections */
-    struct vd_turnstile *turnstile; /* for those known; NULL: nobody waits */
+    bool draining;                    /* answers close their connections */
+    struct vd_turn_queue *turn_queue; /* for those known; NULL: nobody waits */
     size_t strangers_max; /* of which nobody knows who they are, before the oldest ends; 0: any */
     size_t strangers_len_max; /* bytes of requests that nobody was asked about yet; 0: any */
     /* Private: */

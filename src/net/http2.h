@@ -2,7 +2,7 @@
  * HTTP/2 on a connection: many exchanges at a time, each on a stream.
  *
  * A connection comes here when TLS has agreed on "h2", or when the first bytes on a
- * plain door are HTTP/2's preface (prior knowledge; there is no Upgrade). From then on
+ * plain listener are HTTP/2's preface (prior knowledge; there is no Upgrade). From then on
  * connection.c gives it the bytes that arrive and asks it for bytes to send (protocol.h):
  *
  *   bytes in    vd_http2_receive() -> nghttp2 -> http2_request.c -> the handler

@@ -157,7 +157,7 @@ static void write_line(struct vd_http2 *h, struct vd_buf *out)
     b->has_line = true;
 }
 
-/* Whether a pseudo-header was taken. The scheme says nothing that the door does not. */
+/* Whether a pseudo-header was taken. The scheme says nothing that the listener does not. */
 static bool take_pseudo(struct vd_http2_block *b, struct vd_slice name, nghttp2_rcbuf *value)
 {
     if (name.n == 0 || name.p[0] != ':')

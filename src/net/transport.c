@@ -98,7 +98,7 @@ static int ssl_result(struct vd_transport *t, int rc)
     return VD_TRANSPORT_BROKEN;
 }
 
-/* Somebody speaks plain HTTP to a TLS door: a sentence helps more than an alert. */
+/* Somebody speaks plain HTTP to a TLS listener: a sentence helps more than an alert. */
 static void answer_in_plain(struct vd_transport *t)
 {
     static const char answer[] =

@@ -265,7 +265,7 @@ void vd_api_follow_definitions(struct vd_api *api, struct vd_definitions *defini
 void vd_api_join(struct vd_api *api, size_t i, struct vd_loop *loop)
 {
     vd_api_loop_init(&api->api_loops[i], &api->env, loop);
-    vd_workshop_init(&api->api_loops[i].workshop, api->n);
+    vd_worker_pool_init(&api->api_loops[i].worker_pool, api->n);
     vd_kube_loop_init(&api->loops[i], &api->kube, &api->api_loops[i]);
 }
 
@@ -274,7 +274,7 @@ void vd_api_serve(struct vd_api *api, struct vd_http_service *service)
     service->routes = &api->routes;
     service->authenticate = vd_authenticate;
     service->authenticator = &api->authenticator;
-    service->turnstile = &api->api_loops[service->loop->index].turnstile;
+    service->turn_queue = &api->api_loops[service->loop->index].turn_queue;
 }
 
 void vd_api_follow(struct vd_api *api, size_t i)

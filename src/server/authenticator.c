@@ -196,18 +196,18 @@ static void judge(struct vd_authenticator *a, struct vd_exchange *x, const struc
 
 /* A request whose turn has not come. */
 struct waiting {
-    struct vd_chore chore;
+    struct vd_turn_item item;
     struct vd_authenticator *authenticator;
     struct vd_exchange *x;
-    struct vd_account *account; /* whose lane it is in; others of the connection may change that */
+    struct vd_account *account; /* whose flow it is in; others of the connection may change that */
     bool over;    /* it is one too many of it, and will be told so when its turn comes */
     bool is_head; /* only its head has come */
 };
 
-static void on_turn(struct vd_chore *chore)
+static void on_turn(struct vd_turn_item *item)
 {
-    struct waiting w = *(struct waiting *)chore;
-    free(chore);
+    struct waiting w = *(struct waiting *)item;
+    free(item);
     w.x->ops = NULL;
     if (w.is_head)
         judge_head(w.authenticator, w.x);
@@ -219,35 +219,35 @@ static void on_turn(struct vd_chore *chore)
 static void left_waiting(struct vd_exchange *x)
 {
     struct waiting *w = x->arg;
-    vd_chore_cancel(&w->chore);
+    vd_turn_item_cancel(&w->item);
     vd_account_unref(w->account);
     free(w);
 }
 
 /* Whose turn it is goes by the user of the connection's last request; strangers share a
- * lane, so that trying out credentials costs others nothing. */
+ * flow, so that trying out credentials costs others nothing. */
 static void take_turn(struct vd_authenticator *a, struct vd_exchange *x, bool is_head)
 {
     static const struct vd_exchange_ops waiting_ops = {.gone = left_waiting};
     struct vd_connection *c = x->connection;
-    struct vd_turnstile *turnstile = c->service->turnstile;
+    struct vd_turn_queue *turn_queue = c->service->turn_queue;
     size_t i = x->loop->index;
     struct vd_account *account = c->account ? c->account : a->accounts->strangers;
-    struct vd_lane *lane = vd_account_lane(account, i);
+    struct vd_turn_flow *flow = vd_account_turn_flow(account, i);
     bool over = c->account && !is_head &&
                 vd_exchange_charge(x, account, rank_of((enum vd_rank)c->rank, x));
-    if (vd_turnstile_enter(turnstile, lane)) {
+    if (vd_turn_queue_enter(turn_queue, flow)) {
         if (is_head)
             judge_head(a, x);
         else
             judge(a, x, over ? account : NULL);
-        vd_turnstile_leave(turnstile, lane);
+        vd_turn_queue_leave(turn_queue, flow);
         if (c->account && c->account != account)
-            vd_turnstile_meet(turnstile, lane, vd_account_lane(c->account, i));
+            vd_turn_queue_meet(turn_queue, flow, vd_account_turn_flow(c->account, i));
         return;
     }
     struct waiting *w = VD_NEW(struct waiting);
-    *w = (struct waiting){.chore.run = on_turn,
+    *w = (struct waiting){.item.run = on_turn,
                           .authenticator = a,
                           .x = x,
                           .account = vd_account_ref(account),
@@ -255,7 +255,7 @@ static void take_turn(struct vd_authenticator *a, struct vd_exchange *x, bool is
                           .is_head = is_head};
     x->ops = &waiting_ops;
     x->arg = w;
-    vd_turnstile_wait(turnstile, lane, &w->chore);
+    vd_turn_queue_wait(turn_queue, flow, &w->item);
 }
 
 void vd_authenticate(struct vd_http_service *service, struct vd_exchange *x, bool is_head)

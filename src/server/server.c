@@ -1,12 +1,12 @@
 /*
  * See server.h. The main thread starts everything, then waits for signals; N
- * loops serve. Loop 0 also has the doors, which deal connections out to all.
+ * loops serve. Loop 0 also has the listeners, which deal connections out to all.
  *
- *   start   store (locks the folder), credentials, loops, doors, "ready"
+ *   start   store (locks the folder), credentials, loops, listeners, "ready"
  *   SIGHUP  credentials again, and a new TLS context for connections to come;
  *           issuers, audit policy and audit log too;
  *           the same once a day, so that a made certificate is renewed in time
- *   stop    /readyz fails for shutdown-delay; the doors close; each loop drains
+ *   stop    /readyz fails for shutdown-delay; the listeners close; each loop drains
  *           its connections, for drain-timeout at most; what is left is cut; the
  *           store closes last
  *
@@ -28,7 +28,7 @@
 #include "base/ration.h"
 #include "kube/audit/audit.h"
 #include "kube/converter.h"
-#include "net/door.h"
+#include "net/listener.h"
 #include "server/api.h"
 #include "server/credentials.h"
 #include "server/definitions.h"
@@ -66,8 +66,8 @@ struct server {
     struct worker *workers;
     struct vd_http_service *services; /* of the loop of the same index */
     size_t n;                         /* that were initialised */
-    struct vd_door plain, tls;
-    struct vd_door_tls tls_context;
+    struct vd_http_listener plain, tls;
+    struct vd_http_listener_tls tls_context;
     sem_t done;    /* posted by each worker when it has done what the main thread asked */
     sem_t drained; /* and when, after that, its last connection is gone */
 };
@@ -205,7 +205,8 @@ static int open_store(struct server *s, struct vd_error *error)
 }
 
 /* The error ends with what to choose; this says how. */
-static int refuse_door(const char *setting, const struct vd_error *reason, struct vd_error *error)
+static int refuse_listener(const char *setting, const struct vd_error *reason,
+                           struct vd_error *error)
 {
     const struct vd_setting *s = &vd_settings[vd_setting_find(vd_slice_of(setting))];
     char flag[VD_SETTING_NAME_MAX], variable[VD_SETTING_NAME_MAX];
@@ -214,32 +215,33 @@ static int refuse_door(const char *setting, const struct vd_error *reason, struc
 }
 
 /* `setting` has the address. */
-static int open_door(struct server *s, struct vd_door *door, const char *setting,
-                     const char *address, struct vd_door_tls *tls, struct vd_error *error)
+static int open_listener(struct server *s, struct vd_http_listener *listener, const char *setting,
+                         const char *address, struct vd_http_listener_tls *tls,
+                         struct vd_error *error)
 {
     struct vd_error reason;
     if (!address)
         return VD_OK;
-    if (vd_door_bind(door, address, &reason))
-        return refuse_door(setting, &reason, error);
-    door->loop = &s->workers[0].loop;
-    door->services = s->services;
-    door->services_n = s->n;
-    door->tls = tls;
-    return vd_door_open(door, error);
+    if (vd_http_listener_bind(listener, address, &reason))
+        return refuse_listener(setting, &reason, error);
+    listener->loop = &s->workers[0].loop;
+    listener->services = s->services;
+    listener->services_n = s->n;
+    listener->tls = tls;
+    return vd_http_listener_open(listener, error);
 }
 
-static int open_doors(struct server *s, struct vd_error *error)
+static int open_listeners(struct server *s, struct vd_error *error)
 {
     const struct vd_config *c = s->config;
     int code = VD_OK;
     if (c->tls_listen)
         code = vd_credentials_load(c, &s->tls_context.context, error);
     if (!code)
-        code = open_door(s, &s->tls, "tls-listen", c->tls_listen, &s->tls_context, error);
+        code = open_listener(s, &s->tls, "tls-listen", c->tls_listen, &s->tls_context, error);
     if (!code && c->tls_listen)
         code = vd_credentials_write_kubeconfig(c, s->tls.address, error);
-    return code ? code : open_door(s, &s->plain, "listen", c->listen, NULL, error);
+    return code ? code : open_listener(s, &s->plain, "listen", c->listen, NULL, error);
 }
 
 /* A path in the shell's words, from the root: whoever pastes it may be elsewhere. */
@@ -336,7 +338,7 @@ static int start(struct server *s, struct vd_error *error)
     if (!code)
         code = make_loops(s, error);
     if (!code)
-        code = open_doors(s, error);
+        code = open_listeners(s, error);
     if (!code) {
         start_definitions(s);
         code = start_loops(s, error);
@@ -357,7 +359,7 @@ static void reload(struct server *s)
     if (!code && s->config->tls_listen)
         code = vd_credentials_load(s->config, &context, &error);
     if (context)
-        vd_door_tls_set(&s->tls_context, context);
+        vd_http_listener_tls_set(&s->tls_context, context);
     if (!code && s->config->tls_listen)
         code = vd_credentials_write_kubeconfig(s->config, s->tls.address, &error);
     if (code)
@@ -399,11 +401,11 @@ static void run_until_told(struct server *s)
 
 /* ---- stopping ---- */
 
-static void close_doors(struct vd_task *task)
+static void close_listeners(struct vd_task *task)
 {
     struct worker *w = VD_HEAP_OWNER(task, struct worker, task);
-    vd_door_close(&w->server->plain);
-    vd_door_close(&w->server->tls);
+    vd_http_listener_close(&w->server->plain);
+    vd_http_listener_close(&w->server->tls);
     sem_post(&w->server->done);
 }
 
@@ -453,7 +455,7 @@ static bool wait_until_drained(struct server *s, int64_t wall_ms)
     return true;
 }
 
-/* Connections that were accepted before the doors closed are in their loops'
+/* Connections that were accepted before the listeners closed are in their loops'
  * inboxes before these tasks, so nobody is forgotten. */
 static void drain_connections(struct server *s)
 {
@@ -467,7 +469,7 @@ static void drain_connections(struct server *s)
                                         .tv_nsec = (long)(c->shutdown_delay_ms % 1000 * 1000000)});
     /* From here a second signal ends the process at once; the store is made for it. */
     pthread_sigmask(SIG_UNBLOCK, &signals, NULL);
-    ask(s, 1, close_doors);
+    ask(s, 1, close_listeners);
     int64_t deadline_ms = vd_clock_wall_ms(vd_clock_system()) + (int64_t)c->drain_timeout_ms;
     ask(s, s->n, drain);
     if (!wait_until_drained(s, deadline_ms))
@@ -488,8 +490,8 @@ static void drain_connections(struct server *s)
 static void release(struct server *s)
 {
     if (s->n && !s->workers[0].loop.started) { /* never ran: nobody else can close them */
-        vd_door_close(&s->plain);
-        vd_door_close(&s->tls);
+        vd_http_listener_close(&s->plain);
+        vd_http_listener_close(&s->tls);
     }
     for (size_t i = 0; i < s->n; i++)
         vd_loop_stop(&s->workers[i].loop);
