@@ -31,8 +31,8 @@ bool vd_authenticator_knows(struct vd_authenticator *a, struct vd_exchange *x)
 
 /* ---- impersonation ---- */
 
-/* The user in whose name the request is made: the one who sent it, or whom that one speaks
- * for. NULL: it has been answered. Takes the user's reference. */
+/* The user in whose name the request is made: the one who sent it, or the one who is impersonated.
+ * NULL: it has been answered. Takes the user's reference. */
 static struct vd_user *impersonated(struct vd_authenticator *a, struct vd_exchange *x,
                                     struct vd_user *user)
 {
@@ -189,9 +189,12 @@ static void judge(struct vd_authenticator *a, struct vd_exchange *x, const struc
     struct vd_user *user = identify(a, x);
     if (!user || !charge(a, x, user, over))
         return;
-    x->user = impersonates(x) ? impersonated(a, x, user) : user;
-    if (x->user)
-        vd_route_handle(x);
+    if (impersonates(x))
+        user = impersonated(a, x, user);
+    if (!user) /* it has been answered, and x may be gone */
+        return;
+    x->user = user;
+    vd_route_handle(x);
 }
 
 /* A request whose turn has not come. */
