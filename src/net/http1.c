@@ -2,7 +2,7 @@
  * HTTP/1.1 on a connection: how requests arrive; http1_answer.c has the answers.
  *
  * Bytes come in through received() into the intake, where process() takes one request after the
- * other off the front; a request that is complete goes to the service's handler, and the next one
+ * other off the front; a request that is complete goes to its route's handler, and the next one
  * waits until its answer is complete and most of what was answered before has left.
  */
 #include "net/http1.h"

@@ -12,7 +12,7 @@
  * pseudo-headers come first and once, that there are no headers of connections (RFC 9113,
  * 8.2.2), and that Content-Length is the body's length.
  *
- * A body that has not come with the head waits until the service's `admit` has been asked: the
+ * A body that has not come with the head waits until somebody has looked at the head: the
  * stream is given no new window, nor is the connection for what comes of it; so a client that
  * nobody knows can send no more than the connection's first window.
  *
