@@ -27,7 +27,7 @@ static void run_clients(int control, const char *request, const char *ca)
 {
     SSL_CTX *context = ca ? client_context(ca, NULL, NULL) : NULL;
     char word;
-    if (recv(control, server.door.address, sizeof server.door.address, 0) <= 0)
+    if (recv(control, server.listener.address, sizeof server.listener.address, 0) <= 0)
         _exit(1);
     for (int i = 0; i < WARM_UP + CONNECTIONS; i++) {
         struct client c;
@@ -67,7 +67,7 @@ static void measure(const char *what, const char *request, const struct tls_file
             .certificate = tls->server, .key = tls->server_key, .client_ca = tls->ca};
     server_init(&server, 1, tls ? &files : NULL);
     server_start(&server);
-    if (send(control[1], server.door.address, sizeof server.door.address, 0) < 0 ||
+    if (send(control[1], server.listener.address, sizeof server.listener.address, 0) < 0 ||
         recv(control[1], &word, 1, 0) != 1)
         exit(3);
     (void)server_connections(&server); /* what the last turn freed is free */

@@ -111,7 +111,7 @@ static void measure_fan_out(void)
         drain(fds[i]);
     double cpu = loop_cpu_s(), start = measure_now_s();
     for (int round = 0; round < ROUNDS; round++) {
-        size_t want = (size_t)STREAMS * (FRAME + vd_http_chunk_line_len(FRAME) + 2);
+        size_t want = (size_t)STREAMS * ((size_t)FRAME + vd_http_chunk_line_len(FRAME) + 2);
         server_send_streams(&server, payload);
         while (want > 0) {
             int n = epoll_wait(epoll, events, STREAMS, -1);

@@ -19,7 +19,7 @@ static bool is_done(const struct vd_listing *l)
 
 /* ---- the user's turn and room ---- */
 
-static void on_again(struct vd_chore *chore)
+static void on_again(struct vd_turn_item *chore)
 {
     struct vd_listing *l = VD_HEAP_OWNER(chore, struct vd_listing, again);
     l->ops->ready(l);
@@ -28,24 +28,24 @@ static void on_again(struct vd_chore *chore)
 void vd_listing_yield(struct vd_listing *l)
 {
     l->again.run = on_again;
-    vd_turnstile_wait(&l->l->turnstile, vd_api_loop_lane(l->l, l->account), &l->again);
+    vd_turn_queue_wait(&l->l->turn_queue, vd_api_loop_turn_flow(l->l, l->account), &l->again);
 }
 
 void vd_listing_resume(struct vd_listing *l)
 {
-    struct vd_turnstile *turnstile = &l->l->turnstile;
-    struct vd_lane *lane = vd_api_loop_lane(l->l, l->account);
-    if (!vd_turnstile_enter(turnstile, lane)) {
+    struct vd_turn_queue *queue = &l->l->turn_queue;
+    struct vd_turn_flow *flow = vd_api_loop_turn_flow(l->l, l->account);
+    if (!vd_turn_queue_enter(queue, flow)) {
         vd_listing_yield(l);
         return;
     }
     l->ops->ready(l); /* may close it */
-    vd_turnstile_leave(turnstile, lane);
+    vd_turn_queue_leave(queue, flow);
 }
 
 size_t vd_listing_piece_len(const struct vd_listing *l)
 {
-    return vd_turnstile_is_shared(&l->l->turnstile) ? SHARED_LEN : PIECE_LEN;
+    return vd_turn_queue_is_shared(&l->l->turn_queue) ? SHARED_LEN : PIECE_LEN;
 }
 
 void vd_listing_hold(struct vd_listing *l, size_t bytes)
@@ -168,7 +168,7 @@ static int add_items(struct vd_listing *l, struct vd_buf *out, size_t len_max, b
 
 /* ---- by a worker ---- */
 
-static void run(struct vd_order *order)
+static void run(struct vd_pool_item *order)
 {
     struct vd_listing *l = VD_HEAP_OWNER(order, struct vd_listing, order);
     l->code = add_items(l, &l->made, l->made.n + PIECE_LEN, false, &l->error);
@@ -176,7 +176,7 @@ static void run(struct vd_order *order)
 
 static void release(struct vd_listing *l);
 
-static void done(struct vd_order *order)
+static void done(struct vd_pool_item *order)
 {
     struct vd_listing *l = VD_HEAP_OWNER(order, struct vd_listing, order);
     l->working = false;
@@ -202,9 +202,9 @@ static enum vd_listing_state let_make(struct vd_listing *l)
     l->heavy = false;
     l->working = true;
     l->making = l->events[l->events_at]->body->len;
-    l->order = (struct vd_order){.run = run, .done = done};
+    l->order = (struct vd_pool_item){.run = run, .done = done};
     vd_account_queue(l->account, l->making);
-    vd_workshop_order(&l->l->workshop, l->l->loop, vd_api_loop_place(l->l, l->account), &l->order);
+    vd_worker_pool_add(&l->l->worker_pool, l->l->loop, vd_api_loop_worker_flow(l->l, l->account), &l->order);
     return VD_LISTING_WAITS;
 }
 
@@ -309,13 +309,13 @@ static void release(struct vd_listing *l)
 
 void vd_listing_close(struct vd_listing *l)
 {
-    vd_chore_cancel(&l->again);
+    vd_turn_item_cancel(&l->again);
     vd_account_queue(l->account, -(l->held + l->making));
     if (l->converting) { /* it is freed by itself */
         vd_conversion_abandon(l->conversion);
         l->conversion = NULL;
     }
     l->is_closed = true;
-    if (!l->working || vd_order_cancel(&l->order))
+    if (!l->working || vd_pool_item_cancel(&l->order))
         release(l);
 }

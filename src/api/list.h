@@ -75,7 +75,7 @@ struct vd_listing {
     struct vd_snapshot snapshot;
     struct vd_attributes attributes;
     uint64_t left;         /* of the limit; UINT64_MAX: no limit */
-    struct vd_chore again; /* goes on when it is the user's turn */
+    struct vd_turn_item again; /* goes on when it is the user's turn */
     int64_t held;          /* bytes that the face holds */
     /* What the snapshot has given and is not written yet: */
     struct vd_event *events[VD_LISTING_STEP_OBJECTS];
@@ -88,7 +88,7 @@ struct vd_listing {
     bool heavy;   /* a worker has to write the next object */
     bool working; /* a worker has the listing */
     bool is_closed;
-    struct vd_order order;
+    struct vd_pool_item order;
     int64_t making;     /* bytes, about, that the worker's piece will have */
     struct vd_buf made; /* what it has written */
     enum vd_listing_state failure;

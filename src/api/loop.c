@@ -126,7 +126,7 @@ static bool lags(const struct vd_api_loop *l, bool shared)
 static bool turn(struct vd_turn_hook *hook)
 {
     struct vd_api_loop *l = VD_HEAP_OWNER(hook, struct vd_api_loop, hook);
-    bool shared = vd_turnstile_is_shared(&l->turnstile);
+    bool shared = vd_turn_queue_is_shared(&l->turn_queue);
     vd_revision_waits_turn(l);
     if (!lags(l, shared))
         propose(l);
@@ -160,14 +160,14 @@ void vd_api_loop_init(struct vd_api_loop *l, const struct vd_api_env *env, struc
     vd_api_streams_init(l);
     vd_stream_meter_init(&l->stream_meter, loop->index);
     l->registry = vd_registry_new(env->store, wake, loop);
-    vd_turnstile_init(&l->turnstile, loop);
+    vd_turn_queue_init(&l->turn_queue, loop);
     vd_loop_hook(loop, &l->hook);
 }
 
 void vd_api_loop_follow(struct vd_api_loop *l)
 {
     vd_loop_hook(l->loop, &l->after);
-    vd_turnstile_stand_last(&l->turnstile);
+    vd_turn_queue_stand_last(&l->turn_queue);
 }
 
 void vd_api_loop_release(struct vd_api_loop *l)

@@ -17,8 +17,8 @@
 #include "base/heap.h"
 #include "net/account.h"
 #include "net/loop.h"
-#include "net/turnstile.h"
-#include "net/workshop.h"
+#include "net/turn_queue.h"
+#include "net/worker_pool.h"
 #include "store/proposal.h"
 #include "watch/registry.h"
 
@@ -26,10 +26,10 @@ struct vd_api_loop {
     const struct vd_api_env *env;
     struct vd_loop *loop;
     struct vd_registry *registry;
-    struct vd_turnstile turnstile; /* users take turns */
-    struct vd_lane lane;           /* of those without an account */
-    struct vd_workshop workshop;   /* and share the workers */
-    struct vd_place place;         /* of those without an account */
+    struct vd_turn_queue turn_queue; /* users take turns */
+    struct vd_turn_flow turn_flow;           /* of those without an account */
+    struct vd_worker_pool worker_pool;   /* and share the workers */
+    struct vd_worker_flow worker_flow;         /* of those without an account */
     struct vd_api_streams streams;
     struct vd_stream_meter stream_meter;
     /* Private: */
@@ -56,14 +56,14 @@ void vd_api_loop_follow(struct vd_api_loop *l);
 void vd_api_loop_release(struct vd_api_loop *l);
 
 /* Where the account's work waits for its turn on the loop, and for a worker; NULL: nobody's. */
-static inline struct vd_lane *vd_api_loop_lane(struct vd_api_loop *l, struct vd_account *account)
+static inline struct vd_turn_flow *vd_api_loop_turn_flow(struct vd_api_loop *l, struct vd_account *account)
 {
-    return account ? vd_account_lane(account, l->loop->index) : &l->lane;
+    return account ? vd_account_turn_flow(account, l->loop->index) : &l->turn_flow;
 }
 
-static inline struct vd_place *vd_api_loop_place(struct vd_api_loop *l, struct vd_account *account)
+static inline struct vd_worker_flow *vd_api_loop_worker_flow(struct vd_api_loop *l, struct vd_account *account)
 {
-    return account ? vd_account_place(account, l->loop->index) : &l->place;
+    return account ? vd_account_worker_flow(account, l->loop->index) : &l->worker_flow;
 }
 
 /*

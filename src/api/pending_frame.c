@@ -9,7 +9,7 @@
 
 /* What a worker has of a frame. */
 struct vd_frame_order {
-    struct vd_order order;
+    struct vd_pool_item order;
     struct vd_pending_frame *owner; /* whose reference is the order's */
     struct vd_account *account;     /* a reference; NULL: nobody's */
     struct vd_stream_encoder *encoder;
@@ -127,7 +127,7 @@ struct vd_pending_frame *vd_pending_frame_convert(struct vd_api_stream *stream,
 
 /* ---- by a worker ---- */
 
-static void run(struct vd_order *order)
+static void run(struct vd_pool_item *order)
 {
     struct vd_frame_order *o = VD_HEAP_OWNER(order, struct vd_frame_order, order);
     struct vd_buf out = {0};
@@ -136,7 +136,7 @@ static void run(struct vd_order *order)
     vd_buf_release(&out);
 }
 
-static void made(struct vd_order *order)
+static void made(struct vd_pool_item *order)
 {
     struct vd_frame_order *o = VD_HEAP_OWNER(order, struct vd_frame_order, order);
     struct vd_pending_frame *f = o->owner;
@@ -156,10 +156,10 @@ struct vd_pending_frame *vd_pending_frame_order(struct vd_api_stream *stream,
     f->order = o;
     o->owner = f;
     o->account = account ? vd_account_ref(account) : NULL;
-    o->order = (struct vd_order){.run = run, .done = made};
+    o->order = (struct vd_pool_item){.run = run, .done = made};
     o->encoder = stream->ops->encoder(stream);
     vd_ref(&f->shared.refs); /* the order's */
-    vd_workshop_order(&l->workshop, l->loop, vd_api_loop_place(l, account), &o->order);
+    vd_worker_pool_add(&l->worker_pool, l->loop, vd_api_loop_worker_flow(l, account), &o->order);
     return f;
 }
 

@@ -103,7 +103,7 @@
     X(VD_CLEARED_BYTES_MAX,      4194304,     "bytes of objects that the answer to a deletecollection lists; a larger answer tells only their number") \
     X(VD_TCP_KEEPALIVE_S,        60,          "seconds of silence before a connection is probed, 4 times in 15 s steps") \
     X(VD_TCP_USER_TIMEOUT_MS,    120000,      "milliseconds in which the peer's kernel must take what was sent") \
-    X(VD_DOOR_PAUSE_MS,          100,         "milliseconds without accepting connections when file descriptors have run out") \
+    X(VD_LISTENER_PAUSE_MS,      100,         "milliseconds without accepting connections when file descriptors have run out") \
     X(VD_URL_SEGMENTS_MAX,       64,          "segments of a path") \
     X(VD_URL_PARAMS_MAX,         256,         "parameters of a query") \
     X(VD_ACCEPT_RANGES_MAX,      32,          "media ranges of a request's Accept headers") \

@@ -321,7 +321,8 @@ static void serve(struct vd_call *call)
     reply_no_resource(call);
 }
 
-void vd_kube_handle(struct vd_kube_loop *l, struct vd_exchange *x, struct vd_user *user)
+/* A call whose user may do what it asks for; NULL: it has been answered. */
+static struct vd_call *begin(struct vd_kube_loop *l, struct vd_exchange *x, struct vd_user *user)
 {
     struct vd_call *call = vd_call_new(l);
     struct vd_error error;
@@ -334,13 +335,31 @@ void vd_kube_handle(struct vd_kube_loop *l, struct vd_exchange *x, struct vd_use
     if (code) {
         struct vd_status status = vd_status_bad_request(&call->arena, vd_slice_of(error.text));
         vd_call_reply_status(call, &status);
-        return;
+        return NULL;
     }
     struct vd_access access = vd_request_log_access(log);
-    if ((call->kind && !negotiate(call)) || !is_allowed(call, &access))
+    bool goes = (!call->kind || negotiate(call)) && is_allowed(call, &access);
+    return goes ? call : NULL;
+}
+
+void vd_kube_handle(struct vd_kube_loop *l, struct vd_exchange *x, struct vd_user *user)
+{
+    struct vd_call *call = begin(l, x, user);
+    if (!call)
         return;
     if (call->kind)
         serve(call);
     else if (!vd_call_document(call))
         reply_no_resource(call);
+}
+
+struct vd_call *vd_kube_begin_page(struct vd_kube_loop *l, struct vd_exchange *x,
+                                   struct vd_user *user)
+{
+    return begin(l, x, user);
+}
+
+void vd_kube_end_page(struct vd_call *page, struct vd_slice content_type, struct vd_slice text)
+{
+    vd_call_reply(page, 200, content_type, text);
 }

@@ -21,7 +21,6 @@
 struct vd_audit;
 struct vd_call;
 struct vd_gzip;
-struct vd_server_metrics;
 
 struct vd_kube_options {
     uint64_t bookmark_ms;    /* about how often a watch that wants them gets a bookmark */
@@ -35,10 +34,8 @@ struct vd_kube {
     struct vd_kinds *kinds;
     const struct vd_clock *clock;
     struct vd_kube_options options;
-    struct vd_gatekeeper *gatekeeper;  /* who may do what, and whose credential is good */
-    struct vd_server_metrics *metrics; /* what /metrics and /debug/usage show; NULL: neither is */
-    struct vd_slice other_paths;       /* that are served beside the face, a line each; borrowed */
-    struct vd_audit *audit;            /* NULL: nothing is audited; see audit.h */
+    struct vd_gatekeeper *gatekeeper; /* who may do what, and whose credential is good */
+    struct vd_audit *audit;           /* NULL: nothing is audited; see audit.h */
     struct vd_tables *tables;
     struct vd_documents *documents;             /* discovery and OpenAPI */
     const struct vd_service_accounts *accounts; /* issues tokens; NULL: none are */
@@ -73,5 +70,12 @@ void vd_kube_finished(struct vd_kube_loop *l, struct vd_exchange *x, bool log);
 
 /* Answers a request, now or later. A reference to the user is taken. */
 void vd_kube_handle(struct vd_kube_loop *l, struct vd_exchange *x, struct vd_user *user);
+
+/* A page of somebody else's, at a path that is no resource: whether the user may see it goes by the
+ * path, and it is audited, logged and compressed as the face's own paths are. NULL: it has been
+ * answered; else vd_kube_end_page() has to be called, at once. */
+struct vd_call *vd_kube_begin_page(struct vd_kube_loop *l, struct vd_exchange *x,
+                                   struct vd_user *user) VD_MUST_USE;
+void vd_kube_end_page(struct vd_call *page, struct vd_slice content_type, struct vd_slice text);
 
 #endif

@@ -6,7 +6,7 @@
 #include "net/account.h"
 
 struct vd_offload {
-    struct vd_order order;
+    struct vd_pool_item order;
     struct vd_account *account; /* whose order it is, with a reference; NULL: nobody's */
     struct vd_call *call;
     void (*work)(struct vd_call *call);
@@ -85,7 +85,7 @@ void vd_call_copy_request(struct vd_call *call)
 
 /* ---- there ---- */
 
-static void run(struct vd_order *order)
+static void run(struct vd_pool_item *order)
 {
     struct vd_call *call = ((struct vd_offload *)order)->call;
     call->away->work(call);
@@ -129,7 +129,7 @@ static void on_gone(struct vd_exchange *x)
 {
     struct vd_offload *o = x->arg;
     o->call->x = NULL;
-    if (!vd_order_cancel(&o->order))
+    if (!vd_pool_item_cancel(&o->order))
         return;
     end(o);
     vd_call_free(o->call);
@@ -153,7 +153,7 @@ static void give_answer(struct vd_call *call, const struct vd_offload *o)
     vd_buf_release(&body);
 }
 
-static void done(struct vd_order *order)
+static void done(struct vd_pool_item *order)
 {
     struct vd_offload *o = (struct vd_offload *)order;
     struct vd_call *call = o->call;
@@ -190,7 +190,8 @@ void vd_call_offload(struct vd_call *call, void (*work)(struct vd_call *call))
     call->away = o;
     call->x->ops = &waiting;
     call->x->arg = o;
-    vd_workshop_order(&l->api->workshop, l->loop,
-                      account ? vd_account_place(account, l->loop->index) : &l->api->place,
-                      &o->order);
+    vd_worker_pool_add(&l->api->worker_pool, l->loop,
+                       account ? vd_account_worker_flow(account, l->loop->index)
+                               : &l->api->worker_flow,
+                       &o->order);
 }

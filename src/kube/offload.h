@@ -5,7 +5,7 @@
  *
  * While a worker has the call (`away` is not NULL), the loop does not touch it, and its exchange
  * may end. The work does there what it does on the loop, with these differences: the request is a
- * copy, and the answer is kept and given later. Users share the workers: see workshop.h. What a
+ * copy, and the answer is kept and given later. Users share the workers: see worker_pool.h. What a
  * webhook converts stays on the loop, to which the webhook answers; there such a call waits for it,
  * and no worker has it. What a write needs of the workers is in src/api/write.
  */

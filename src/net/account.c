@@ -80,7 +80,7 @@ void vd_accounts_release(struct vd_accounts *book)
 }
 
 /* Makes room by forgetting those that nobody has referred to for a while: a loop may still
- * be at work in the lane of one that was just let go. */
+ * be at work in the flow of one that was just let go. */
 static void forget_idle(struct vd_accounts *book)
 {
     VD_VEC(struct vd_account *) idle = {0};

@@ -4,7 +4,8 @@
  * There is one account for each user name, in one book for all loops. An account counts
  * requests in flight, open watches, bytes that wait to be sent and bytes of requests that
  * are received; all are atomic, since a user's connections are on all loops. It also has the user's
- * lane (turnstile.h) and place (workshop.h) on each loop, which that loop alone touches.
+ * flows on each loop, for its turns (turn_queue.h) and for the workers (worker_pool.h), which that
+ * loop alone touches.
  *
  * Life. The book owns its accounts and finds them by name under a lock. A connection
  * keeps the account of its last request, so the lock is taken once for a connection, not
@@ -32,8 +33,8 @@
 #include "base/hash_map.h"
 #include "base/limits.h"
 #include "net/exchange.h"
-#include "net/turnstile.h"
-#include "net/workshop.h"
+#include "net/turn_queue.h"
+#include "net/worker_pool.h"
 
 enum vd_rank {
     VD_RANK_ORDINARY,
@@ -69,8 +70,8 @@ enum { VD_ACCOUNT_NUMBERS = 5 }; /* that are told of an account */
 
 /* What a user has on one loop, which that loop alone touches. */
 struct vd_account_loop {
-    struct vd_lane lane;
-    struct vd_place place;
+    struct vd_turn_flow turn_flow;
+    struct vd_worker_flow worker_flow;
 };
 
 struct vd_account {
@@ -115,14 +116,16 @@ struct vd_account *vd_accounts_get(struct vd_accounts *book, struct vd_slice nam
 struct vd_account *vd_account_ref(struct vd_account *account);
 void vd_account_unref(struct vd_account *account); /* NULL allowed */
 
-static inline struct vd_lane *vd_account_lane(struct vd_account *account, size_t loop_index)
+static inline struct vd_turn_flow *vd_account_turn_flow(struct vd_account *account,
+                                                        size_t loop_index)
 {
-    return &account->loops[loop_index].lane;
+    return &account->loops[loop_index].turn_flow;
 }
 
-static inline struct vd_place *vd_account_place(struct vd_account *account, size_t loop_index)
+static inline struct vd_worker_flow *vd_account_worker_flow(struct vd_account *account,
+                                                            size_t loop_index)
 {
-    return &account->loops[loop_index].place;
+    return &account->loops[loop_index].worker_flow;
 }
 
 /* ---- exchanges; on their loop ---- */

@@ -1,6 +1,7 @@
 /*
  * A connection: a transport on a loop that speaks HTTP/1.1, one exchange after
- * the other, or HTTP/2, many at a time (http2.h). It never moves to another loop.
+ * the other, or HTTP/2, many at a time, or what an exchange was upgraded to (protocol.h).
+ * It never moves to another loop.
  *
  * A client that has shut down its side of the connection still gets the answers to
  * what it has asked, but a stream to it ends: nobody could tell it from one that
@@ -13,23 +14,26 @@
 #include "net/exchange.h"
 #include "net/http_body.h"
 #include "net/peer.h"
+#include "net/route.h"
 #include "net/transport.h"
 #include "net/upload.h"
 
 struct vd_http2;
 struct vd_http_service;
+struct vd_protocol;
 struct vd_ticket;
-struct vd_turnstile;
+struct vd_turn_queue;
 
 enum vd_connection_state {
     VD_CONNECTION_HANDSHAKE,
-    VD_CONNECTION_IDLE,    /* waiting for a request's first byte */
-    VD_CONNECTION_HEAD,    /* reading a head */
-    VD_CONNECTION_BODY,    /* reading a body */
-    VD_CONNECTION_ANSWER,  /* the handler has the request; the answer is not complete */
-    VD_CONNECTION_STREAMS, /* it speaks HTTP/2, whose streams have their own states */
-    VD_CONNECTION_CLOSING, /* only the backlog is still to be sent */
-    VD_CONNECTION_LINGER,  /* all is sent; a close now could take it back from the client */
+    VD_CONNECTION_IDLE,     /* waiting for a request's first byte */
+    VD_CONNECTION_HEAD,     /* reading a head */
+    VD_CONNECTION_BODY,     /* reading a body */
+    VD_CONNECTION_ANSWER,   /* the handler has the request; the answer is not complete */
+    VD_CONNECTION_STREAMS,  /* it speaks HTTP/2, whose streams have their own states */
+    VD_CONNECTION_UPGRADED, /* its bytes belong to whoever has upgraded its exchange */
+    VD_CONNECTION_CLOSING,  /* only the backlog is still to be sent */
+    VD_CONNECTION_LINGER,   /* all is sent; a close now could take it back from the client */
     VD_CONNECTION_CLOSED,
 };
 
@@ -50,6 +54,7 @@ struct vd_output {
  * arrives meanwhile goes into `later`. */
 struct vd_intake {
     struct vd_http_head head;
+    const struct vd_route *route; /* when the head is whole */
     struct vd_http_body framing;
     struct vd_buf bytes, later;
     size_t body_end; /* of the decoded body */
@@ -61,6 +66,7 @@ struct vd_intake {
 struct vd_connection {
     struct vd_loop *loop;
     struct vd_http_service *service;
+    const struct vd_protocol *protocol; /* see protocol.h */
     struct vd_transport transport;
     uv_poll_t poll;
     int events; /* that poll is set for */
@@ -108,27 +114,24 @@ struct vd_http_deadlines {
 };
 
 /*
- * What all HTTP connections of one loop share. `admit` is called with the head of a
- * request whose body has not come with it, or that is large, before more is read: it
- * answers, or calls vd_exchange_receive(), at once or later. NULL: every body is read.
- * `handle` is called with each request. `refused` answers one that is malformed, too large or too
- * slow, at once and with vd_exchange_respond(); NULL: a plain text answer. `finished` is called
- * when an answer is complete or broken off, before `gone`; head is NULL then if the
- * request was refused or forgotten.
+ * What all HTTP connections of one loop share. `routes` say who answers what; see route.h.
+ * `authenticate` finds out who sends a request and sets the exchange's user and account, now or on
+ * the user's turn; it then calls vd_route_admit(), with the head of a request whose body has not
+ * come or is large, or else vd_route_handle(); or it refuses the request. NULL: nobody asks.
+ * `finished` is called when an answer is complete or broken off, before `gone`, and after that of
+ * the route; head is NULL then if the request was refused or forgotten.
  */
 struct vd_http_service {
     struct vd_loop *loop;
-    void (*admit)(struct vd_http_service *service, struct vd_exchange *x);
-    void (*handle)(struct vd_http_service *service, struct vd_exchange *x);
-    void (*refused)(struct vd_http_service *service, struct vd_exchange *x, unsigned status,
-                    const char *why);
+    const struct vd_route_table *routes; /* borrowed */
+    void (*authenticate)(struct vd_http_service *service, struct vd_exchange *x, bool is_head);
+    void *authenticator;                                                      /* its argument */
     void (*finished)(struct vd_http_service *service, struct vd_exchange *x); /* for the log */
     void *arg;
-    uint64_t body_len_max;
     uint32_t streams_max; /* of one HTTP/2 connection; 0: HTTP/1.1 only */
     struct vd_http_deadlines deadlines;
-    bool draining;                  /* answers close their connections */
-    struct vd_turnstile *turnstile; /* for those known; NULL: nobody waits */
+    bool draining;                    /* answers close their connections */
+    struct vd_turn_queue *turn_queue; /* for those known; NULL: nobody waits */
     size_t strangers_max; /* of which nobody knows who they are, before the oldest ends; 0: any */
     size_t strangers_len_max; /* bytes of requests that nobody was asked about yet; 0: any */
     /* Private: */
@@ -146,15 +149,15 @@ struct vd_http_service {
 };
 
 /* Sets everything to its default and adds the hook that sends to the loop; the
- * caller then sets `handle` and what else it likes. Nothing to release. */
+ * caller then sets `routes` and what else it likes. Nothing to release. */
 void vd_http_service_init(struct vd_http_service *service, struct vd_loop *loop);
 
 /* Takes over an accepted socket. `tls` NULL: plain; a reference is taken. */
 void vd_connection_accept(struct vd_http_service *service, int fd, SSL_CTX *tls);
 
-/* Closes idle connections now and lets the others finish their answers. Those that
- * come afterwards are served, one request each. */
-void vd_http_service_drain(struct vd_http_service *service);
+/* Closes idle connections now and lets the others finish their answers; streams are ended by their
+ * routes, spread over so long. Connections that come afterwards are served, one request each. */
+void vd_http_service_drain(struct vd_http_service *service, uint64_t spread_ms);
 
 /* Closes everything at once; what has an answer to give is told `gone`. */
 void vd_http_service_close_all(struct vd_http_service *service);

@@ -1,4 +1,4 @@
-/* What connection.c, exchange.c and http2*.c share. */
+/* What connection.c and the protocols share. */
 #ifndef VD_NET_CONNECTION_INTERNAL_H
 #define VD_NET_CONNECTION_INTERNAL_H
 
@@ -25,6 +25,12 @@ void vd_connection_read(struct vd_connection *c);
 
 void vd_connection_set_deadline(struct vd_connection *c, uint64_t ms);
 
+/* Ends a connection that has sent nothing since the deadline was set. */
+void vd_connection_close_if_stuck(struct vd_connection *c);
+
+/* Waits for what concerns the connection now: bytes to read, room for those that it sends. */
+void vd_connection_set_events(struct vd_connection *c);
+
 /* Memory for a request: empty, and back. NULL may be given. */
 struct vd_intake *vd_intake_take(struct vd_http_service *service) VD_MUST_USE;
 void vd_intake_give(struct vd_http_service *service, struct vd_intake *in);
@@ -33,17 +39,5 @@ void vd_intake_free_spare(struct vd_http_service *service);
 /* So many bytes of it are of a request about which nobody was asked yet. False: those of all
  * connections together are too many. */
 bool vd_intake_count(struct vd_http_service *service, struct vd_intake *in, size_t n);
-
-/* The plain answer to a request that is refused, where the service has no own. */
-void vd_connection_refuse_plainly(struct vd_exchange *x, unsigned status, const char *why);
-
-/* The body that is not there yet is to be read. */
-void vd_connection_receive_body(struct vd_connection *c);
-
-/* The answer is queued whole: on to the next request, or to the end. */
-void vd_connection_finish_answer(struct vd_connection *c);
-
-/* Frees the intake, but for bytes that belong to later requests. */
-void vd_connection_forget_request(struct vd_connection *c);
 
 #endif

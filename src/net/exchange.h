@@ -1,7 +1,7 @@
 /*
  * An exchange: one request and its answer.
  *
- * The server's handler is called on the loop when a request has arrived whole. It
+ * The handler of its route is called on the loop when a request has arrived whole. It
  * answers at once, or later, or with a stream:
  *
  *   vd_exchange_respond()   the whole answer
@@ -24,14 +24,23 @@
 struct vd_account;
 struct vd_connection;
 struct vd_exchange;
+struct vd_route;
 struct vd_stream;
 struct vd_upload;
+struct vd_user;
 
 struct vd_exchange_ops {
     /* A stream's backlog has been sent; asked for by vd_exchange_await_drain(). */
     void (*drained)(struct vd_exchange *x);
     /* The client has left before the answer was complete. Last call. */
     void (*gone)(struct vd_exchange *x);
+};
+
+/* Of an exchange that was upgraded. */
+struct vd_upgrade_ops {
+    struct vd_exchange_ops exchange; /* first */
+    /* Bytes have come, borrowed for the call. */
+    void (*received)(struct vd_exchange *x, struct vd_slice bytes);
 };
 
 struct vd_exchange {
@@ -41,6 +50,10 @@ struct vd_exchange {
     const struct vd_http_head *head; /* good until the answer is complete, or forgotten */
     struct vd_slice body;            /* likewise */
     struct vd_upload *upload;        /* likewise; NULL: nobody was asked before the body came */
+    const struct vd_route *route;    /* that it belongs to; see route.h */
+    /* Who sends the request, or in whose name it is sent; NULL: nobody was asked. Whoever has set
+     * it sees to the reference; this layer does not look into it. */
+    struct vd_user *user;
     const struct vd_exchange_ops *ops;
     void *arg;
     void *record; /* the handler's, until the service's `finished`, which lets go of it */
@@ -71,12 +84,25 @@ struct vd_response {
 
 void vd_exchange_respond(struct vd_exchange *x, const struct vd_response *response);
 
-/* Instead of an answer, by whom the service's `admit` asks: the body is to be read. The exchange
+/* Instead of an answer, by whom the route's `admit` asks: the body is to be read. The exchange
  * comes back to `handle` when it has arrived; until then it must not be touched. */
 void vd_exchange_receive(struct vd_exchange *x);
 
 /* The head of a streamed answer; `response` has no body. */
 void vd_exchange_stream(struct vd_exchange *x, const struct vd_response *response);
+
+/*
+ * Answers 101, with the headers of `response` but for Connection: from then on all bytes of the
+ * connection belong to the exchange's owner. Those that come are given to `received`, from the end
+ * of the turn on; those that vd_exchange_send() is given are sent as they are; vd_exchange_end()
+ * and vd_exchange_abort() end the connection. The request is forgotten, and `ops`, borrowed for as
+ * long as the exchange lives, become the exchange's.
+ *
+ * False: this cannot be done - over HTTP/2 and HTTP/1.0, or while the server stops - and the
+ * exchange is still to be answered.
+ */
+bool vd_exchange_upgrade(struct vd_exchange *x, const struct vd_response *response,
+                         const struct vd_upgrade_ops *ops) VD_MUST_USE;
 
 /* Bytes of a streamed answer. The reference is taken over, and any number of exchanges may send
  * the same bytes: what the protocol puts around them is not part of them. They are sent at the end

@@ -32,6 +32,7 @@ enum {
     CONNECTION_WINDOW = 1048576,
     SETTINGS_MAX = 32, /* in one frame */
     SLICE_LEN = 4096,
+    READ_LEN = 16384, /* once: hundreds of requests fit into it */
     FRAME_HEAD_LEN = 9,
     ACKS_MAX = VD_HTTP2_NUISANCES_MAX + SLICE_LEN / FRAME_HEAD_LEN + 16,
 };
@@ -93,13 +94,12 @@ void vd_stream_reset(struct vd_stream *s, uint32_t code)
 /* The stream has ended, well or not. */
 static void stream_free(struct vd_http2 *h, struct vd_stream *s)
 {
-    struct vd_http_service *service = h->connection->service;
     struct vd_exchange *x = &s->exchange;
     bool answering = s->state == VD_STREAM_ANSWER;
     s->state = VD_STREAM_SENT;
     x->sent_len -= x->sent_len < s->backlog ? x->sent_len : s->backlog;
-    if (answering && service->finished)
-        service->finished(service, x);
+    if (answering)
+        vd_route_finished(x);
     if (answering && x->ops)
         x->ops->gone(x);
     vd_timer_stop(x->loop, &s->deadline);
@@ -278,7 +278,8 @@ static nghttp2_session *session_new(struct vd_http2 *h)
     return session;
 }
 
-void vd_http2_widen(struct vd_connection *c)
+/* The client is known now: it may send more at a time. */
+static void widen(struct vd_connection *c)
 {
     int code = nghttp2_session_set_local_window_size(c->http2->session, NGHTTP2_FLAG_NONE, 0,
                                                      CONNECTION_WINDOW);
@@ -298,13 +299,14 @@ void vd_http2_start(struct vd_connection *c)
     h->connection = c;
     h->session = session_new(h);
     c->http2 = h;
+    c->protocol = &vd_protocol_http2;
     c->state = VD_CONNECTION_STREAMS;
     int code = nghttp2_submit_settings(h->session, NGHTTP2_FLAG_NONE, settings,
                                        sizeof settings / sizeof *settings);
     assert(code == 0);
     (void)code;
     if (c->is_known)
-        vd_http2_widen(c);
+        widen(c);
     vd_connection_set_deadline(c, c->service->deadlines.head_ms);
     if (c->service->draining)
         vd_http2_drain(c);
@@ -347,7 +349,7 @@ void vd_http2_receive(struct vd_connection *c, const char *p, size_t n)
     vd_output_mark(c);
 }
 
-bool vd_http2_may_read(const struct vd_connection *c)
+static bool may_read(const struct vd_connection *c)
 {
     const struct vd_http2 *h = c->http2;
     return (nghttp2_session_want_read(h->session) || h->drain == VD_HTTP2_NOTICED) &&
@@ -355,7 +357,7 @@ bool vd_http2_may_read(const struct vd_connection *c)
                VD_HTTP2_QUEUE_FRAMES_MAX + 4 * (size_t)c->service->streams_max;
 }
 
-bool vd_http2_is_answering(const struct vd_connection *c)
+static bool is_answering(const struct vd_connection *c)
 {
     const struct vd_stream *s = c->http2->streams;
     while (s && s->state != VD_STREAM_ANSWER)
@@ -363,7 +365,7 @@ bool vd_http2_is_answering(const struct vd_connection *c)
     return s != NULL;
 }
 
-bool vd_http2_flush(struct vd_connection *c)
+static bool flush(struct vd_connection *c)
 {
     struct vd_http2 *h = c->http2;
     for (size_t total = 0; total < VD_HTTP_TURN_SEND_MAX;) {
@@ -397,9 +399,25 @@ static void tell_drained(struct vd_http2 *h)
     }
 }
 
-void vd_http2_after_flush(struct vd_connection *c)
+/* Ends all streams; who has an answer to give is told `gone`. Frees c->http2. */
+static void close_streams(struct vd_connection *c, enum vd_connection_state from)
+{
+    (void)from;
+    struct vd_http2 *h = c->http2;
+    while (h->streams)
+        stream_free(h, h->streams);
+    vd_http2_block_release(h);
+    nghttp2_session_del(h->session);
+    c->service->strangers_len -= h->counted;
+    vd_bytes_unref(h->chunk);
+    c->http2 = NULL;
+    free(h);
+}
+
+static void after_flush(struct vd_connection *c, bool late)
 {
     struct vd_http2 *h = c->http2;
+    (void)late;
     vd_http2_process(h);
     tell_drained(h);
     /* After the first GOAWAY nghttp2 wants no more when there are no streams; but a request
@@ -407,14 +425,14 @@ void vd_http2_after_flush(struct vd_connection *c)
     bool over = h->drain != VD_HTTP2_NOTICED && !nghttp2_session_want_read(h->session);
     bool left = h->drain == VD_HTTP2_LEAVING && h->streams_n == 0;
     if ((over || left) && c->backlog == 0 && !nghttp2_session_want_write(h->session)) {
-        vd_http2_close(c);
+        close_streams(c, c->state);
         vd_connection_begin_close(c);
     }
 }
 
 /* ---- the end ---- */
 
-void vd_http2_on_deadline(struct vd_connection *c)
+static void on_deadline(struct vd_connection *c)
 {
     struct vd_http2 *h = c->http2;
     if (h->drain == VD_HTTP2_NOTICED) {
@@ -443,15 +461,32 @@ void vd_http2_drain(struct vd_connection *c)
     vd_output_mark(c);
 }
 
-void vd_http2_close(struct vd_connection *c)
+static size_t read_len(const struct vd_connection *c)
 {
-    struct vd_http2 *h = c->http2;
-    while (h->streams)
-        stream_free(h, h->streams);
-    vd_http2_block_release(h);
-    nghttp2_session_del(h->session);
-    c->service->strangers_len -= h->counted;
-    vd_bytes_unref(h->chunk);
-    c->http2 = NULL;
-    free(h);
+    (void)c;
+    return READ_LEN;
 }
+
+const struct vd_protocol vd_protocol_http2 = {
+    .receive = vd_http2_receive_body,
+    .respond = vd_http2_respond,
+    .stream = vd_http2_stream,
+    .upgrade = vd_http2_upgrade,
+    .send = vd_http2_send,
+    .end = vd_http2_end,
+    .abort = vd_http2_abort,
+    .backlog = vd_http2_backlog,
+    .await_drain = vd_http2_await_drain,
+    .forget_request = vd_http2_forget_request,
+    .received = vd_http2_receive,
+    .may_read = may_read,
+    .read_len = read_len,
+    .reads_once = true,
+    .flush = flush,
+    .after_flush = after_flush,
+    .on_deadline = on_deadline,
+    .is_answering = is_answering,
+    .set_known = widen,
+    .drain = vd_http2_drain,
+    .close = close_streams,
+};

@@ -282,15 +282,14 @@ static void finish(struct vd_stream *s)
     s->admitting = false;
     vd_stream_release_withheld(s);
     s->http2->answers_len += s->backlog;
-    if (service->finished)
-        service->finished(service, &s->exchange);
+    vd_route_finished(&s->exchange);
     s->exchange.ops = NULL;
     s->exchange.head = NULL;
     vd_stream_forget_request(s);
     vd_stream_set_deadline(s, service->deadlines.send_ms);
 }
 
-/* ---- for exchange.c ---- */
+/* ---- exchanges ---- */
 
 void vd_http2_respond(struct vd_exchange *x, const struct vd_response *r)
 {
@@ -316,6 +315,14 @@ void vd_http2_stream(struct vd_exchange *x, const struct vd_response *r)
     submit(s, r, !s->head_only);
 }
 
+/* A connection that many exchanges share is nobody's own. */
+bool vd_http2_upgrade(struct vd_exchange *x, const struct vd_response *r)
+{
+    (void)x;
+    (void)r;
+    return false;
+}
+
 void vd_http2_send(struct vd_exchange *x, struct vd_bytes *bytes)
 {
     struct vd_stream *s = x->stream;
@@ -339,14 +346,12 @@ void vd_http2_end(struct vd_exchange *x)
 void vd_http2_abort(struct vd_exchange *x)
 {
     struct vd_stream *s = x->stream;
-    struct vd_http_service *service = s->http2->connection->service;
     assert(s->state == VD_STREAM_ANSWER);
     x->ops = NULL;
     s->state = VD_STREAM_SENT;
     x->sent_len -= x->sent_len < s->backlog ? x->sent_len : s->backlog;
     vd_stream_release_output(s);
-    if (service->finished)
-        service->finished(service, x);
+    vd_route_finished(x);
     vd_stream_forget_request(s);
     vd_stream_reset(s, NGHTTP2_INTERNAL_ERROR);
 }

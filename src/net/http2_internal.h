@@ -5,6 +5,7 @@
 #include <nghttp2/nghttp2.h>
 
 #include "net/http2.h"
+#include "net/protocol.h"
 
 enum vd_stream_state {
     VD_STREAM_HEAD,   /* its headers are arriving */
@@ -86,6 +87,10 @@ struct vd_http2 {
 void vd_stream_list_add(struct vd_stream_list *list, struct vd_stream *s);
 void vd_stream_list_remove(struct vd_stream_list *list, struct vd_stream *s);
 
+/* Tells the client that no more requests are taken, lets the others finish, and then
+ * closes. In two steps, so that none is lost that is on its way (RFC 9113, 6.8). */
+void vd_http2_drain(struct vd_connection *c);
+
 /* Ends the connection, with a GOAWAY; nothing more is read. */
 void vd_http2_terminate(struct vd_http2 *h, uint32_t code);
 
@@ -130,10 +135,24 @@ void vd_stream_refuse(struct vd_stream *s, enum vd_http_refusal why);
 /* Hands requests that are complete to the service, as many as a turn may. */
 void vd_http2_process(struct vd_http2 *h);
 
+/* See protocol.h. */
+void vd_http2_receive_body(struct vd_exchange *x);
+
 /* Frees the request's memory, which lets others upload. */
 void vd_stream_forget_request(struct vd_stream *s);
 
 /* ---- http2_answer.c ---- */
+
+/* See protocol.h. */
+void vd_http2_respond(struct vd_exchange *x, const struct vd_response *response);
+void vd_http2_stream(struct vd_exchange *x, const struct vd_response *response);
+bool vd_http2_upgrade(struct vd_exchange *x, const struct vd_response *response);
+void vd_http2_send(struct vd_exchange *x, struct vd_bytes *bytes);
+void vd_http2_end(struct vd_exchange *x);
+void vd_http2_abort(struct vd_exchange *x);
+size_t vd_http2_backlog(const struct vd_exchange *x);
+void vd_http2_await_drain(struct vd_exchange *x);
+void vd_http2_forget_request(struct vd_exchange *x);
 
 void vd_stream_release_output(struct vd_stream *s);
 

@@ -12,7 +12,7 @@
  * pseudo-headers come first and once, that there are no headers of connections (RFC 9113,
  * 8.2.2), and that Content-Length is the body's length.
  *
- * A body that has not come with the head waits until the service's `admit` has been asked: the
+ * A body that has not come with the head waits until somebody has looked at the head: the
  * stream is given no new window, nor is the connection for what comes of it; so a client that
  * nobody knows can send no more than the connection's first window.
  *
@@ -157,7 +157,7 @@ static void write_line(struct vd_http2 *h, struct vd_buf *out)
     b->has_line = true;
 }
 
-/* Whether a pseudo-header was taken. The scheme says nothing that the door does not. */
+/* Whether a pseudo-header was taken. The scheme says nothing that the listener does not. */
 static bool take_pseudo(struct vd_http2_block *b, struct vd_slice name, nghttp2_rcbuf *value)
 {
     if (name.n == 0 || name.p[0] != ':')
@@ -239,9 +239,10 @@ static enum vd_http_refusal read_head(struct vd_stream *s)
         return in->head.refusal;
     assert(result == VD_HTTP_DONE && in->head.used == in->bytes.n); /* nobody got out of a line */
     in->body_end = in->next_at = in->head.used;
-    return in->head.length > s->http2->connection->service->body_len_max
-               ? VD_HTTP_REFUSED_BODY_LARGE
-               : VD_HTTP_REFUSED_NOTHING;
+    vd_http_head_rebase(&in->head, in->bytes.p);
+    s->exchange.route = vd_route_table_find(s->http2->connection->service->routes, &in->head);
+    return in->head.length > s->exchange.route->body_len_max ? VD_HTTP_REFUSED_BODY_LARGE
+                                                             : VD_HTTP_REFUSED_NOTHING;
 }
 
 static void stop_asking(struct vd_stream *s)
@@ -298,7 +299,7 @@ void vd_http2_end_headers(struct vd_http2 *h, bool end_stream)
     } else {
         s->state = VD_STREAM_BODY;
         vd_stream_set_deadline(s, h->connection->service->deadlines.body_ms);
-        s->is_asking = h->connection->service->admit != NULL;
+        s->is_asking = vd_route_asks(h->connection->service, s->exchange.route);
         if (s->is_asking)
             vd_stream_list_add(&h->asking, s);
         else if (s->intake->head.expect_continue)
@@ -365,7 +366,7 @@ int vd_http2_on_data(nghttp2_session *session, uint8_t flags, int32_t id, const 
             grant_one(s);
         return 0;
     }
-    if (!s->admitting && s->body_len + len > h->connection->service->body_len_max) {
+    if (!s->admitting && s->body_len + len > s->exchange.route->body_len_max) {
         vd_stream_refuse(s, VD_HTTP_REFUSED_BODY_LARGE);
         return 0;
     }
@@ -391,7 +392,6 @@ void vd_stream_end_body(struct vd_stream *s)
 static void ask_to_admit(struct vd_stream *s)
 {
     struct vd_intake *in = s->intake;
-    struct vd_http_service *service = s->http2->connection->service;
     vd_stream_list_remove(&s->http2->asking, s);
     s->is_asking = false;
     s->admitting = true;
@@ -402,7 +402,7 @@ static void ask_to_admit(struct vd_stream *s)
     s->exchange.start_ns = vd_clock_mono_ns(vd_clock_system());
     s->exchange.head = &in->head;
     s->exchange.upload = &in->upload;
-    service->admit(service, &s->exchange);
+    vd_route_begin_admit(&s->exchange);
 }
 
 void vd_http2_ask(struct vd_http2 *h)
@@ -460,15 +460,12 @@ void vd_stream_forget_request(struct vd_stream *s)
 
 static void refuse(struct vd_stream *s)
 {
-    struct vd_http_service *service = s->http2->connection->service;
-    unsigned status = vd_http_refusal_status(s->refusal);
-    const char *why = vd_http_refusal_text(s->refusal);
     s->exchange.head = NULL; /* as it was judged: the body that came since may have moved it */
     s->exchange.upload = NULL;
-    if (service->refused)
-        service->refused(service, &s->exchange, status, why);
-    else
-        vd_connection_refuse_plainly(&s->exchange, status, why);
+    if (!s->exchange.route)
+        s->exchange.route = vd_route_table_find(s->http2->connection->service->routes, NULL);
+    vd_route_refuse(&s->exchange, &(struct vd_route_refusal){.status = vd_http_refusal_status(s->refusal),
+                                                       .why = vd_http_refusal_text(s->refusal)});
     assert(s->state == VD_STREAM_SENT);
 }
 
@@ -486,7 +483,7 @@ static void dispatch(struct vd_stream *s)
     s->exchange.head = &in->head;
     s->exchange.upload = in->upload.is_admitted ? &in->upload : NULL;
     s->exchange.body = vd_slice(in->bytes.p + in->head.used, in->bytes.n - in->head.used);
-    s->http2->connection->service->handle(s->http2->connection->service, &s->exchange);
+    vd_route_begin_handle(&s->exchange);
 }
 
 void vd_http2_process(struct vd_http2 *h)

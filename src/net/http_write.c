@@ -142,6 +142,8 @@ void vd_http_write_head(struct vd_buf *out, struct vd_http_date *date,
         vd_buf_add_slice(out, VD_SLICE("Connection: close\r\n"));
     else if (answer->persistence == VD_HTTP_PERSIST_KEEP)
         vd_buf_add_slice(out, VD_SLICE("Connection: keep-alive\r\n"));
+    else if (answer->persistence == VD_HTTP_PERSIST_UPGRADE)
+        vd_buf_add_slice(out, VD_SLICE("Connection: Upgrade\r\n"));
     for (size_t i = 0; i < answer->fields_n; i++) {
         assert(!is_framing(answer->fields[i].name));
         add_field(out, answer->fields[i].name, answer->fields[i].value);

@@ -45,6 +45,7 @@ enum vd_http_persistence {
     VD_HTTP_PERSIST_DEFAULT, /* say nothing: HTTP/1.1 keeps the connection */
     VD_HTTP_PERSIST_KEEP,    /* Connection: keep-alive, for HTTP/1.0 clients that asked */
     VD_HTTP_PERSIST_CLOSE,   /* Connection: close */
+    VD_HTTP_PERSIST_UPGRADE, /* Connection: Upgrade, of a 101 */
 };
 
 struct vd_http_answer {

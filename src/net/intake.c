@@ -20,6 +20,7 @@ struct vd_intake *vd_intake_take(struct vd_http_service *s)
         in->bytes = in->later = (struct vd_buf){0};
     }
     vd_http_head_init(&in->head);
+    in->route = NULL;
     in->body_end = in->next_at = in->counted = 0;
     in->upload = (struct vd_upload){0};
     return in;

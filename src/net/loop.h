@@ -72,7 +72,7 @@ int vd_loop_init(struct vd_loop *loop, size_t index, struct vd_error *error) VD_
 int vd_loop_start(struct vd_loop *loop, struct vd_error *error) VD_MUST_USE;
 
 /* Runs what was posted before, closes the loop's own handles, and waits for the
- * thread. Doors and connections on it must be closed by then: a task that closes
+ * thread. Listeners and connections on it must be closed by then: a task that closes
  * them, posted before this call, is enough. Timers that are set do not fire. */
 void vd_loop_stop(struct vd_loop *loop);
 

@@ -156,30 +156,44 @@ struct offer {
     char ends[PIECES_MAX / 2 * CHUNK_ENDS_MAX];
 };
 
-static void offer_end(struct offer *offer, const char *p, size_t n)
+/* The next n bytes of `ends` are to be sent. */
+static void offer_ends(struct offer *offer, size_t n)
 {
-    char *to = offer->ends + offer->ends_n;
+    char *at = offer->ends + offer->ends_n;
     struct iovec *last = offer->n ? &offer->pieces[offer->n - 1] : NULL;
-    assert(offer->ends_n + n <= sizeof offer->ends);
-    memcpy(to, p, n);
     offer->ends_n += n;
-    if (last && (char *)last->iov_base + last->iov_len == to)
+    if (last && (char *)last->iov_base + last->iov_len == at)
         last->iov_len += n;
     else
-        offer->pieces[offer->n++] = (struct iovec){to, n};
+        offer->pieces[offer->n++] = (struct iovec){at, n};
+}
+
+static void offer_line(struct offer *offer, const struct vd_output *o)
+{
+    char *to = offer->ends + offer->ends_n;
+    struct vd_slice line = vd_http_chunk_line(o->bytes->len, to);
+    if (o->line_len < line.n) /* the rest of it */
+        memmove(to, to + line.n - o->line_len, o->line_len);
+    offer_ends(offer, o->line_len);
+}
+
+static void offer_tail(struct offer *offer, const struct vd_output *o)
+{
+    char *to = offer->ends + offer->ends_n;
+    to[0] = o->tail_len == 2 ? '\r' : '\n';
+    to[1] = '\n';
+    offer_ends(offer, o->tail_len);
 }
 
 static void offer_output(struct offer *offer, const struct vd_output *o)
 {
-    if (o->line_len) {
-        char room[VD_HTTP_CHUNK_LINE_MAX];
-        struct vd_slice line = vd_http_chunk_line(o->bytes->len, room);
-        offer_end(offer, line.p + line.n - o->line_len, o->line_len);
-    }
+    assert(offer->ends_n + CHUNK_ENDS_MAX <= sizeof offer->ends);
+    if (o->line_len)
+        offer_line(offer, o);
     if (o->from < o->end)
         offer->pieces[offer->n++] = (struct iovec){o->bytes->data + o->from, o->end - o->from};
     if (o->tail_len)
-        offer_end(offer, &"\r\n"[2 - o->tail_len], o -> tail_len);
+        offer_tail(offer, o);
 }
 
 bool vd_output_flush(struct vd_connection *c)

@@ -14,7 +14,7 @@ struct vd_peer {
     unsigned char bytes[16];
 };
 
-/* The peer of a connected socket. An IPv4 client of an IPv6 door has its IPv4 address. */
+/* The peer of a connected socket. An IPv4 client of an IPv6 listener has its IPv4 address. */
 struct vd_peer vd_peer_of(int fd);
 
 /* Its address, "127.0.0.1" or "::1", without the port, written to `out`; empty when it is not

@@ -3,7 +3,7 @@
  * yet who he is. Strangers are bounded; when there are too many, the oldest ends.
  */
 #include "net/connection_internal.h"
-#include "net/http2.h"
+#include "net/protocol.h"
 
 void vd_connection_link(struct vd_connection *c)
 {
@@ -37,13 +37,14 @@ void vd_connection_set_known(struct vd_connection *c)
     vd_connection_unlink(c);
     c->is_known = true;
     vd_connection_link(c);
-    if (c->http2)
-        vd_http2_widen(c);
+    if (c->state < VD_CONNECTION_CLOSING)
+        c->protocol->set_known(c);
 }
 
 static bool is_answering(const struct vd_connection *c)
 {
-    return c->http2 ? vd_http2_is_answering(c) : c->state == VD_CONNECTION_ANSWER;
+    return c->state != VD_CONNECTION_HANDSHAKE && c->state < VD_CONNECTION_CLOSING &&
+           c->protocol->is_answering(c);
 }
 
 /* The oldest stranger goes: who means well has shown himself long before that. One that is

@@ -1,5 +1,5 @@
 /*
- * A ticket: a connection with something to read waits for its user's turn (turnstile.h).
+ * A ticket: a connection with something to read waits for its user's turn (turn_queue.h).
  *
  * What the client has sent stays in its socket meanwhile, where it costs nothing: a user
  * with hundreds of busy connections would otherwise have all their requests received and
@@ -16,10 +16,10 @@
 struct vd_account;
 struct vd_connection;
 
-/* True: it is to be read now, and vd_ticket_leave() called with *lane_of. False: it has a
+/* True: it is to be read now, and vd_ticket_leave() called with *flow_of. False: it has a
  * ticket, and vd_connection_read() will be called when it is its turn. */
-bool vd_ticket_enter(struct vd_connection *c, struct vd_account **lane_of) VD_MUST_USE;
-void vd_ticket_leave(struct vd_connection *c, struct vd_account *lane_of);
+bool vd_ticket_enter(struct vd_connection *c, struct vd_account **flow_of) VD_MUST_USE;
+void vd_ticket_leave(struct vd_connection *c, struct vd_account *flow_of);
 
 /* It does not wait any more, if it did. */
 void vd_ticket_give_back(struct vd_connection *c);

@@ -75,6 +75,14 @@ void vd_transport_close(struct vd_transport *t)
     t->fd = -1;
 }
 
+/* Takes away what others have left in the thread's queue of errors: it would be taken for ours.
+ * Looking costs a tenth of clearing, and there is hardly ever one. */
+static void clear_errors(void)
+{
+    if (ERR_peek_error())
+        ERR_clear_error();
+}
+
 /* What a result of OpenSSL means here. */
 static int ssl_result(struct vd_transport *t, int rc)
 {
@@ -90,7 +98,7 @@ static int ssl_result(struct vd_transport *t, int rc)
     return VD_TRANSPORT_BROKEN;
 }
 
-/* Somebody speaks plain HTTP to a TLS door: a sentence helps more than an alert. */
+/* Somebody speaks plain HTTP to a TLS listener: a sentence helps more than an alert. */
 static void answer_in_plain(struct vd_transport *t)
 {
     static const char answer[] =
@@ -108,7 +116,7 @@ static void answer_in_plain(struct vd_transport *t)
 
 int vd_transport_handshake(struct vd_transport *t)
 {
-    ERR_clear_error();
+    clear_errors();
     int rc = SSL_do_handshake(t->ssl);
     t->starved = rc != 1;
     if (rc == 1) {
@@ -134,7 +142,7 @@ bool vd_transport_speaks_http2(const struct vd_transport *t)
 ssize_t vd_transport_read(struct vd_transport *t, char *p, size_t n)
 {
     if (t->ssl) {
-        ERR_clear_error(); /* what others have left there would be taken for ours */
+        clear_errors();
         int rc = SSL_read(t->ssl, p, n > INT32_MAX ? INT32_MAX : (int)n);
         t->starved = rc <= 0;
         if (rc <= 0)
@@ -178,7 +186,7 @@ static ssize_t ssl_write(struct vd_transport *t, const struct iovec *pieces, int
         }
         from = room;
     }
-    ERR_clear_error();
+    clear_errors();
     int rc = SSL_write(t->ssl, from, len > INT32_MAX ? INT32_MAX : (int)len);
     if (rc <= 0)
         rc = ssl_result(t, rc);

@@ -1,11 +1,12 @@
 /*
  * An upload: the body of a request, from the end of the head until the request's memory is freed.
  *
- * A body is not read before somebody has looked at the head (the service's `admit`): who sends it
- * must be known, and there must be room for all of it, which is reserved at once. What is reserved
- * is charged to the user's account and to the book of all accounts; so uploads that have begun can
- * always be finished, and no number of them takes more memory than the limits say. A request that
- * came whole with its first read and is small needs none of this.
+ * A body is not read before somebody has looked at the head (the service's `authenticate`, and then
+ * the route's `admit`): who sends it must be known, and there must be room for all of it, which is
+ * reserved at once. What is reserved is charged to the user's account and to the book of all
+ * accounts; so uploads that have begun can always be finished, and no number of them takes more
+ * memory than the limits say. A request that came whole with its first read and is small needs none
+ * of this.
  *
  * All on the loop's thread; the counters are atomic.
  */

@@ -2,20 +2,18 @@
 #include "server/api.h"
 
 #include <stdlib.h>
-#include <strings.h>
 
 #include "api/converter.h"
-#include "auth/impersonation.h"
 #include "base/alloc.h"
 #include "base/limits.h"
 #include "base/log.h"
-#include "base/metrics.h"
 #include "kinds/builtin.h"
 #include "kube/audit/audit.h"
+#include "kube/refusal.h"
 #include "net/connection.h"
+#include "net/url.h"
 #include "server/bootstrap.h"
 #include "server/definition_kind.h"
-#include "server/health.h"
 #include "server/release.h"
 
 static int open_audit(struct vd_api *api, const struct vd_config *config, struct vd_error *error)
@@ -44,6 +42,154 @@ static void init_accounts(struct vd_api *api, const struct vd_config *config, si
                                     .body_bytes = config->limits_body_bytes},
         loops_n);
 }
+
+/* ---- routes ---- */
+
+static struct vd_api *api_of(const struct vd_exchange *x)
+{
+    return x->route->arg;
+}
+
+/* Kubernetes' face has all paths that nobody else has. */
+static void handle(struct vd_http_service *service, struct vd_exchange *x)
+{
+    (void)service;
+    vd_kube_handle(&api_of(x)->loops[x->loop->index], x, x->user);
+}
+
+static void refuse(struct vd_http_service *service, struct vd_exchange *x,
+                   const struct vd_route_refusal *refusal)
+{
+    (void)service;
+    struct vd_kube_refusal answer;
+    vd_kube_refusal_open(&answer, &api_of(x)->kube, x, refusal);
+    vd_kube_refusal_answer(&answer);
+    vd_kube_refusal_close(&answer);
+}
+
+static void drain(struct vd_http_service *service, const struct vd_route *route, uint64_t spread_ms)
+{
+    struct vd_api *api = route->arg;
+    vd_api_streams_drain(&api->api_loops[service->loop->index], spread_ms);
+}
+
+/* "/" is the face's too; but who comes there without a credential is told how to get one. */
+static void refuse_at_root(struct vd_http_service *service, struct vd_exchange *x,
+                           const struct vd_route_refusal *refusal)
+{
+    struct vd_api *api = api_of(x);
+    struct vd_kube_refusal answer;
+    bool is_stranger = refusal->is_of_user && !x->user;
+    (void)service;
+    vd_kube_refusal_open(&answer, &api->kube, x, refusal);
+    if (!is_stranger || !vd_welcome_answer(&api->welcome, x))
+        vd_kube_refusal_answer(&answer);
+    vd_kube_refusal_close(&answer);
+}
+
+/* Health needs no user where anybody may ask for it, no turn, and no body. What it does not know
+ * is the face's. */
+static void handle_health(struct vd_http_service *service, struct vd_exchange *x)
+{
+    struct vd_api *api = api_of(x);
+    (void)service;
+    if (vd_http_head_upgrades_to(x->head, VD_SLICE("websocket"))) {
+        vd_authenticator_refuse_websocket(x);
+        return;
+    }
+    bool may_ask = api->anonymous_health || vd_authenticator_knows(&api->authenticator, x);
+    if (!may_ask || !vd_health_answer(&api->health, x))
+        vd_route_pass_handle(x);
+}
+
+static void admit_health(struct vd_http_service *service, struct vd_exchange *x)
+{
+    struct vd_api *api = api_of(x);
+    (void)service;
+    if (!api->anonymous_health || !vd_health_answer(&api->health, x))
+        vd_route_pass_admit(x);
+}
+
+static void list_health(const struct vd_route *route, struct vd_buf *out)
+{
+    vd_health_paths(route->prefix, out);
+}
+
+/* A page at the route's prefix alone, if the user may see it; what is below it is the face's. NULL:
+ * it has been answered, or passed on. */
+static struct vd_call *begin_page(struct vd_exchange *x)
+{
+    struct vd_slice path, query;
+    vd_url_split(vd_http_head_target(x->head), &path, &query);
+    if (path.n <= x->route->prefix.n + 1)
+        return vd_kube_begin_page(&api_of(x)->loops[x->loop->index], x, x->user);
+    vd_route_pass_handle(x);
+    return NULL;
+}
+
+static void handle_metrics(struct vd_http_service *service, struct vd_exchange *x)
+{
+    struct vd_api *api = api_of(x);
+    struct vd_call *page = begin_page(x);
+    struct vd_buf text = {0};
+    (void)service;
+    if (!page)
+        return;
+    vd_server_metrics_write(&api->metrics, &text);
+    vd_kube_end_page(page, VD_SLICE("text/plain; version=0.0.4; charset=utf-8"),
+                     vd_buf_slice(&text));
+    vd_buf_release(&text);
+}
+
+static void handle_usage(struct vd_http_service *service, struct vd_exchange *x)
+{
+    struct vd_api *api = api_of(x);
+    struct vd_call *page = begin_page(x);
+    struct vd_buf json = {0};
+    (void)service;
+    if (!page)
+        return;
+    vd_server_metrics_usage(&api->metrics, &json);
+    vd_kube_end_page(page, VD_SLICE("application/json"), vd_buf_slice(&json));
+    vd_buf_release(&json);
+}
+
+static const struct vd_route routes[VD_API_ROUTES] = {
+    {.prefix = VD_SLICE(""), .handle = handle, .refuse = refuse, .drain = drain},
+    {.prefix = VD_SLICE("/"), .handle = handle, .refuse = refuse_at_root},
+    {.prefix = VD_SLICE("/livez"),
+     .is_open = true,
+     .admit = admit_health,
+     .handle = handle_health,
+     .refuse = refuse,
+     .list = list_health},
+    {.prefix = VD_SLICE("/readyz"),
+     .is_open = true,
+     .admit = admit_health,
+     .handle = handle_health,
+     .refuse = refuse,
+     .list = list_health},
+    {.prefix = VD_SLICE("/healthz"),
+     .is_open = true,
+     .admit = admit_health,
+     .handle = handle_health,
+     .refuse = refuse,
+     .list = list_health},
+    {.prefix = VD_SLICE("/metrics"), .handle = handle_metrics, .refuse = refuse},
+    {.prefix = VD_SLICE("/debug/usage"), .handle = handle_usage, .refuse = refuse},
+};
+
+static void add_routes(struct vd_api *api)
+{
+    for (size_t i = 0; i < VD_API_ROUTES; i++) {
+        api->own_routes[i] = routes[i];
+        api->own_routes[i].body_len_max = VD_BODY_LEN_MAX;
+        api->own_routes[i].arg = api;
+        vd_route_table_add(&api->routes, &api->own_routes[i]);
+    }
+}
+
+/* ---- opening ---- */
 
 int vd_api_open(struct vd_api *api, struct vd_store *store, const struct vd_config *config,
                 size_t loops_n, struct vd_loop *first, struct vd_error *error)
@@ -79,9 +225,9 @@ int vd_api_open(struct vd_api *api, struct vd_store *store, const struct vd_conf
     api->metrics.folder = config->store == VD_CONFIG_STORE_MEMORY ? NULL : config->data;
     api->metrics.loops_n = loops_n;
     api->metrics.accounts = &api->accounts;
-    api->kube.metrics = &api->metrics;
-    vd_health_paths(&api->health_paths);
-    api->kube.other_paths = vd_buf_slice(&api->health_paths);
+    api->health.store = store;
+    api->anonymous_health = config->anonymous_health;
+    add_routes(api);
     int code = vd_bootstrap(store, kinds, clock, error);
     if (!code)
         code = vd_definition_register_all(kinds, store, error);
@@ -102,6 +248,11 @@ int vd_api_open(struct vd_api *api, struct vd_store *store, const struct vd_conf
     if (!code) {
         api->kube.gatekeeper = api->env.gatekeeper = api->gatekeeper;
         api->kube.accounts = vd_gatekeeper_accounts(api->gatekeeper);
+        api->health.gatekeeper = api->gatekeeper;
+        api->authenticator = (struct vd_authenticator){.gatekeeper = api->gatekeeper,
+                                                       .accounts = &api->accounts,
+                                                       .logins = api->metrics.logins,
+                                                       .failed_logins = api->metrics.failed_logins};
     }
     return code;
 }
@@ -130,13 +281,16 @@ void vd_api_follow_definitions(struct vd_api *api, struct vd_definitions *defini
 void vd_api_join(struct vd_api *api, size_t i, struct vd_loop *loop)
 {
     vd_api_loop_init(&api->api_loops[i], &api->env, loop);
-    vd_workshop_init(&api->api_loops[i].workshop, api->n);
+    vd_worker_pool_init(&api->api_loops[i].worker_pool, api->n);
     vd_kube_loop_init(&api->loops[i], &api->kube, &api->api_loops[i]);
 }
 
-struct vd_turnstile *vd_api_turnstile(struct vd_api *api, size_t i)
+void vd_api_serve(struct vd_api *api, struct vd_http_service *service)
 {
-    return &api->api_loops[i].turnstile;
+    service->routes = &api->routes;
+    service->authenticate = vd_authenticate;
+    service->authenticator = &api->authenticator;
+    service->turn_queue = &api->api_loops[service->loop->index].turn_queue;
 }
 
 void vd_api_follow(struct vd_api *api, size_t i)
@@ -145,312 +299,10 @@ void vd_api_follow(struct vd_api *api, size_t i)
     vd_api_loop_follow(&api->api_loops[i]);
 }
 
-void vd_api_finished(struct vd_api *api, size_t i, struct vd_exchange *x, bool log)
+void vd_api_finished(struct vd_api *api, struct vd_exchange *x, bool log)
 {
-    vd_kube_finished(&api->loops[i], x, log);
-    vd_exchange_discharge(x);
-}
-
-static void reply_status(struct vd_exchange *x, const struct vd_status *status)
-{
-    static const struct vd_http_field challenge = {{"WWW-Authenticate", 16}, {"Bearer", 6}};
-    static const struct vd_http_field later = {{"Retry-After", 11}, {"1", 1}};
-    struct vd_buf body = {0};
-    vd_status_write(&body, status);
-    vd_buf_add_char(&body, '\n');
-    vd_exchange_respond(
-        x, &(struct vd_response){.status = (unsigned)status->code,
-                                 .content_type = VD_SLICE("application/json"),
-                                 .fields = status->code == 429 ? &later : &challenge,
-                                 .fields_n = status->code == 401 || status->code == 429,
-                                 .body = vd_buf_slice(&body)});
-    vd_buf_release(&body);
-}
-
-/* Kubernetes' reasons; those that it has no word for are bad requests to it. */
-static const char *reason_of(unsigned code)
-{
-    return code == 408   ? "Timeout"
-           : code == 413 ? "RequestEntityTooLarge"
-           : code < 500  ? "BadRequest"
-                         : "";
-}
-
-void vd_api_refuse(struct vd_exchange *x, unsigned code, const char *why)
-{
-    struct vd_status status = {
-        .code = (int)code, .reason = vd_slice_of(reason_of(code)), .message = vd_slice_of(why)};
-    reply_status(x, &status);
-}
-
-bool vd_api_knows(struct vd_api *api, struct vd_exchange *x)
-{
-    struct vd_user *user = NULL;
-    int code = vd_gatekeeper_identify(api->gatekeeper, x, &user, NULL);
-    vd_user_unref(user);
-    return !code;
-}
-
-/* Before a request becomes a call. `user` NULL: nobody who is known, and who may want to know how
- * to become so. */
-static void refuse_user(struct vd_api *api, struct vd_exchange *x, struct vd_user *user,
-                        const struct vd_status *status)
-{
-    struct vd_audit_stamp stamp;
-    vd_audit_refused(api->kube.audit, x, user, status, &stamp);
-    if (user || !vd_welcome_answer(&api->welcome, x))
-        reply_status(x, status); /* the end of either answer takes the stamp off */
-}
-
-/* The user in whose name the request is made: the one who sent it, or whom that one speaks
- * for. NULL: it has been answered. Takes the user's reference. */
-static struct vd_user *speaks_for(struct vd_api *api, struct vd_exchange *x, struct vd_user *user)
-{
-    struct vd_arena arena = {0};
-    struct vd_identity who;
-    struct vd_error error;
-    struct vd_access refused;
-    struct vd_buf reason = {0};
-    struct vd_rbac *rbac = NULL;
-    struct vd_user *as = NULL;
-    if (vd_impersonation_read(&who, &arena, x->head, &error)) {
-        struct vd_status status = vd_status_bad_request(&arena, vd_slice_of(error.text));
-        refuse_user(api, x, user, &status);
-        goto out;
-    }
-    if (!who.name.n) {
-        as = vd_user_ref(user);
-        goto out;
-    }
-    rbac = vd_gatekeeper_rbac(api->gatekeeper);
-    if (vd_impersonation_allowed(rbac, user, &who, &refused, &reason)) {
-        as = vd_impersonation_user(user, &who, &arena);
-    } else {
-        struct vd_status status = vd_access_status(&arena, &refused, vd_buf_slice(&reason));
-        refuse_user(api, x, user, &status);
-    }
-out:
-    vd_rbac_unref(rbac);
-    vd_buf_release(&reason);
-    vd_arena_release(&arena);
-    vd_user_unref(user);
-    return as;
-}
-
-static bool impersonates(const struct vd_exchange *x)
-{
-    static const char prefix[] = "impersonate-";
-    for (size_t i = 0; i < x->head->headers_n; i++) {
-        struct vd_slice name = vd_http_head_name(x->head, i);
-        if (name.n >= sizeof prefix - 1 && strncasecmp(name.p, prefix, sizeof prefix - 1) == 0)
-            return true;
-    }
-    return false;
-}
-
-/* ---- turns and limits ---- */
-
-/* What holds a server together comes out of what is reserved: its administrators, its
- * nodes and controllers, those who look after it, ... */
-static enum vd_rank rank_of_user(const struct vd_user *user)
-{
-    static const struct vd_slice groups[] = {VD_SLICE("system:nodes"),
-                                             VD_SLICE("system:monitoring"),
-                                             VD_SLICE("system:serviceaccounts:kube-system")};
-    if (vd_user_is_master(user))
-        return VD_RANK_ADMIN;
-    for (size_t i = 0; i < sizeof groups / sizeof *groups; i++)
-        if (vd_user_in_group(user, groups[i]))
-            return VD_RANK_SYSTEM;
-    return VD_RANK_ORDINARY;
-}
-
-/* ... and the leases by which replicas agree who leads. */
-static enum vd_rank rank_of(enum vd_rank user, const struct vd_exchange *x)
-{
-    struct vd_slice target = vd_http_head_target(x->head);
-    bool lease = vd_slice_starts_with(target, VD_SLICE("/apis/coordination.k8s.io/"));
-    return lease && user == VD_RANK_ORDINARY ? VD_RANK_SYSTEM : user;
-}
-
-static void reply_too_many(struct vd_api *api, struct vd_exchange *x, struct vd_user *user)
-{
-    struct vd_arena arena = {0};
-    struct vd_status status = vd_status_over_limit(&arena);
-    refuse_user(api, x, user, &status);
-    vd_arena_release(&arena);
-}
-
-/* The account of whoever sent the request, with a reference; its connection belongs to it now. */
-static struct vd_account *account_of(struct vd_api *api, struct vd_exchange *x,
-                                     const struct vd_user *user, enum vd_rank rank)
-{
-    struct vd_connection *c = x->connection;
-    struct vd_account *account = c->account && vd_slice_eq(c->account->name, user->is.name)
-                                     ? vd_account_ref(c->account)
-                                     : vd_accounts_get(&api->accounts, user->is.name);
-    vd_connection_belongs_to(c, account, rank);
-    return account;
-}
-
-/* The request is the account's of whoever sent it, in whose name it may be made. `over`: that
- * of which it was one too many already, or NULL. False: it is too many, and has been answered. */
-static bool charge(struct vd_api *api, struct vd_exchange *x, struct vd_user *user,
-                   const struct vd_account *over)
-{
-    enum vd_rank rank = rank_of_user(user);
-    struct vd_account *account = account_of(api, x, user, rank);
-    bool good = account != over && !vd_exchange_charge(x, account, rank_of(rank, x));
-    vd_account_unref(account);
-    if (!good)
-        reply_too_many(api, x, user);
-    return good;
-}
-
-/* Who sends the request; it may have been found out before its body came. NULL: nobody who is
- * known, and it has been answered. Why a credential is no good is for the log, not for whoever
- * tries some. */
-static struct vd_user *identify(struct vd_api *api, struct vd_exchange *x)
-{
-    struct vd_user *user = NULL;
-    struct vd_error error;
-    if (x->upload && x->upload->client.what) {
-        user = x->upload->client.what;
-        x->upload->client.what = NULL;
-        return user;
-    }
-    int code = vd_gatekeeper_identify(api->gatekeeper, x, &user, &error);
-    vd_counter_add(code ? api->metrics.failed_logins : api->metrics.logins, 1);
-    if (!code)
-        return user;
-    struct vd_arena arena = {0};
-    struct vd_status status = vd_status_unauthorized(&arena, VD_SLICE(""));
-    vd_exchange_discharge(x);
-    vd_connection_belongs_to(x->connection, NULL, VD_RANK_ORDINARY);
-    refuse_user(api, x, NULL, &status);
-    vd_arena_release(&arena);
-    return NULL;
-}
-
-static void forget_user(void *user)
-{
-    vd_user_unref(user);
-}
-
-/* The body of the request is wanted if it is known who sends it and there is room for it. */
-static void judge_head(struct vd_api *api, struct vd_exchange *x)
-{
-    struct vd_upload *upload = x->upload;
-    struct vd_user *user = identify(api, x);
-    if (!user)
-        return;
-    enum vd_rank rank = rank_of_user(user);
-    struct vd_account *account = account_of(api, x, user, rank);
-    size_t len = vd_upload_len(x->head, x->connection->service->body_len_max);
-    bool good = !vd_upload_reserve(upload, account, rank_of(rank, x), len);
-    vd_account_unref(account);
-    if (good) {
-        upload->client = (struct vd_memo){user, forget_user};
-        vd_exchange_receive(x);
-    } else {
-        reply_too_many(api, x, user);
-        vd_user_unref(user);
-    }
-}
-
-static void admit(struct vd_api *api, size_t i, struct vd_exchange *x,
-                  const struct vd_account *over)
-{
-    struct vd_user *user = identify(api, x);
-    if (!user)
-        return;
-    if (!charge(api, x, user, over)) {
-        vd_user_unref(user);
-        return;
-    }
-    if (impersonates(x))
-        user = speaks_for(api, x, user);
-    if (user)
-        vd_kube_handle(&api->loops[i], x, user);
-    vd_user_unref(user);
-}
-
-/* A request whose turn has not come. */
-struct waiting {
-    struct vd_chore chore;
-    struct vd_api *api;
-    struct vd_exchange *x;
-    struct vd_account *account; /* whose lane it is in; others of the connection may change that */
-    bool over;    /* it is one too many of it, and will be told so when its turn comes */
-    bool is_head; /* only its head has come */
-};
-
-static void on_turn(struct vd_chore *chore)
-{
-    struct waiting w = *(struct waiting *)chore;
-    free(chore);
-    w.x->ops = NULL;
-    if (w.is_head)
-        judge_head(w.api, w.x);
-    else
-        admit(w.api, w.x->loop->index, w.x, w.over ? w.account : NULL);
-    vd_account_unref(w.account);
-}
-
-static void left_waiting(struct vd_exchange *x)
-{
-    struct waiting *w = x->arg;
-    vd_chore_cancel(&w->chore);
-    vd_account_unref(w->account);
-    free(w);
-}
-
-/* Whose turn it is goes by the user of the connection's last request; strangers share a
- * lane, so that trying out credentials costs others nothing. */
-static void take_turn(struct vd_api *api, size_t i, struct vd_exchange *x, bool is_head)
-{
-    static const struct vd_exchange_ops waiting_ops = {.gone = left_waiting};
-    struct vd_connection *c = x->connection;
-    struct vd_turnstile *turnstile = &api->api_loops[i].turnstile;
-    struct vd_account *account = c->account ? c->account : api->accounts.strangers;
-    struct vd_lane *lane = vd_account_lane(account, i);
-    bool over = c->account && !is_head &&
-                vd_exchange_charge(x, account, rank_of((enum vd_rank)c->rank, x));
-    if (vd_turnstile_enter(turnstile, lane)) {
-        if (is_head)
-            judge_head(api, x);
-        else
-            admit(api, i, x, over ? account : NULL);
-        vd_turnstile_leave(turnstile, lane);
-        if (c->account && c->account != account)
-            vd_turnstile_meet(turnstile, lane, vd_account_lane(c->account, i));
-        return;
-    }
-    struct waiting *w = VD_NEW(struct waiting);
-    *w = (struct waiting){.chore.run = on_turn,
-                          .api = api,
-                          .x = x,
-                          .account = vd_account_ref(account),
-                          .over = over,
-                          .is_head = is_head};
-    x->ops = &waiting_ops;
-    x->arg = w;
-    vd_turnstile_wait(turnstile, lane, &w->chore);
-}
-
-void vd_api_admit(struct vd_api *api, size_t i, struct vd_exchange *x)
-{
-    take_turn(api, i, x, true);
-}
-
-void vd_api_handle(struct vd_api *api, size_t i, struct vd_exchange *x)
-{
-    take_turn(api, i, x, false);
-}
-
-void vd_api_drain(struct vd_api *api, size_t i, uint64_t spread_ms)
-{
-    vd_api_streams_drain(&api->api_loops[i], spread_ms);
+    vd_kube_finished(&api->loops[x->loop->index], x, log);
+    vd_authenticator_finished(x);
 }
 
 void vd_api_settle(struct vd_api *api)
@@ -470,14 +322,14 @@ void vd_api_close(struct vd_api *api)
     free(api->api_loops);
     vd_gatekeeper_free(api->gatekeeper);
     vd_audit_close(api->kube.audit);
-    if (api->kube.metrics)
+    if (api->n)
         vd_server_metrics_release(&api->metrics);
-    vd_buf_release(&api->health_paths);
     vd_converter_free(api->env.converter);
     vd_tables_free(api->kube.tables);
     vd_documents_free(api->kube.documents);
     vd_kinds_free(api->kube.kinds);
     vd_accounts_release(&api->accounts);
+    vd_route_table_release(&api->routes);
     vd_buf_release(&api->git_version);
     *api = (struct vd_api){0};
 }

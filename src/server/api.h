@@ -1,24 +1,34 @@
 /*
  * The API: the Kubernetes face with all that it stands on - kinds, rules of access,
- * documents - and its part on every loop.
+ * documents - and its part on every loop; and the table of routes, with those of the server
+ * itself: health, metrics, who uses what.
  */
 #ifndef VD_SERVER_API_H
 #define VD_SERVER_API_H
 
-#include "api/server_metrics.h"
 #include "auth/gatekeeper.h"
 #include "kube/kube.h"
 #include "net/account.h"
+#include "net/route.h"
+#include "server/authenticator.h"
 #include "server/config.h"
 #include "server/definitions.h"
+#include "server/health.h"
+#include "server/metrics.h"
 #include "server/welcome.h"
+
+enum { VD_API_ROUTES = 7 };
 
 struct vd_api {
     struct vd_kube kube;
-    struct vd_buf health_paths; /* that are served beside the faces, a line each */
     struct vd_accounts accounts;
     struct vd_gatekeeper *gatekeeper;
+    struct vd_authenticator authenticator;
     struct vd_server_metrics metrics;
+    struct vd_health_desk health;
+    bool anonymous_health; /* anybody may ask for it */
+    struct vd_route own_routes[VD_API_ROUTES];
+    struct vd_route_table routes;
     struct vd_welcome welcome;
     struct vd_buf git_version; /* "v1.32.4+vedette.0.1.0" */
     struct vd_api_env env;
@@ -40,34 +50,18 @@ void vd_api_follow_definitions(struct vd_api *api, struct vd_definitions *defini
  * last. */
 void vd_api_join(struct vd_api *api, size_t i, struct vd_loop *loop);
 
-/* Where the users of a loop take turns, for its HTTP service. */
-struct vd_turnstile *vd_api_turnstile(struct vd_api *api, size_t i);
+/* Has the loop's HTTP service serve all routes. After vd_api_join(). */
+void vd_api_serve(struct vd_api *api, struct vd_http_service *service);
 
 /* The rest of it; after the HTTP service is initialised. */
 void vd_api_follow(struct vd_api *api, size_t i);
 
-/* A request of loop i is over: for the service's `finished`. */
-void vd_api_finished(struct vd_api *api, size_t i, struct vd_exchange *x, bool log);
-
-/* Whether the request comes with a credential that is good. */
-bool vd_api_knows(struct vd_api *api, struct vd_exchange *x);
-
-/* Judges the head of a request of loop i whose body has not come, or is large, when it is its
- * user's turn: asks for the body, or answers. */
-void vd_api_admit(struct vd_api *api, size_t i, struct vd_exchange *x);
-
-/* Answers a request of loop i, when it is its user's turn. */
-void vd_api_handle(struct vd_api *api, size_t i, struct vd_exchange *x);
-
-/* Answers one that could not be read, with a Status. */
-void vd_api_refuse(struct vd_exchange *x, unsigned code, const char *why);
+/* A request is over: for the service's `finished`. */
+void vd_api_finished(struct vd_api *api, struct vd_exchange *x, bool log);
 
 /* From the main thread, on SIGHUP: issuers, audit policy and audit log again. What fails stays as
  * it was, and the log says so. */
 void vd_api_reload(struct vd_api *api);
-
-/* On loop i: ends its watches, spread over a while. */
-void vd_api_drain(struct vd_api *api, size_t i, uint64_t spread_ms);
 
 /* When no request comes any more, before the loops stop: waits until the store has
  * answered every write, so that no answer comes to a loop that is gone. */

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/terminal.h"
-#include "net/door.h"
+#include "net/listener.h"
 
 void vd_config_init(struct vd_config *config)
 {
@@ -98,7 +98,7 @@ static const char *origin_of(const struct vd_config *config, const void *field)
     return config->entries[i].origin ? config->entries[i].origin : "default";
 }
 
-static int check_doors(const struct vd_config *c, struct vd_error *error)
+static int check_listeners(const struct vd_config *c, struct vd_error *error)
 {
     if (!c->listen && !c->tls_listen)
         return vd_error_set(error, VD_ERR_INVALID,
@@ -168,7 +168,7 @@ static void warn_of_oddities(struct vd_config *c)
 int vd_config_check(struct vd_config *c, struct vd_error *error)
 {
     static int (*const checks[])(const struct vd_config *, struct vd_error *) = {
-        check_doors, check_tls, check_data, check_watches};
+        check_listeners, check_tls, check_data, check_watches};
     for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {
         struct vd_error reason;
         int code = vd_config_judge(c, checks[i](c, &reason), &reason);

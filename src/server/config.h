@@ -124,7 +124,7 @@ int vd_config_read_file(struct vd_config *config, const char *path,
 int vd_config_read_environment(struct vd_config *config, char *const *environment,
                                struct vd_error *error) VD_MUST_USE;
 
-/* What no setting can say alone: doors, certificates, bounds. Adds warnings. */
+/* What no setting can say alone: listeners, certificates, bounds. Adds warnings. */
 int vd_config_check(struct vd_config *config, struct vd_error *error) VD_MUST_USE;
 
 /* Adds the configuration as YAML, with the origin of each value as a comment.

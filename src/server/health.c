@@ -135,12 +135,12 @@ bool vd_health_answer(struct vd_health_desk *desk, struct vd_exchange *x)
     return true;
 }
 
-void vd_health_paths(struct vd_buf *out)
+void vd_health_paths(struct vd_slice path, struct vd_buf *out)
 {
-    for (size_t p = 0; p < PATHS; p++) {
-        vd_buf_addf(out, "%.*s\n", VD_FMT(paths[p].name));
-        for (size_t i = 0; i < CHECKS; i++)
-            if (checks[i].paths & paths[p].bit)
-                vd_buf_addf(out, "%.*s/%s\n", VD_FMT(paths[p].name), checks[i].name);
-    }
+    struct vd_slice none;
+    const struct path *p = find_path(path, &none);
+    vd_buf_addf(out, "%.*s\n", VD_FMT(p->name));
+    for (size_t i = 0; i < CHECKS; i++)
+        if (checks[i].paths & p->bit)
+            vd_buf_addf(out, "%.*s/%s\n", VD_FMT(p->name), checks[i].name);
 }

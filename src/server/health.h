@@ -29,7 +29,7 @@ struct vd_health_desk {
 /* Answers if the path is one of these, on the exchange's loop; else false. */
 bool vd_health_answer(struct vd_health_desk *desk, struct vd_exchange *x);
 
-/* Adds all of these paths, a line each. */
-void vd_health_paths(struct vd_buf *out);
+/* Adds all paths at this one and below it, a line each. */
+void vd_health_paths(struct vd_slice path, struct vd_buf *out);
 
 #endif

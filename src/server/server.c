@@ -1,16 +1,16 @@
 /*
  * See server.h. The main thread starts everything, then waits for signals; N
- * loops serve. Loop 0 also has the doors, which deal connections out to all.
+ * loops serve. Loop 0 also has the listeners, which deal connections out to all.
  *
- *   start   store (locks the folder), credentials, loops, doors, "ready"
+ *   start   store (locks the folder), credentials, loops, listeners, "ready"
  *   SIGHUP  credentials again, and a new TLS context for connections to come;
  *           issuers, audit policy and audit log too;
  *           the same once a day, so that a made certificate is renewed in time
- *   stop    /readyz fails for shutdown-delay; the doors close; each loop drains
+ *   stop    /readyz fails for shutdown-delay; the listeners close; each loop drains
  *           its connections, for drain-timeout at most; what is left is cut; the
  *           store closes last
  *
- * What a request means is up to handle(), which every loop's service calls.
+ * What a request means is up to the routes of api.c, which every loop's service has.
  */
 #include "server/server.h"
 
@@ -28,12 +28,11 @@
 #include "base/log.h"
 #include "base/ration.h"
 #include "kube/audit/audit.h"
-#include "net/door.h"
+#include "net/listener.h"
 #include "server/api.h"
 #include "server/credentials.h"
 #include "server/definitions.h"
 #include "server/garbage.h"
-#include "server/health.h"
 #include "server/heap_trim.h"
 #include "server/namespaces.h"
 #include "server/start_pages.h"
@@ -60,7 +59,6 @@ struct server {
     const struct vd_config *config;
     struct vd_store *store;
     struct vd_lock_file lock; /* of the data folder, where the store takes none */
-    struct vd_health_desk health;
     struct vd_api api;
     struct vd_definitions *definitions;
     struct vd_namespaces *namespaces;
@@ -68,45 +66,13 @@ struct server {
     struct worker *workers;
     struct vd_http_service *services; /* of the loop of the same index */
     size_t n;                         /* that were initialised */
-    struct vd_door plain, tls;
-    struct vd_door_tls tls_context;
+    struct vd_http_listener plain, tls;
+    struct vd_http_listener_tls tls_context;
     sem_t done;    /* posted by each worker when it has done what the main thread asked */
     sem_t drained; /* and when, after that, its last connection is gone */
 };
 
 /* ---- requests ---- */
-
-static void handle(struct vd_http_service *service, struct vd_exchange *x)
-{
-    struct server *server = service->arg;
-    /* To such a client 200 would be a failure without a reason. */
-    if (vd_http_head_upgrades_to(x->head, VD_SLICE("websocket"))) {
-        vd_api_refuse(x, 400,
-                      "the server does not speak WebSocket: send the request without the header "
-                      "Upgrade; watches are streams over HTTP, with ?watch=1");
-        return;
-    }
-    bool may_ask = server->config->anonymous_health || vd_api_knows(&server->api, x);
-    if (may_ask && vd_health_answer(&server->health, x))
-        return;
-    vd_api_handle(&server->api, service->loop->index, x);
-}
-
-/* The same for a request whose body has not come, or is large: health needs none. */
-static void admit(struct vd_http_service *service, struct vd_exchange *x)
-{
-    struct server *server = service->arg;
-    if (server->config->anonymous_health && vd_health_answer(&server->health, x))
-        return;
-    vd_api_admit(&server->api, service->loop->index, x);
-}
-
-static void refused(struct vd_http_service *service, struct vd_exchange *x, unsigned status,
-                    const char *why)
-{
-    (void)service;
-    vd_api_refuse(x, status, why);
-}
 
 /* Whether the request is logged. Refusals can be had as often as one likes, and must not
  * push everybody else out of the log: beyond a ration they are only counted. */
@@ -130,7 +96,7 @@ static void finished(struct vd_http_service *service, struct vd_exchange *x)
 {
     struct server *server = service->arg;
     size_t i = service->loop->index;
-    vd_api_finished(&server->api, i, x, is_logged(server, i, x));
+    vd_api_finished(&server->api, x, is_logged(server, i, x));
 }
 
 /* ---- loops ---- */
@@ -174,20 +140,15 @@ static int make_loops(struct server *s, struct vd_error *error)
     }
     if (!code)
         code = vd_api_open(&s->api, s->store, s->config, s->n, &s->workers[0].loop, error);
-    s->health.gatekeeper = code ? NULL : s->api.gatekeeper;
     for (size_t i = 0; !code && i < s->n; i++) {
         vd_api_join(&s->api, i, &s->workers[i].loop);
         struct vd_http_service *service = &s->services[i];
         vd_http_service_init(service, &s->workers[i].loop); /* its hook sends */
         vd_api_follow(&s->api, i);
-        service->admit = admit;
-        service->handle = handle;
-        service->refused = refused;
+        vd_api_serve(&s->api, service);
         service->finished = finished;
         service->arg = s;
-        service->body_len_max = VD_BODY_LEN_MAX;
         service->streams_max = (uint32_t)s->config->http2_streams;
-        service->turnstile = vd_api_turnstile(&s->api, i);
         service->strangers_max = (VD_HTTP_STRANGERS_MAX + s->n - 1) / s->n;
         service->strangers_len_max = VD_HTTP_STRANGERS_LEN_MAX / s->n;
     }
@@ -238,14 +199,14 @@ static int open_store(struct server *s, struct vd_error *error)
                                                     .tail_events_max = (size_t)c->tail_events,
                                                     .tail_bytes_max = (size_t)c->tail_bytes},
                          error);
-    s->health.store = s->store;
     if (!code)
         warn_of_open_folder(c->data);
     return code;
 }
 
 /* The error ends with what to choose; this says how. */
-static int refuse_door(const char *setting, const struct vd_error *reason, struct vd_error *error)
+static int refuse_listener(const char *setting, const struct vd_error *reason,
+                           struct vd_error *error)
 {
     const struct vd_setting *s = &vd_settings[vd_setting_find(vd_slice_of(setting))];
     char flag[VD_SETTING_NAME_MAX], variable[VD_SETTING_NAME_MAX];
@@ -254,32 +215,33 @@ static int refuse_door(const char *setting, const struct vd_error *reason, struc
 }
 
 /* `setting` has the address. */
-static int open_door(struct server *s, struct vd_door *door, const char *setting,
-                     const char *address, struct vd_door_tls *tls, struct vd_error *error)
+static int open_listener(struct server *s, struct vd_http_listener *listener, const char *setting,
+                         const char *address, struct vd_http_listener_tls *tls,
+                         struct vd_error *error)
 {
     struct vd_error reason;
     if (!address)
         return VD_OK;
-    if (vd_door_bind(door, address, &reason))
-        return refuse_door(setting, &reason, error);
-    door->loop = &s->workers[0].loop;
-    door->services = s->services;
-    door->services_n = s->n;
-    door->tls = tls;
-    return vd_door_open(door, error);
+    if (vd_http_listener_bind(listener, address, &reason))
+        return refuse_listener(setting, &reason, error);
+    listener->loop = &s->workers[0].loop;
+    listener->services = s->services;
+    listener->services_n = s->n;
+    listener->tls = tls;
+    return vd_http_listener_open(listener, error);
 }
 
-static int open_doors(struct server *s, struct vd_error *error)
+static int open_listeners(struct server *s, struct vd_error *error)
 {
     const struct vd_config *c = s->config;
     int code = VD_OK;
     if (c->tls_listen)
         code = vd_credentials_load(c, &s->tls_context.context, error);
     if (!code)
-        code = open_door(s, &s->tls, "tls-listen", c->tls_listen, &s->tls_context, error);
+        code = open_listener(s, &s->tls, "tls-listen", c->tls_listen, &s->tls_context, error);
     if (!code && c->tls_listen)
         code = vd_credentials_write_kubeconfig(c, s->tls.address, error);
-    return code ? code : open_door(s, &s->plain, "listen", c->listen, NULL, error);
+    return code ? code : open_listener(s, &s->plain, "listen", c->listen, NULL, error);
 }
 
 /* A path in the shell's words, from the root: whoever pastes it may be elsewhere. */
@@ -376,7 +338,7 @@ static int start(struct server *s, struct vd_error *error)
     if (!code)
         code = make_loops(s, error);
     if (!code)
-        code = open_doors(s, error);
+        code = open_listeners(s, error);
     if (!code) {
         start_definitions(s);
         code = start_loops(s, error);
@@ -397,7 +359,7 @@ static void reload(struct server *s)
     if (!code && s->config->tls_listen)
         code = vd_credentials_load(s->config, &context, &error);
     if (context)
-        vd_door_tls_set(&s->tls_context, context);
+        vd_http_listener_tls_set(&s->tls_context, context);
     if (!code && s->config->tls_listen)
         code = vd_credentials_write_kubeconfig(s->config, s->tls.address, &error);
     if (code)
@@ -439,19 +401,18 @@ static void run_until_told(struct server *s)
 
 /* ---- stopping ---- */
 
-static void close_doors(struct vd_task *task)
+static void close_listeners(struct vd_task *task)
 {
     struct worker *w = VD_HEAP_OWNER(task, struct worker, task);
-    vd_door_close(&w->server->plain);
-    vd_door_close(&w->server->tls);
+    vd_http_listener_close(&w->server->plain);
+    vd_http_listener_close(&w->server->tls);
     sem_post(&w->server->done);
 }
 
 static void drain(struct vd_task *task)
 {
     struct worker *w = VD_HEAP_OWNER(task, struct worker, task);
-    vd_http_service_drain(&w->server->services[w->loop.index]);
-    vd_api_drain(&w->server->api, w->loop.index, DRAIN_SPREAD_MS);
+    vd_http_service_drain(&w->server->services[w->loop.index], DRAIN_SPREAD_MS);
     w->draining = true;
     sem_post(&w->server->done);
 }
@@ -494,13 +455,13 @@ static bool wait_until_drained(struct server *s, int64_t wall_ms)
     return true;
 }
 
-/* Connections that were accepted before the doors closed are in their loops'
+/* Connections that were accepted before the listeners closed are in their loops'
  * inboxes before these tasks, so nobody is forgotten. */
 static void drain_connections(struct server *s)
 {
     const struct vd_config *c = s->config;
     sigset_t signals = signal_set(false);
-    atomic_store(&s->health.stopping, true);
+    atomic_store(&s->api.health.stopping, true);
     vd_audit_stop_blocking(s->api.kube.audit);
     if (c->shutdown_delay_ms)
         sigtimedwait(&signals, NULL,
@@ -508,7 +469,7 @@ static void drain_connections(struct server *s)
                                         .tv_nsec = (long)(c->shutdown_delay_ms % 1000 * 1000000)});
     /* From here a second signal ends the process at once; the store is made for it. */
     pthread_sigmask(SIG_UNBLOCK, &signals, NULL);
-    ask(s, 1, close_doors);
+    ask(s, 1, close_listeners);
     int64_t deadline_ms = vd_clock_wall_ms(vd_clock_system()) + (int64_t)c->drain_timeout_ms;
     ask(s, s->n, drain);
     if (!wait_until_drained(s, deadline_ms))
@@ -529,8 +490,8 @@ static void drain_connections(struct server *s)
 static void release(struct server *s)
 {
     if (s->n && !s->workers[0].loop.started) { /* never ran: nobody else can close them */
-        vd_door_close(&s->plain);
-        vd_door_close(&s->tls);
+        vd_http_listener_close(&s->plain);
+        vd_http_listener_close(&s->tls);
     }
     for (size_t i = 0; i < s->n; i++)
         vd_loop_stop(&s->workers[i].loop);

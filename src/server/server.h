@@ -1,4 +1,4 @@
-/* The server: a store, its doors and loops, from start to stop. */
+/* The server: a store, its listeners and loops, from start to stop. */
 #ifndef VD_SERVER_SERVER_H
 #define VD_SERVER_SERVER_H
 

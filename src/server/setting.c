@@ -9,7 +9,7 @@
 
 #include "base/quantity.h"
 #include "base/utf8.h"
-#include "net/door.h"
+#include "net/listener.h"
 #include "server/config.h"
 
 enum { SHOWN_MAX = 80 };

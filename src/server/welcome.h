@@ -16,7 +16,7 @@ struct vd_welcome {
     const char *program;    /* as it was called, if that is relative: "build/vedette" */
     const char *folder;     /* the data folder, if that is relative; else "DIR" */
     bool is_default_folder; /* which no command needs to be told */
-    bool has_kubeconfig;    /* there is an HTTPS door */
+    bool has_kubeconfig;    /* there is an HTTPS listener */
     bool own_certificate;   /* clients need the CA that is in the folder */
     bool health;            /* anybody may ask for it */
     char policy[256];       /* Content-Security-Policy, with the hash of the page's style */

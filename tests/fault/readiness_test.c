@@ -33,7 +33,7 @@ static int setup(void **state)
     assert_ok(vd_store_open(&t.desk.store, &options, &error), &error);
     put(t.desk.store, "things", "ns", "first", "1");
     server_init(&t.server, 1, NULL);
-    t.server.services[0].handle = handle;
+    t.server.route.handle = handle;
     server_start(&t.server);
     return 0;
 }

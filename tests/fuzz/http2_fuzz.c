@@ -95,9 +95,11 @@ static void start(void)
 {
     FUZZ_CHECK(vd_loop_init(&loop, 0, NULL) == 0);
     vd_http_service_init(&service, &loop);
-    service.handle = handle;
+    static const struct vd_route route = {.body_len_max = 100000, .handle = handle};
+    static struct vd_route_table routes;
+    vd_route_table_add(&routes, &route);
+    service.routes = &routes;
     service.finished = on_finished;
-    service.body_len_max = 100000;
     service.streams_max = 20;
 }
 

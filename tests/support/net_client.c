@@ -17,7 +17,7 @@ void client_open(struct client *c, struct server *s)
 {
     struct timeval deadline = {.tv_sec = TEST_DEADLINE_S};
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
-    address.sin_port = htons((uint16_t)strtoul(strrchr(s->door.address, ':') + 1, NULL, 10));
+    address.sin_port = htons((uint16_t)strtoul(strrchr(s->listener.address, ':') + 1, NULL, 10));
     *c = (struct client){.fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
     assert_true(c->fd >= 0);
     setsockopt(c->fd, SOL_SOCKET, SO_RCVTIMEO, &deadline, sizeof deadline);

@@ -209,21 +209,23 @@ void server_init(struct server *s, size_t loops, const struct vd_tls_files *tls)
     struct vd_error error = {0};
     memset(s, 0, sizeof *s);
     s->loops_n = loops;
+    s->route = (struct vd_route){.body_len_max = VD_BODY_LEN_MAX, .handle = handle};
+    vd_route_table_add(&s->routes, &s->route);
     for (size_t i = 0; i < loops; i++) {
         assert_ok(vd_loop_init(&s->loops[i], i, &error), &error);
         vd_http_service_init(&s->services[i], &s->loops[i]);
-        s->services[i].handle = handle;
+        s->services[i].routes = &s->routes;
         s->services[i].finished = finished;
         s->services[i].arg = s;
     }
-    assert_ok(vd_door_bind(&s->door, "127.0.0.1:0", &error), &error);
-    s->door.loop = &s->loops[0];
-    s->door.services = s->services;
-    s->door.services_n = loops;
+    assert_ok(vd_http_listener_bind(&s->listener, "127.0.0.1:0", &error), &error);
+    s->listener.loop = &s->loops[0];
+    s->listener.services = s->services;
+    s->listener.services_n = loops;
     if (tls) {
         pthread_mutex_init(&s->tls.lock, NULL);
         assert_ok(vd_tls_load(&s->tls.context, tls, &error), &error);
-        s->door.tls = &s->tls;
+        s->listener.tls = &s->tls;
     }
 }
 
@@ -231,7 +233,7 @@ void server_start(struct server *s)
 {
     struct vd_error error = {0};
     sigset_t pipe;
-    assert_ok(vd_door_open(&s->door, &error), &error);
+    assert_ok(vd_http_listener_open(&s->listener, &error), &error);
     /* The loops must do without our help against SIGPIPE; the test's clients need it. */
     sigemptyset(&pipe);
     sigaddset(&pipe, SIGPIPE);
@@ -272,10 +274,10 @@ void on_loop(struct server *s, void (*run)(struct server *s, void *arg), void *a
     on_loop_n(s, 0, run, arg);
 }
 
-static void close_door(struct server *s, void *arg)
+static void close_listener(struct server *s, void *arg)
 {
     (void)arg;
-    vd_door_close(&s->door);
+    vd_http_listener_close(&s->listener);
 }
 
 static void close_all(struct server *s, void *arg)
@@ -286,15 +288,16 @@ static void close_all(struct server *s, void *arg)
 
 void server_stop(struct server *s)
 {
-    on_loop(s, close_door, NULL);
+    on_loop(s, close_listener, NULL);
     for (size_t i = 0; i < s->loops_n; i++)
         on_loop_n(s, i, close_all, &s->services[i]);
     for (size_t i = 0; i < s->loops_n; i++) {
         vd_loop_stop(&s->loops[i]);
         vd_loop_release(&s->loops[i]);
     }
-    if (s->door.tls) {
-        vd_door_tls_set(&s->tls, NULL);
+    vd_route_table_release(&s->routes);
+    if (s->listener.tls) {
+        vd_http_listener_tls_set(&s->tls, NULL);
         pthread_mutex_destroy(&s->tls.lock);
     }
 }

@@ -17,7 +17,7 @@
 #include <semaphore.h>
 #include <stdatomic.h>
 
-#include "net/door.h"
+#include "net/listener.h"
 #include "net/tls.h"
 
 enum { SERVER_LOOPS_MAX = 4, SERVER_HELD_MAX = 4096, FRAME_LEN = 10000, TEST_DEADLINE_S = 60 };
@@ -25,9 +25,11 @@ enum { SERVER_LOOPS_MAX = 4, SERVER_HELD_MAX = 4096, FRAME_LEN = 10000, TEST_DEA
 struct server {
     struct vd_loop loops[SERVER_LOOPS_MAX];
     struct vd_http_service services[SERVER_LOOPS_MAX];
+    struct vd_route route; /* of all paths */
+    struct vd_route_table routes;
     size_t loops_n;
-    struct vd_door door;
-    struct vd_door_tls tls;
+    struct vd_http_listener listener;
+    struct vd_http_listener_tls tls;
     /* On the first loop only, and read through on_loop(): */
     struct vd_exchange *held[SERVER_HELD_MAX];
     size_t held_n;

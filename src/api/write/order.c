@@ -4,7 +4,7 @@
  * While a worker has the write (`away` is not NULL), the loop does not touch it, and the client
  * may go. The worker does what the loop would do, with these differences: a refusal is kept until
  * the write is back, and what is proposed is handed to the loop. Users share the workers: see
- * workshop.h. What a webhook converts stays on the loop, to which the webhook answers. The
+ * worker_pool.h. What a webhook converts stays on the loop, to which the webhook answers. The
  * documents that a write makes of what was sent exist only while it is its turn, so that memory is
  * bounded by the workers and not by the writes that wait.
  */
@@ -12,7 +12,7 @@
 #include "base/limits.h"
 
 struct vd_write_order {
-    struct vd_order order;      /* first */
+    struct vd_pool_item order;      /* first */
     struct vd_account *account; /* whose order it is, with a reference; NULL: nobody's */
     struct vd_write *w;
     void (*work)(struct vd_write *w);
@@ -36,7 +36,7 @@ bool vd_write_is_too_long_here(const struct vd_write *w, size_t len)
 }
 
 /* On a worker's thread. */
-static void run(struct vd_order *order)
+static void run(struct vd_pool_item *order)
 {
     struct vd_write_order *o = (struct vd_write_order *)order;
     o->work(o->w);
@@ -49,7 +49,7 @@ static void end(struct vd_write_order *o)
 }
 
 /* Back on the loop. */
-static void done(struct vd_order *order)
+static void done(struct vd_pool_item *order)
 {
     struct vd_write_order *o = (struct vd_write_order *)order;
     struct vd_write *w = o->w;
@@ -75,8 +75,8 @@ void vd_write_order(struct vd_write *w, void (*work)(struct vd_write *w),
         .then = then,
     };
     w->away = o;
-    vd_workshop_order(&l->workshop, l->loop,
-                      w->account ? vd_account_place(w->account, l->loop->index) : &l->place,
+    vd_worker_pool_add(&l->worker_pool, l->loop,
+                      w->account ? vd_account_worker_flow(w->account, l->loop->index) : &l->worker_flow,
                       &o->order);
 }
 
@@ -102,7 +102,7 @@ void vd_write_back(struct vd_write *w, void (*then)(struct vd_write *w))
 bool vd_write_order_cancel(struct vd_write *w)
 {
     struct vd_write_order *o = w->away;
-    if (!vd_order_cancel(&o->order))
+    if (!vd_pool_item_cancel(&o->order))
         return false;
     end(o);
     return true;

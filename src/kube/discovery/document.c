@@ -2,7 +2,6 @@
  * Requests for documents: discovery, OpenAPI and /version, which are made once for a
  * set of kinds and then only sent, and pages, which are made anew: see the table.
  */
-#include "api/server_metrics.h"
 #include "auth/issuer_document.h"
 #include "kube/call.h"
 #include "kube/discovery/documents.h"
@@ -67,23 +66,6 @@ static void reply_document(struct vd_call *call, const struct vd_document *d)
     vd_call_free(call);
 }
 
-static void reply_metrics(struct vd_call *call)
-{
-    struct vd_buf text = {0};
-    vd_server_metrics_write(call->kube->metrics, &text);
-    vd_call_reply(call, 200, VD_SLICE("text/plain; version=0.0.4; charset=utf-8"),
-                  vd_buf_slice(&text));
-    vd_buf_release(&text);
-}
-
-static void reply_usage(struct vd_call *call)
-{
-    struct vd_buf json = {0};
-    vd_server_metrics_usage(call->kube->metrics, &json);
-    vd_call_reply(call, 200, VD_SLICE("application/json"), vd_buf_slice(&json));
-    vd_buf_release(&json);
-}
-
 /* Good for an hour: keys change when the server starts with another one. Not for a cache that
  * others share, since it names the host that was asked for. */
 static void reply_issuer(struct vd_call *call, struct vd_slice content_type, struct vd_buf *json)
@@ -123,11 +105,6 @@ static void reply_issuer_keys(struct vd_call *call)
 
 static void reply_root(struct vd_call *call);
 
-static bool has_metrics(const struct vd_kube *kube)
-{
-    return kube->metrics;
-}
-
 static bool has_accounts(const struct vd_kube *kube)
 {
     return kube->accounts;
@@ -141,8 +118,6 @@ static const struct page {
 } pages[] = {
     {"/", NULL, reply_root},
     {VD_ISSUER_CONFIGURATION_PATH, has_accounts, reply_issuer_configuration},
-    {"/debug/usage", has_metrics, reply_usage},
-    {"/metrics", has_metrics, reply_metrics},
     {VD_ISSUER_KEYS_PATH, has_accounts, reply_issuer_keys},
     {"/version", NULL, reply_version},
 };
@@ -160,7 +135,7 @@ static void reply_root(struct vd_call *call)
     for (size_t i = 1; i < PAGES; i++)
         if (is_there(&pages[i], call->kube))
             vd_buf_addf(&others, "%s\n", pages[i].path);
-    vd_buf_add_slice(&others, call->kube->other_paths);
+    vd_route_table_list(call->x->connection->service->routes, &others);
     vd_root_paths_write(&json, call->kinds, vd_buf_slice(&others));
     vd_buf_release(&others);
     vd_call_reply_json(call, 200, vd_buf_slice(&json));

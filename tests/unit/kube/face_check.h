@@ -69,9 +69,8 @@ static inline int open_face(void **state)
     vd_api_loop_init(&face.api_loop, &face.env, loop);
     vd_kube_loop_init(&face.loop, &face.kube, &face.api_loop);
     vd_loop_hook(loop, flush);
-    face.server.services[0].handle = handle;
+    face.server.route.handle = handle;
     face.server.services[0].finished = finished;
-    face.server.services[0].body_len_max = VD_BODY_LEN_MAX;
     server_start(&face.server);
     return 0;
 }

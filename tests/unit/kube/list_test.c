@@ -102,15 +102,15 @@ static void large_lists_are_compressed_where_that_is_allowed(void **state)
 /* Two other users who come in every turn: pieces are small then. */
 static struct {
     struct vd_turn_hook hook;
-    struct vd_lane lanes[2];
+    struct vd_turn_flow lanes[2];
 } crowd;
 
 static bool come_in(struct vd_turn_hook *hook)
 {
     (void)hook;
     for (size_t i = 0; i < 2; i++)
-        if (vd_turnstile_enter(&face.api_loop.turnstile, &crowd.lanes[i]))
-            vd_turnstile_leave(&face.api_loop.turnstile, &crowd.lanes[i]);
+        if (vd_turn_queue_enter(&face.api_loop.turn_queue, &crowd.lanes[i]))
+            vd_turn_queue_leave(&face.api_loop.turn_queue, &crowd.lanes[i]);
     return false;
 }
 

@@ -113,12 +113,11 @@ static int open_face(void **state)
     face.user = vd_user_new(
         &(struct vd_identity){.name = VD_SLICE("tester"), .method = VD_AUTH_CERTIFICATE});
     server_init(&face.server, LOOPS, NULL);
+    face.server.route.handle = handle;
     for (size_t i = 0; i < LOOPS; i++) {
         vd_api_loop_init(&face.api_loops[i], &face.env, &face.server.loops[i]);
         vd_kube_loop_init(&face.loops[i], &face.kube, &face.api_loops[i]);
-        face.server.services[i].handle = handle;
         face.server.services[i].finished = finished;
-        face.server.services[i].body_len_max = VD_BODY_LEN_MAX;
     }
     server_start(&face.server);
     return 0;

@@ -44,7 +44,7 @@ static void test_one_account_for_a_name(void **state)
     assert_ptr_equal(a, again);
     assert_ptr_not_equal(a, b);
     assert_slice(a->name, "ann");
-    assert_ptr_not_equal(vd_account_lane(a, 0), vd_account_lane(a, 1));
+    assert_ptr_not_equal(vd_account_turn_flow(a, 0), vd_account_turn_flow(a, 1));
     vd_account_unref(a);
     vd_account_unref(again);
     vd_account_unref(b);

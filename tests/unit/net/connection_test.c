@@ -346,13 +346,13 @@ static void test_malformed_requests_are_answered_once_and_closed(void **state)
     assert_int_equal(server.finished, 2 * sizeof cases / sizeof *cases);
 }
 
-static void refuse_in_json(struct vd_http_service *service, struct vd_exchange *x, unsigned status,
-                           const char *why)
+static void refuse_in_json(struct vd_http_service *service, struct vd_exchange *x,
+                           const struct vd_route_refusal *refusal)
 {
     struct vd_buf text = {0};
     (void)service;
-    vd_buf_addf(&text, "{\"code\":%u,\"long\":%d}", status, strlen(why) > 10);
-    vd_exchange_respond(x, &(struct vd_response){.status = status,
+    vd_buf_addf(&text, "{\"code\":%u,\"long\":%d}", refusal->status, strlen(refusal->why) > 10);
+    vd_exchange_respond(x, &(struct vd_response){.status = refusal->status,
                                                  .content_type = VD_SLICE("application/json"),
                                                  .body = vd_buf_slice(&text)});
     vd_buf_release(&text);
@@ -363,7 +363,7 @@ static void test_the_service_may_word_its_refusals(void **state)
     struct client c;
     (void)state;
     server_init(&server, 1, NULL);
-    server.services[0].refused = refuse_in_json;
+    server.route.refuse = refuse_in_json;
     server_start(&server);
     client_open(&c, &server);
     client_send(&c, "nonsense\r\n\r\n");
@@ -625,7 +625,7 @@ static void test_clients_that_vanish_at_any_byte(void **state)
 static void drain(struct server *s, void *arg)
 {
     (void)arg;
-    vd_http_service_drain(&s->services[0]);
+    vd_http_service_drain(&s->services[0], 0);
 }
 
 static void test_draining_ends_idle_ones_and_lets_answers_out(void **state)

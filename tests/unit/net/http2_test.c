@@ -242,7 +242,7 @@ static void test_a_body_that_is_too_large(void **state)
     (void)state;
     memset(body, 'b', sizeof body);
     body[100] = 0;
-    server.services[0].body_len_max = 100;
+    server.route.body_len_max = 100;
     server.services[0].deadlines.linger_ms = 20;
     server_start(&server);
     h2_open(&one, &server, &plain);
@@ -274,7 +274,7 @@ static void test_a_body_that_is_too_large_may_be_sent(void **state)
     (void)state;
     memset(body, 'b', LEN);
     body[LEN] = 0;
-    server.services[0].body_len_max = 100;
+    server.route.body_len_max = 100;
     server.services[0].deadlines.linger_ms = 600000;
     server_start(&server);
     h2_open(&one, &server, &plain);
@@ -569,7 +569,7 @@ static void test_an_idle_connection_is_closed_with_a_goodbye(void **state)
 static void drain(struct server *s, void *arg)
 {
     (void)arg;
-    vd_http_service_drain(&s->services[0]);
+    vd_http_service_drain(&s->services[0], 0);
 }
 
 static void test_a_drain_loses_no_request(void **state)

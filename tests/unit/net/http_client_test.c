@@ -154,7 +154,7 @@ static void ask(struct asking *a, struct server *s, const char *scheme, const ch
                 SSL_CTX *tls)
 {
     static char url[256];
-    snprintf(url, sizeof url, "%s://%s%s", scheme, s->door.address, path);
+    snprintf(url, sizeof url, "%s://%s%s", scheme, s->listener.address, path);
     *a = (struct asking){.server = s,
                          .request = {.url = vd_slice_of(url),
                                      .tls = tls,
@@ -191,7 +191,7 @@ static void test_answers_come_whole(void **state)
     ask(&a, &s, "http", "/echo/via", NULL);
     char elsewhere[64]; /* a name that nobody knows */
     snprintf(elsewhere, sizeof elsewhere, "http://converter.hooks.invalid%s/echo/via",
-             strrchr(s.door.address, ':'));
+             strrchr(s.listener.address, ':'));
     a.request.url = vd_slice_of(elsewhere);
     a.request.via = VD_SLICE("127.0.0.1");
     wait_for_answer(&a);
@@ -270,7 +270,7 @@ static void test_names_are_looked_up(void **state)
     server_init(&s, 1, NULL);
     server_start(&s);
     ask(&a, &s, "http", "/echo", NULL);
-    snprintf(url, sizeof url, "http://localhost:%s/echo", strrchr(s.door.address, ':') + 1);
+    snprintf(url, sizeof url, "http://localhost:%s/echo", strrchr(s.listener.address, ':') + 1);
     a.request.url = vd_slice_of(url);
     wait_for_answer(&a);
     assert_int_equal(a.status, 200);
@@ -337,7 +337,8 @@ static void test_certificates_must_be_good(void **state)
     assert_int_equal(a.status, 0);
     assert_says(&a.error, "no TLS with the server");
     char other[128]; /* the same server under a name that is not in the certificate */
-    snprintf(other, sizeof other, "https://127.0.0.2:%s/echo", strrchr(s.door.address, ':') + 1);
+    snprintf(other, sizeof other, "https://127.0.0.2:%s/echo",
+             strrchr(s.listener.address, ':') + 1);
     ask(&a, &s, "https", "/echo", good);
     a.request.url = vd_slice_of(other);
     wait_for_answer(&a);

@@ -407,7 +407,7 @@ static void test_a_half_closed_client_gets_its_answer(void **state)
 
 static void replace_certificate(struct server *s, void *arg)
 {
-    vd_door_tls_set(&s->tls, arg);
+    vd_http_listener_tls_set(&s->tls, arg);
 }
 
 static void test_a_new_certificate_is_for_new_connections(void **state)

@@ -60,7 +60,7 @@ static int setup(void **state)
     asked = freed = 0;
     waiting = NULL;
     server_init(&server, 1, NULL);
-    server.services[0].admit = admit;
+    server.route.admit = admit;
     server_start(&server);
     return 0;
 }

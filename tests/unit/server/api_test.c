@@ -18,23 +18,10 @@ static struct {
     struct vd_api api;
 } t;
 
-static void handle(struct vd_http_service *service, struct vd_exchange *x)
-{
-    (void)service;
-    vd_api_handle(&t.api, 0, x);
-}
-
-static void refused(struct vd_http_service *service, struct vd_exchange *x, unsigned status,
-                    const char *why)
-{
-    (void)service;
-    vd_api_refuse(x, status, why);
-}
-
 static void finished(struct vd_http_service *service, struct vd_exchange *x)
 {
     (void)service;
-    vd_api_finished(&t.api, 0, x, false);
+    vd_api_finished(&t.api, x, false);
 }
 
 static int setup(void **state)
@@ -56,11 +43,8 @@ static int setup(void **state)
     vd_api_join(&t.api, 0, loop);
     vd_loop_hook(loop, flush);
     vd_api_follow(&t.api, 0);
-    service->handle = handle;
-    service->refused = refused;
+    vd_api_serve(&t.api, service);
     service->finished = finished;
-    service->body_len_max = VD_BODY_LEN_MAX;
-    service->turnstile = vd_api_turnstile(&t.api, 0);
     server_start(&t.server);
     return 0;
 }

@@ -1,5 +1,5 @@
-/* Doors: addresses, dealing out, and running out of descriptors. */
-#include "net/door.h"
+/* Listeners: addresses, dealing out, and running out of descriptors. */
+#include "net/listener.h"
 
 #include <dirent.h>
 #include <malloc.h>
@@ -30,16 +30,16 @@ static void test_addresses_that_can_be_bound(void **state)
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct vd_door door = {0};
+        struct vd_http_listener listener = {0};
         struct vd_error error = {0};
         assert_int_equal(vd_address_is_loopback(cases[i].address), cases[i].loopback);
-        int code = vd_door_bind(&door, cases[i].address, &error);
+        int code = vd_http_listener_bind(&listener, cases[i].address, &error);
         if (code == VD_ERR_IO && cases[i].address[0] == '[')
             continue; /* no IPv6 here */
         assert_ok(code, &error);
-        assert_memory_equal(door.address, cases[i].starts, strlen(cases[i].starts));
-        assert_string_not_equal(door.address + strlen(cases[i].starts), "0");
-        vd_door_close(&door); /* never opened */
+        assert_memory_equal(listener.address, cases[i].starts, strlen(cases[i].starts));
+        assert_string_not_equal(listener.address + strlen(cases[i].starts), "0");
+        vd_http_listener_close(&listener); /* never opened */
     }
 }
 
@@ -52,26 +52,26 @@ static void test_addresses_that_cannot(void **state)
     };
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        struct vd_door door = {0};
+        struct vd_http_listener listener = {0};
         struct vd_error error = {0};
-        if (vd_door_bind(&door, bad[i], &error) != VD_ERR_INVALID)
+        if (vd_http_listener_bind(&listener, bad[i], &error) != VD_ERR_INVALID)
             fail_msg("\"%s\": %s", bad[i], error.text);
         assert_says(&error, "is not an address");
         assert_false(vd_address_is_loopback(bad[i]));
-        vd_door_close(&door);
+        vd_http_listener_close(&listener);
     }
 }
 
 static void test_a_port_in_use_is_said(void **state)
 {
-    struct vd_door first = {0}, second = {0};
+    struct vd_http_listener first = {0}, second = {0};
     struct vd_error error = {0};
     (void)state;
-    assert_ok(vd_door_bind(&first, "127.0.0.1:0", &error), &error);
-    assert_code(vd_door_bind(&second, first.address, &error), VD_ERR_IO);
+    assert_ok(vd_http_listener_bind(&first, "127.0.0.1:0", &error), &error);
+    assert_code(vd_http_listener_bind(&second, first.address, &error), VD_ERR_IO);
     assert_says(&error, first.address);
     assert_says(&error, "choose another port");
-    vd_door_close(&first);
+    vd_http_listener_close(&first);
 }
 
 static void test_connections_are_dealt_out_evenly(void **state)
@@ -111,7 +111,7 @@ static size_t open_descriptors(void)
 
 static void get_accepted(struct server *s, void *arg)
 {
-    *(size_t *)arg = s->door.turn;
+    *(size_t *)arg = s->listener.turn;
 }
 
 /* A connection counts when it is accepted, which may be after its client has left. */
@@ -179,7 +179,7 @@ static void serve_with_descriptors(int control, int n)
     limit.rlim_cur = (rlim_t)next + (rlim_t)n;
     close(next);
     setrlimit(RLIMIT_NOFILE, &limit);
-    if (send(control, server.door.address, sizeof server.door.address, 0) < 0)
+    if (send(control, server.listener.address, sizeof server.listener.address, 0) < 0)
         _exit(3);
     while (recv(control, &byte, 1, 0) > 0)
         ;
@@ -232,7 +232,7 @@ static void test_clients_are_turned_away_when_descriptors_run_out(void **state)
         serve_with_descriptors(control[1], 10);
     }
     close(control[1]);
-    assert_true(recv(control[0], server.door.address, sizeof server.door.address, 0) > 0);
+    assert_true(recv(control[0], server.listener.address, sizeof server.listener.address, 0) > 0);
     check_turned_away();
     close(control[0]);
     waitpid(child, &status, 0);

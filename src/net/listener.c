@@ -1,5 +1,5 @@
-/* See door.h. */
-#include "net/door.h"
+/* See listener.h. */
+#include "net/listener.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -76,33 +76,36 @@ bool vd_address_is_loopback(const char *text)
     return IN6_IS_ADDR_LOOPBACK(&address.v6.sin6_addr);
 }
 
-static void name_address(struct vd_door *door)
+static void name_address(struct vd_http_listener *listener)
 {
     union address address = {0};
     socklen_t len = sizeof address;
     char host[INET6_ADDRSTRLEN] = "";
-    getsockname(door->fd, &address.any, &len);
+    getsockname(listener->fd, &address.any, &len);
     if (address.any.sa_family == AF_INET) {
         inet_ntop(AF_INET, &address.v4.sin_addr, host, sizeof host);
-        snprintf(door->address, sizeof door->address, "%s:%u", host, ntohs(address.v4.sin_port));
+        snprintf(listener->address, sizeof listener->address, "%s:%u", host,
+                 ntohs(address.v4.sin_port));
     } else {
         inet_ntop(AF_INET6, &address.v6.sin6_addr, host, sizeof host);
-        snprintf(door->address, sizeof door->address, "[%s]:%u", host, ntohs(address.v6.sin6_port));
+        snprintf(listener->address, sizeof listener->address, "[%s]:%u", host,
+                 ntohs(address.v6.sin6_port));
     }
 }
 
-static void spare_open(struct vd_door *door)
+static void spare_open(struct vd_http_listener *listener)
 {
-    if (door->spare_fd < 0)
-        door->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (listener->spare_fd < 0)
+        listener->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
 
-int vd_door_bind(struct vd_door *door, const char *text, struct vd_error *error)
+int vd_http_listener_bind(struct vd_http_listener *listener, const char *text,
+                          struct vd_error *error)
 {
     union address address;
     socklen_t len;
     int on = 1;
-    door->fd = door->spare_fd = -1;
+    listener->fd = listener->spare_fd = -1;
     int code = parse_address(text, &address, &len, error);
     if (code)
         return code;
@@ -115,15 +118,15 @@ int vd_door_bind(struct vd_door *door, const char *text, struct vd_error *error)
             close(fd);
         return code;
     }
-    door->fd = fd;
-    name_address(door);
-    spare_open(door);
+    listener->fd = fd;
+    name_address(listener);
+    spare_open(listener);
     return VD_OK;
 }
 
 /* ---- accepting ---- */
 
-void vd_door_tls_set(struct vd_door_tls *tls, SSL_CTX *context)
+void vd_http_listener_tls_set(struct vd_http_listener_tls *tls, SSL_CTX *context)
 {
     pthread_mutex_lock(&tls->lock);
     SSL_CTX *old = tls->context;
@@ -132,7 +135,7 @@ void vd_door_tls_set(struct vd_door_tls *tls, SSL_CTX *context)
     SSL_CTX_free(old);
 }
 
-static SSL_CTX *tls_ref(struct vd_door_tls *tls)
+static SSL_CTX *tls_ref(struct vd_http_listener_tls *tls)
 {
     pthread_mutex_lock(&tls->lock);
     SSL_CTX_up_ref(tls->context);
@@ -157,14 +160,14 @@ static void arrive(struct vd_task *task)
     free(a);
 }
 
-static void send_on(struct vd_door *door, int fd)
+static void send_on(struct vd_http_listener *listener, int fd)
 {
     struct arrival *a = VD_NEW(struct arrival);
     a->task.run = arrive;
-    a->service = &door->services[door->turn++ % door->services_n];
-    a->tls = door->tls ? tls_ref(door->tls) : NULL;
+    a->service = &listener->services[listener->turn++ % listener->services_n];
+    a->tls = listener->tls ? tls_ref(listener->tls) : NULL;
     a->fd = fd;
-    if (a->service->loop == door->loop)
+    if (a->service->loop == listener->loop)
         arrive(&a->task);
     else
         vd_loop_post(a->service->loop, &a->task);
@@ -172,77 +175,77 @@ static void send_on(struct vd_door *door, int fd)
 
 /* No descriptor is left: turn away whoever is waiting, with the spare one, and let
  * the others be for a while. */
-static void turn_away(struct vd_door *door)
+static void turn_away(struct vd_http_listener *listener)
 {
-    if (door->spare_fd >= 0)
-        close(door->spare_fd);
-    door->spare_fd = -1;
+    if (listener->spare_fd >= 0)
+        close(listener->spare_fd);
+    listener->spare_fd = -1;
     for (int i = 0; i < ACCEPTS_PER_EVENT; i++) {
-        int fd = accept4(door->fd, NULL, NULL, SOCK_CLOEXEC);
+        int fd = accept4(listener->fd, NULL, NULL, SOCK_CLOEXEC);
         if (fd < 0)
             break;
         close(fd);
     }
-    spare_open(door);
-    uv_poll_stop(&door->poll);
-    vd_timer_set(door->loop, &door->pause, VD_DOOR_PAUSE_MS);
+    spare_open(listener);
+    uv_poll_stop(&listener->poll);
+    vd_timer_set(listener->loop, &listener->pause, VD_LISTENER_PAUSE_MS);
 }
 
 static void on_arrivals(uv_poll_t *poll, int status, int events)
 {
-    struct vd_door *door = poll->data;
+    struct vd_http_listener *listener = poll->data;
     (void)status;
     (void)events;
     for (int i = 0; i < ACCEPTS_PER_EVENT; i++) {
-        int fd = accept4(door->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+        int fd = accept4(listener->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
         if (fd >= 0) {
-            send_on(door, fd);
+            send_on(listener, fd);
             continue;
         }
         if (errno == ECONNABORTED || errno == EINTR)
             continue;
         if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
-            turn_away(door);
+            turn_away(listener);
         return;
     }
 }
 
 static void resume(struct vd_timer *timer)
 {
-    struct vd_door *door = VD_HEAP_OWNER(timer, struct vd_door, pause);
-    spare_open(door);
-    uv_poll_start(&door->poll, UV_READABLE, on_arrivals);
+    struct vd_http_listener *listener = VD_HEAP_OWNER(timer, struct vd_http_listener, pause);
+    spare_open(listener);
+    uv_poll_start(&listener->poll, UV_READABLE, on_arrivals);
 }
 
-int vd_door_open(struct vd_door *door, struct vd_error *error)
+int vd_http_listener_open(struct vd_http_listener *listener, struct vd_error *error)
 {
-    door->pause.fire = resume;
-    int rc = uv_poll_init(&door->loop->uv, &door->poll, door->fd);
+    listener->pause.fire = resume;
+    int rc = uv_poll_init(&listener->loop->uv, &listener->poll, listener->fd);
     if (rc)
-        return vd_error_set(error, VD_ERR_IO, "could not wait for clients on %s: %s", door->address,
-                            uv_strerror(rc));
-    door->is_open = true;
-    door->poll.data = door;
-    uv_poll_start(&door->poll, UV_READABLE, on_arrivals);
+        return vd_error_set(error, VD_ERR_IO, "could not wait for clients on %s: %s",
+                            listener->address, uv_strerror(rc));
+    listener->is_open = true;
+    listener->poll.data = listener;
+    uv_poll_start(&listener->poll, UV_READABLE, on_arrivals);
     return VD_OK;
 }
 
 static void closed(uv_handle_t *handle)
 {
-    (void)handle; /* the door belongs to the server, which outlives its loops */
+    (void)handle; /* the listener belongs to the server, which outlives its loops */
 }
 
-void vd_door_close(struct vd_door *door)
+void vd_http_listener_close(struct vd_http_listener *listener)
 {
-    if (door->fd < 0)
+    if (listener->fd < 0)
         return;
-    if (door->is_open) {
-        vd_timer_stop(door->loop, &door->pause);
-        uv_close((uv_handle_t *)&door->poll, closed);
+    if (listener->is_open) {
+        vd_timer_stop(listener->loop, &listener->pause);
+        uv_close((uv_handle_t *)&listener->poll, closed);
     }
-    door->is_open = false;
-    close(door->fd);
-    if (door->spare_fd >= 0)
-        close(door->spare_fd);
-    door->fd = door->spare_fd = -1;
+    listener->is_open = false;
+    close(listener->fd);
+    if (listener->spare_fd >= 0)
+        close(listener->spare_fd);
+    listener->fd = listener->spare_fd = -1;
 }

@@ -2,8 +2,8 @@
  * What a scrape of the metrics shows: what is counted all the time (base/metrics.h), with what is
  * only looked at when somebody asks: the store, the process, how far the loops are behind.
  */
-#ifndef VD_API_SERVER_METRICS_H
-#define VD_API_SERVER_METRICS_H
+#ifndef VD_SERVER_METRICS_H
+#define VD_SERVER_METRICS_H
 
 #include <pthread.h>
 #include <stddef.h>

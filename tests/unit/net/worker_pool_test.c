@@ -1,5 +1,5 @@
-/* Workshops: users share the workers, whatever one of them has ordered. */
-#include "net/workshop.h"
+/* Worker pools: users share the workers, whatever one of them has ordered. */
+#include "net/worker_pool.h"
 
 #include <semaphore.h>
 #include <stdatomic.h>
@@ -11,13 +11,13 @@
 enum { JOBS = 64, DEADLINE_S = 60 };
 
 static struct vd_loop loop;
-static struct vd_workshop workshop;
-static struct vd_place ann, bob, cem;
+static struct vd_worker_pool worker_pool;
+static struct vd_worker_flow ann, bob, cem;
 static sem_t started; /* once for each job that a worker has begun */
 static _Atomic size_t running, begun;
 
 struct job {
-    struct vd_order order;
+    struct vd_pool_item order;
     sem_t go_on;
     _Atomic bool begun;
     bool done; /* the loop's */
@@ -26,7 +26,7 @@ struct job {
 static struct job jobs[JOBS];
 static size_t jobs_n;
 
-static void run(struct vd_order *order)
+static void run(struct vd_pool_item *order)
 {
     struct job *j = (struct job *)order;
     atomic_fetch_add(&running, 1);
@@ -38,17 +38,17 @@ static void run(struct vd_order *order)
     atomic_fetch_sub(&running, 1);
 }
 
-static void done(struct vd_order *order)
+static void done(struct vd_pool_item *order)
 {
     ((struct job *)order)->done = true;
 }
 
-static struct job *order(struct vd_place *place)
+static struct job *order(struct vd_worker_flow *place)
 {
     struct job *j = &jobs[jobs_n++];
     *j = (struct job){.order = {.run = run, .done = done}};
     sem_init(&j->go_on, 0, 0);
-    vd_workshop_order(&workshop, &loop, place, &j->order);
+    vd_worker_pool_add(&worker_pool, &loop, place, &j->order);
     return j;
 }
 
@@ -74,8 +74,8 @@ static int setup(void **state)
     struct vd_error error;
     (void)state;
     jobs_n = 0;
-    workshop = (struct vd_workshop){0};
-    ann = bob = cem = (struct vd_place){0};
+    worker_pool = (struct vd_worker_pool){0};
+    ann = bob = cem = (struct vd_worker_flow){0};
     atomic_store(&running, 0);
     atomic_store(&begun, 0);
     sem_init(&started, 0, 0);
@@ -89,8 +89,8 @@ static int teardown(void **state)
     for (size_t i = 0; i < jobs_n; i++)
         sem_post(&jobs[i].go_on);
     vd_loop_stop(&loop);
-    assert_int_equal(workshop.running, 0);
-    assert_null(workshop.first);
+    assert_int_equal(worker_pool.running, 0);
+    assert_null(worker_pool.queue.first);
     for (size_t i = 0; i < jobs_n; i++)
         sem_destroy(&jobs[i].go_on);
     sem_destroy(&started);
@@ -117,7 +117,7 @@ static void a_user_with_much_to_do_leaves_workers_to_others(void **state)
 static void loops_share_the_workers(void **state)
 {
     (void)state;
-    vd_workshop_init(&workshop, 2);
+    vd_worker_pool_init(&worker_pool, 2);
     for (int i = 0; i < 5; i++)
         order(&ann);
     await_started();
@@ -126,14 +126,14 @@ static void loops_share_the_workers(void **state)
     assert_true(atomic_load(&other->begun));
     struct job *third = order(&cem);
     assert_int_equal(ann.running, 1);
-    assert_int_equal(workshop.running, VD_WORK_LOOP_MAX / 2);
+    assert_int_equal(worker_pool.running, VD_WORK_LOOP_MAX / 2);
     finish(other);
     await_started();
     assert_true(atomic_load(&third->begun));
     assert_int_equal(ann.running, 1);
     for (size_t loops = 1; loops < 20; loops++) {
-        struct vd_workshop w;
-        vd_workshop_init(&w, loops);
+        struct vd_worker_pool w;
+        vd_worker_pool_init(&w, loops);
         assert_in_range(w.share, 1, VD_WORK_LOOP_MAX);
     }
 }
@@ -141,7 +141,7 @@ static void loops_share_the_workers(void **state)
 static void those_who_wait_take_turns(void **state)
 {
     (void)state;
-    struct vd_place busy[VD_WORK_LOOP_MAX] = {0};
+    struct vd_worker_flow busy[VD_WORK_LOOP_MAX] = {0};
     struct job *blocks[VD_WORK_LOOP_MAX];
     struct job *waiting[9];
     static const size_t turns[] = {0, 3, 6, 1, 4, 7, 2, 5, 8};
@@ -174,21 +174,21 @@ static void what_waits_can_be_cancelled(void **state)
         mine[i] = order(&ann);
     for (int i = 0; i < VD_WORK_USER_MAX; i++)
         await_started();
-    assert_false(vd_order_cancel(&mine[0]->order));
-    assert_true(vd_order_cancel(&mine[VD_WORK_USER_MAX + 1]->order)); /* the middle, ... */
-    assert_true(vd_order_cancel(&mine[VD_WORK_USER_MAX + 2]->order)); /* the last, ... */
-    assert_false(vd_order_cancel(&mine[VD_WORK_USER_MAX + 2]->order));
+    assert_false(vd_pool_item_cancel(&mine[0]->order));
+    assert_true(vd_pool_item_cancel(&mine[VD_WORK_USER_MAX + 1]->order)); /* the middle, ... */
+    assert_true(vd_pool_item_cancel(&mine[VD_WORK_USER_MAX + 2]->order)); /* the last, ... */
+    assert_false(vd_pool_item_cancel(&mine[VD_WORK_USER_MAX + 2]->order));
     finish(mine[0]);
     await_started();
     assert_true(atomic_load(&mine[VD_WORK_USER_MAX]->begun));
     struct job *next = order(&ann);
-    assert_true(vd_order_cancel(&next->order)); /* and the only one */
-    assert_null(ann.first);
+    assert_true(vd_pool_item_cancel(&next->order)); /* and the only one */
+    assert_null(ann.queue.first);
     for (size_t i = 1; i <= VD_WORK_USER_MAX; i++)
         finish(mine[i]);
     assert_int_equal(atomic_load(&begun), VD_WORK_USER_MAX + 1);
     assert_int_equal(ann.running, 0);
-    assert_false(ann.in_ring);
+    assert_false(ann.queue.in_ring);
 }
 
 /* teardown() stops the loop while most of them wait. */

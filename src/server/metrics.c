@@ -1,8 +1,8 @@
 /*
- * See server_metrics.h. What the store tells is a table: a family for each number. The store
+ * See metrics.h. What the store tells is a table: a family for each number. The store
  * counts by itself, so its counters are set from what it says, not added to here.
  */
-#include "api/server_metrics.h"
+#include "server/metrics.h"
 
 #include <fcntl.h>
 #include <stdio.h>

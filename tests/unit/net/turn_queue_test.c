@@ -1,5 +1,5 @@
-/* Turnstiles: who goes at once, who waits, and in which order. */
-#include "net/turnstile.h"
+/* Turn queues: who goes at once, who waits, and in which order. */
+#include "net/turn_queue.h"
 
 #include <string.h>
 
@@ -25,12 +25,12 @@ static uint64_t mono_ns(const struct vd_clock *clock)
 static const struct vd_clock test_clock = {.wall_ms = wall_ms, .mono_ns = mono_ns};
 
 static struct vd_loop loop;
-static struct vd_turnstile turnstile;
-static struct vd_lane ann, bob, cem;
+static struct vd_turn_queue turn_queue;
+static struct vd_turn_flow ann, bob, cem;
 static struct vd_buf ran; /* a letter for each chore */
 
 struct work {
-    struct vd_chore chore;
+    struct vd_turn_item chore;
     char letter;
     uint64_t cost_ns;
 };
@@ -41,12 +41,12 @@ static int setup(void **state)
 {
     struct vd_error error;
     (void)state;
-    ann = bob = cem = (struct vd_lane){0};
+    ann = bob = cem = (struct vd_turn_flow){0};
     memset(works, 0, sizeof works);
     now_ns = 1000 * (uint64_t)MS;
     int code = vd_loop_init(&loop, 0, &error);
-    vd_turnstile_init(&turnstile, &loop);
-    turnstile.clock = &test_clock;
+    vd_turn_queue_init(&turn_queue, &loop);
+    turn_queue.clock = &test_clock;
     return code;
 }
 
@@ -59,7 +59,7 @@ static int teardown(void **state)
     return 0;
 }
 
-static void run(struct vd_chore *chore)
+static void run(struct vd_turn_item *chore)
 {
     const struct work *w = (const struct work *)chore;
     vd_buf_add_char(&ran, w->letter);
@@ -67,21 +67,21 @@ static void run(struct vd_chore *chore)
 }
 
 /* Work of a cost: at once if it may. Whether it went. */
-static bool come(struct vd_lane *lane, struct work *w, char letter, uint64_t cost_ns)
+static bool come(struct vd_turn_flow *lane, struct work *w, char letter, uint64_t cost_ns)
 {
     *w = (struct work){.chore.run = run, .letter = letter, .cost_ns = cost_ns};
-    if (!vd_turnstile_enter(&turnstile, lane)) {
-        vd_turnstile_wait(&turnstile, lane, &w->chore);
+    if (!vd_turn_queue_enter(&turn_queue, lane)) {
+        vd_turn_queue_wait(&turn_queue, lane, &w->chore);
         return false;
     }
     run(&w->chore);
-    vd_turnstile_leave(&turnstile, lane);
+    vd_turn_queue_leave(&turn_queue, lane);
     return true;
 }
 
 static bool turn(void)
 {
-    return turnstile.hook.run(&turnstile.hook);
+    return turn_queue.hook.run(&turn_queue.hook);
 }
 
 static void test_who_is_alone_does_not_wait(void **state)
@@ -89,7 +89,7 @@ static void test_who_is_alone_does_not_wait(void **state)
     (void)state;
     for (int i = 0; i < CHORES; i++)
         assert_true(come(&ann, &works[i], 'a', 40 * US));
-    assert_false(vd_turnstile_is_shared(&turnstile));
+    assert_false(vd_turn_queue_is_shared(&turn_queue));
     assert_false(turn());
     assert_true(come(&ann, &works[0], 'a', 100 * MS));
     assert_false(turn());
@@ -120,7 +120,7 @@ static void test_a_crowd_waits_and_the_other_does_not(void **state)
     size_t at_once = 0;
     for (int i = 1; i < 50; i++)
         at_once += come(&ann, &works[i], 'a', 10 * US);
-    assert_true(vd_turnstile_is_shared(&turnstile));
+    assert_true(vd_turn_queue_is_shared(&turn_queue));
     assert_in_range(at_once, 1, 10);
     assert_true(come(&bob, &works[50], 'b', 10 * US));
 }
@@ -204,22 +204,22 @@ static void test_a_stranger_may_be_the_only_user(void **state)
     (void)state;
     for (int i = 0; i < 50; i++) { /* cem is whom nobody knows */
         assert_true(come(&cem, &works[0], 'c', 90 * US));
-        vd_turnstile_meet(&turnstile, &cem, &ann);
+        vd_turn_queue_meet(&turn_queue, &cem, &ann);
         assert_true(come(&ann, &works[1], 'a', US));
-        assert_false(vd_turnstile_is_shared(&turnstile));
+        assert_false(vd_turn_queue_is_shared(&turn_queue));
     }
     assert_true(come(&cem, &works[0], 'c', US)); /* and stays a stranger */
     assert_false(come(&cem, &works[2], 'c', US));
-    vd_turnstile_meet(&turnstile, &cem, &ann);
-    assert_true(vd_turnstile_is_shared(&turnstile));
+    vd_turn_queue_meet(&turn_queue, &cem, &ann);
+    assert_true(vd_turn_queue_is_shared(&turn_queue));
     while (turn())
         ;
     now_ns += 200 * (uint64_t)MS;
-    assert_false(vd_turnstile_is_shared(&turnstile));
+    assert_false(vd_turn_queue_is_shared(&turn_queue));
     assert_true(come(&cem, &works[0], 'c', US));
     assert_true(come(&bob, &works[1], 'b', US));
-    vd_turnstile_meet(&turnstile, &cem, &ann); /* too late */
-    assert_true(vd_turnstile_is_shared(&turnstile));
+    vd_turn_queue_meet(&turn_queue, &cem, &ann); /* too late */
+    assert_true(vd_turn_queue_is_shared(&turn_queue));
 }
 
 static void test_cancelled_work_does_not_run(void **state)
@@ -229,8 +229,8 @@ static void test_cancelled_work_does_not_run(void **state)
     come(&ann, &works[1], 'a', MS);
     assert_false(come(&ann, &works[2], 'x', 0));
     assert_false(come(&ann, &works[3], 'y', 0));
-    vd_chore_cancel(&works[2].chore);
-    vd_chore_cancel(&works[2].chore);
+    vd_turn_item_cancel(&works[2].chore);
+    vd_turn_item_cancel(&works[2].chore);
     while (turn())
         ;
     assert_null(memchr(ran.p, 'x', ran.n));
@@ -238,7 +238,7 @@ static void test_cancelled_work_does_not_run(void **state)
     assert_true(come(&cem, &works[4], 'c', 0));
     come(&ann, &works[5], 'a', MS);
     assert_false(come(&ann, &works[6], 'z', 0));
-    vd_chore_cancel(&works[6].chore);
+    vd_turn_item_cancel(&works[6].chore);
     assert_false(turn()); /* the lane left the ring with its last chore */
 }
 
