@@ -83,7 +83,11 @@ bool vd_call_refuse(struct vd_call *call, const struct vd_status *status)
     struct vd_status_cause *causes = vd_arena_alloc(&call->arena,
                                                     status->causes_n * sizeof *causes);
     for (size_t i = 0; i < status->causes_n; i++)
-        causes[i] = status->causes[i];
+        causes[i] = (struct vd_status_cause){
+            .reason = status->causes[i].reason,
+            .message = vd_arena_copy(&call->arena, status->causes[i].message),
+            .field = vd_arena_copy(&call->arena, status->causes[i].field),
+        };
     *kept = *status;
     kept->causes = causes;
     call->refused = kept;

@@ -2,9 +2,9 @@
 # An include may point only to a layer that stands earlier in the list, or to its own.
 #
 # The faces never include each other, nor the store or the registry of watchers: they go through the
-# headers of src/api, which say what a face may know of them. Only the program's own folder and the tests see everything; a
-# unit test sees what the layer that it tests sees. Public headers include public headers only, and
-# a header x_internal.h is for its own layer.
+# headers of src/api, which say what a face may know of them. Only the program's own folder and the
+# tests see everything; a unit test sees what the layer that it tests sees. Public headers include
+# public headers only, and a header x_internal.h is for its own layer.
 set -u
 # shellcheck source=tests/checks/tap.sh
 . "$(dirname "$0")/tap.sh"
@@ -86,8 +86,8 @@ complaints() {
 
 # pointers_up ROOT: a line for each pointer to a function that stands in a struct of a face and is
 # set by src/server: through it the face would call up into the server. A face is given data, or a
-# pointer to something below it, instead. Found are members "type (*name)(...)" in the headers of the
-# faces, and ".name = " or "->name = " in src/server.
+# pointer to something below it, instead. Found are members "type (*name)(...)" in the headers of
+# the faces, and ".name = " or "->name = " in src/server.
 pointers_up() {
     (
         cd "$1" || exit
@@ -97,7 +97,7 @@ pointers_up() {
                 's/^[[:space:]]\{1,\}[a-z].*(\*\([a-z_0-9]*\))(.*/\1/p' {} + | LC_ALL=C sort -u |
                 while read -r member; do
                     grep -rnE --include='*.[ch]' "(\.|->)$member = " src/server 2>/dev/null |
-                        sed "s/:\([0-9]*\):.*/:\1: sets \"$member\", a function of a struct of $face/"
+                        sed "s/:\([0-9]*\):.*/:\1: sets \"$member\", a function of $face/"
                 done
         done
     )
@@ -110,7 +110,7 @@ pointer_up() {
     mkdir -p "$tree/src/kube" "$tree/src/server"
     echo '    void (*usage)(void *arg);' >"$tree/src/kube/d.h"
     echo '    api->kube.usage = vd_usage;' >"$tree/src/server/a.c"
-    complains 'src/server/a.c:1: sets "usage", a function of a struct of kube' pointers_up "$tree"
+    complains 'src/server/a.c:1: sets "usage", a function of kube' pointers_up "$tree"
 }
 
 # violation FILE LINE TEXT: the made-up tree with this line at the end of this file makes it say so.

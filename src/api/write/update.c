@@ -86,9 +86,9 @@ static bool check_preconditions(struct vd_write *w, const struct vd_json *object
     struct vd_slice version = vd_meta_resource_version(object);
     struct vd_slice uid = vd_meta_text(object, VD_SLICE("uid"));
     char current[VD_UID_TEXT_MAX];
-    struct vd_slice ours = vd_uid_format(w->wish.expect_uid, current);
+    struct vd_slice ours = uid.n ? vd_uid_format(w->wish.expect_uid, current) : uid;
     uint64_t revision = 0;
-    if (uid.n && !vd_slice_eq(uid, ours))
+    if (!vd_slice_eq(uid, ours))
         return vd_write_refuse(w, &(struct vd_refusal){.reason = VD_REFUSED_UID_DIFFERS,
                                                        .is = vd_arena_copy(w->arena, ours),
                                                        .wanted = vd_arena_copy(w->arena, uid)});

@@ -4,6 +4,8 @@
 
 #include <assert.h>
 
+#include "kube/call.h"
+
 /* What a Status is made of. */
 struct refused {
     struct vd_arena *arena;
@@ -57,16 +59,7 @@ static struct vd_status forbidden(const struct refused *r)
 
 static struct vd_status not_allowed(const struct refused *r)
 {
-    const struct vd_access *access = &r->why->access;
-    struct vd_status_access denied = {
-        .user = access->user->is.name,
-        .verb = access->verb,
-        .path = access->path,
-        .target = {.group = access->group, .plural = access->resource, .name = access->name},
-        .subresource = access->subresource,
-        .space = access->space,
-    };
-    return vd_status_access_denied(r->arena, &denied, r->why->text);
+    return vd_access_status(r->arena, &r->why->access, r->why->text);
 }
 
 static struct vd_status owned_by_git(const struct refused *r)
