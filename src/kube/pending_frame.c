@@ -169,8 +169,9 @@ struct vd_pending_frame *vd_pending_frame_order(const struct vd_watch_form *form
     m->order = (struct vd_order){.run = run, .done = made};
     copy_form(m, form);
     vd_ref(&f->shared.refs); /* the order's */
-    vd_workshop_order(&l->workshop, l->loop,
-                      account ? vd_account_place(account, l->loop->index) : &l->place, &m->order);
+    vd_workshop_order(&l->api->workshop, l->loop,
+                      account ? vd_account_place(account, l->loop->index) : &l->api->place,
+                      &m->order);
     return f;
 }
 

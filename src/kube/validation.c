@@ -124,8 +124,9 @@ static void let_check(struct vd_call *call, const struct vd_json *object, const 
     };
     call->x->ops = &waiting;
     call->x->arg = v;
-    vd_workshop_order(&l->workshop, l->loop,
-                      account ? vd_account_place(account, l->loop->index) : &l->place, &v->order);
+    vd_workshop_order(&l->api->workshop, l->loop,
+                      account ? vd_account_place(account, l->loop->index) : &l->api->place,
+                      &v->order);
 }
 
 /* ---- here ---- */

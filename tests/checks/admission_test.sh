@@ -1,6 +1,6 @@
 #!/bin/sh
 # Proposals enter the store in one place, src/kinds/admission.c, where it is decided who may change
-# what; a loop may gather what was admitted there (src/kube/proposal.c gives, src/kube/kube_loop.c
+# what; a loop may gather what was admitted there (src/kube/proposal.c gives, src/api/loop.c
 # sends).
 # The server's first objects, and its last question to the store, are its own.
 set -u
@@ -10,11 +10,11 @@ set -u
 # others ROOT: places that give the store a proposal and are not meant to.
 others() {
     (
-        cd "$1" && grep -rnE 'vd_(store_(propose|propose_all|commit)|kube_loop_propose)\(' \
+        cd "$1" && grep -rnE 'vd_(store_(propose|propose_all|commit)|api_loop_propose)\(' \
             src cmd --include='*.c' |
             grep -vE '^src/(store/[a-z_]*|kinds/admission|server/(bootstrap|api))\.c:' |
-            grep -vE '^src/kube/kube_loop\.c:.*(vd_store_propose_all|vd_kube_loop_propose)\(' |
-            grep -vE '^src/kube/proposal\.c:.*vd_kube_loop_propose\('
+            grep -vE '^src/api/loop\.c:.*(vd_store_propose_all|vd_api_loop_propose)\(' |
+            grep -vE '^src/kube/proposal\.c:.*vd_api_loop_propose\('
     )
     return 0
 }
