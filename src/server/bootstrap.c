@@ -4,9 +4,9 @@
 #include <assert.h>
 
 #include "auth/default_roles.h"
+#include "kinds/managed_record.h"
 #include "kinds/object_meta.h"
 #include "kinds/uid.h"
-#include "kube/field_manager.h"
 #include "json/parse.h"
 #include "json/revision_hole.h"
 
