@@ -41,12 +41,8 @@ struct vd_kube {
     /* A name for metadata.generateName, in the arena; NULL: vd_name_generate(). */
     struct vd_slice (*make_name)(struct vd_arena *a, struct vd_slice base);
     struct vd_kube_options options;
-    struct vd_gatekeeper *gatekeeper; /* who may do what, and whose credential is good */
-    /* Posts the task to the loop when the registry shows the definition of this name as of
-     * the revision. NULL: nobody has to wait for that. */
-    void (*await_definition)(void *definitions, struct vd_slice name, uint64_t revision,
-                             struct vd_loop *loop, struct vd_task *task);
-    void *definitions;
+    struct vd_gatekeeper *gatekeeper;   /* who may do what, and whose credential is good */
+    struct vd_definitions *definitions; /* makes kinds; NULL: nobody has to wait for that */
     /* Adds who uses what, as JSON; NULL: nobody counts. With the argument of metrics. */
     void (*usage)(void *arg, struct vd_buf *out);
     /* Adds what /metrics shows, with its own argument; NULL: there is none. */

@@ -11,6 +11,7 @@
 
 #include <stdlib.h>
 
+#include "api/definitions.h"
 #include "kinds/admission.h"
 #include "kinds/deletion.h"
 #include "kinds/object.h"
@@ -93,13 +94,13 @@ static void on_defined(struct vd_task *task)
  * answer() again by then. False: there is nothing to wait for. */
 static bool awaits_definition(struct vd_call *call)
 {
-    if (call->awaited || call->outcome.code || !call->kube->await_definition ||
+    if (call->awaited || call->outcome.code || !call->kube->definitions ||
         !vd_slice_eq(call->kind->storage_key, VD_DEFINITIONS))
         return false;
     call->awaited = true;
     call->defined.run = on_defined;
-    call->kube->await_definition(call->kube->definitions, call->target.name, call->outcome.revision,
-                                 call->l->loop, &call->defined);
+    vd_definitions_await(call->kube->definitions, call->target.name, call->outcome.revision,
+                         call->l->loop, &call->defined);
     return true;
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <strings.h>
 
+#include "api/definition_kind.h"
 #include "auth/impersonation.h"
 #include "base/alloc.h"
 #include "base/limits.h"
@@ -14,7 +15,6 @@
 #include "kube/converter.h"
 #include "net/connection.h"
 #include "server/bootstrap.h"
-#include "server/definition_kind.h"
 #include "server/health.h"
 #include "server/release.h"
 
@@ -113,15 +113,8 @@ void vd_api_reload(struct vd_api *api)
     vd_audit_reload(api->kube.audit);
 }
 
-static void await_definition(void *arg, struct vd_slice name, uint64_t revision,
-                             struct vd_loop *loop, struct vd_task *task)
-{
-    vd_definitions_await(arg, name, revision, loop, task);
-}
-
 void vd_api_follow_definitions(struct vd_api *api, struct vd_definitions *definitions)
 {
-    api->kube.await_definition = await_definition;
     api->kube.definitions = definitions;
 }
 

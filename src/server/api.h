@@ -5,11 +5,11 @@
 #ifndef VD_SERVER_API_H
 #define VD_SERVER_API_H
 
+#include "api/definitions.h"
 #include "auth/gatekeeper.h"
 #include "kube/kube.h"
 #include "net/account.h"
 #include "server/config.h"
-#include "server/definitions.h"
 #include "server/metrics.h"
 #include "server/welcome.h"
 

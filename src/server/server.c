@@ -31,7 +31,6 @@
 #include "net/door.h"
 #include "server/api.h"
 #include "server/credentials.h"
-#include "server/definitions.h"
 #include "server/garbage.h"
 #include "server/health.h"
 #include "server/heap_trim.h"
@@ -339,28 +338,28 @@ static void announce(const struct server *s)
     vd_start_pages_release();
 }
 
-static struct vd_agent_options agent_options(struct server *s)
+static struct vd_controller_env controller_env(struct server *s)
 {
-    return (struct vd_agent_options){.store = s->store,
-                                     .kinds = s->api.kube.kinds,
-                                     .clock = vd_clock_system(),
-                                     .loop = &s->workers[0].loop};
+    return (struct vd_controller_env){.store = s->store,
+                                      .kinds = s->api.kube.kinds,
+                                      .clock = vd_clock_system(),
+                                      .loop = &s->workers[0].loop};
 }
 
 /* Before the loops start: whoever writes a definition waits for this one. */
 static void start_definitions(struct server *s)
 {
-    struct vd_agent_options options = agent_options(s);
-    s->definitions = vd_definitions_start(&options);
+    struct vd_controller_env env = controller_env(s);
+    s->definitions = vd_definitions_start(&env);
     vd_api_follow_definitions(&s->api, s->definitions);
 }
 
 /* The other controllers that every server runs; when the loops do. */
-static void start_agents(struct server *s, struct vd_slice ca_pem)
+static void start_controllers(struct server *s, struct vd_slice ca_pem)
 {
-    struct vd_agent_options options = agent_options(s);
-    s->namespaces = vd_namespaces_start(&options, ca_pem);
-    s->garbage = vd_garbage_start(&options);
+    struct vd_controller_env env = controller_env(s);
+    s->namespaces = vd_namespaces_start(&env, ca_pem);
+    s->garbage = vd_garbage_start(&env);
     vd_issuers_start(vd_gatekeeper_issuers(s->api.gatekeeper));
 }
 
@@ -382,7 +381,7 @@ static int start(struct server *s, struct vd_error *error)
         code = start_loops(s, error);
     }
     if (!code)
-        start_agents(s, vd_buf_slice(&ca_pem));
+        start_controllers(s, vd_buf_slice(&ca_pem));
     vd_buf_release(&ca_pem);
     return code;
 }

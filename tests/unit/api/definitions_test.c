@@ -1,9 +1,9 @@
-/* src/server/definitions.c, definition_kind.c and definition_names.c: definitions that come,
+/* src/api/definitions.c, definition_kind.c and definition_names.c: definitions that come,
  * change, want each other's names, and go. */
-#include "agent_check.h"
+#include "controller_bench.h"
 
-#include "server/definition_kind.h"
-#include "server/definitions.h"
+#include "api/definition_kind.h"
+#include "api/definitions.h"
 
 #define DEFINITIONS "customresourcedefinitions.apiextensions.k8s.io"
 #define UID         "\"uid\":\"0f1e2d3c-4b5a-4697-8877-6655443322%02d\""
@@ -84,7 +84,7 @@ static void a_definition_becomes_a_kind(void **state)
     (void)state;
     bench_open(&b, 0);
     put_definition(&b, (struct definition){.plural = "cogs", .kind = "Cog"});
-    struct vd_definitions *ds = vd_definitions_start(bench_options(&b));
+    struct vd_definitions *ds = vd_definitions_start(bench_env(&b));
     await(&b, is_established(&b, "cogs.x.io"));
     assert_true(serves(&b, "cogs", "Cog"));
     assert_true(shows(&b, DEFINITIONS, "", "cogs.x.io", TRUE("NamesAccepted")));
@@ -125,7 +125,7 @@ static void approval_is_told(void **state)
     struct bench b;
     (void)state;
     bench_open(&b, 0);
-    struct vd_definitions *ds = vd_definitions_start(bench_options(&b));
+    struct vd_definitions *ds = vd_definitions_start(bench_env(&b));
     put_protected(&b, "https://github.com/kubernetes/kubernetes/pull/1");
     await(&b, says(&b, TRUE("KubernetesAPIApprovalPolicyConformant")));
     assert_true(says(&b, "approved in https://github.com/kubernetes/kubernetes/pull/1"));
@@ -150,7 +150,7 @@ static void whoever_waits_finds_the_kind(void **state)
     struct bench b;
     (void)state;
     bench_open(&b, 0);
-    struct vd_definitions *ds = vd_definitions_start(bench_options(&b));
+    struct vd_definitions *ds = vd_definitions_start(bench_env(&b));
     for (int i = 0; i < 20; i++) {
         char plural[16], name[32];
         snprintf(plural, sizeof plural, "cogs%d", i);
@@ -168,7 +168,7 @@ static void names_are_whose_they_were_first(void **state)
     struct bench b;
     (void)state;
     bench_open(&b, 0);
-    struct vd_definitions *ds = vd_definitions_start(bench_options(&b));
+    struct vd_definitions *ds = vd_definitions_start(bench_env(&b));
     put_definition(&b, (struct definition){
                            .plural = "cogs", .kind = "Cog", .more = ",\"shortNames\":[\"c\"]"});
     await(&b, is_established(&b, "cogs.x.io"));
@@ -198,7 +198,7 @@ static void its_objects_go_before_a_definition(void **state)
     struct bench b;
     (void)state;
     bench_open(&b, 0);
-    struct vd_definitions *ds = vd_definitions_start(bench_options(&b));
+    struct vd_definitions *ds = vd_definitions_start(bench_env(&b));
     put_definition(&b, (struct definition){.plural = "cogs", .kind = "Cog"});
     await(&b, is_established(&b, "cogs.x.io"));
     for (int i = 0; i < 200; i++) {
@@ -226,7 +226,7 @@ static void a_schema_that_cannot_be_is_named(void **state)
     struct bench b;
     (void)state;
     bench_open(&b, 0);
-    struct vd_definitions *ds = vd_definitions_start(bench_options(&b));
+    struct vd_definitions *ds = vd_definitions_start(bench_env(&b));
     put_definition(&b,
                    (struct definition){.plural = "cogs",
                                        .kind = "Cog",
@@ -249,7 +249,7 @@ static void established_kinds_are_there_at_the_start(void **state)
     (void)state;
     bench_open(&b, 0);
     put_definition(&b, (struct definition){.plural = "cogs", .kind = "Cog"});
-    struct vd_definitions *ds = vd_definitions_start(bench_options(&b));
+    struct vd_definitions *ds = vd_definitions_start(bench_env(&b));
     await(&b, is_established(&b, "cogs.x.io"));
     vd_definitions_stop(ds);
     put_definition(&b, (struct definition){.plural = "pins", .kind = "Pin", .uid = 1});
