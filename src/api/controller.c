@@ -49,10 +49,10 @@ static bool may_reconcile(const struct vd_controller *c)
     return vd_informer_is_synced(&c->informer) && c->batches < BATCHES_MAX;
 }
 
-static void settle(struct vd_controller *c, struct vd_controller_item *item)
+static void settle(struct vd_controller_item *item)
 {
     if (item->reconciler->settled && vd_controller_item_is_idle(item))
-        item->reconciler->settled(c, item);
+        item->reconciler->settled(item);
 }
 
 static void reconcile_some(struct vd_controller *c)
@@ -63,12 +63,12 @@ static void reconcile_some(struct vd_controller *c)
         if (!(work = vd_work_queue_take(&c->queue, now)))
             return;
         struct vd_controller_item *item = VD_HEAP_OWNER(work, struct vd_controller_item, work);
-        item->reconciler->reconcile(c, item);
+        item->reconciler->reconcile(item);
         if (item->sent) /* it goes on running */
             continue;
         vd_work_queue_forget(work);
         vd_work_queue_done(&c->queue, work);
-        settle(c, item);
+        settle(item);
     }
 }
 

@@ -9,11 +9,14 @@
  * is nothing left to do. So a conflict needs no special care, nor does a restart, nor a burst of
  * events about one thing. A batch that the store could not commit is tried again after a pause.
  *
+ * Several parts of the server can share a controller, each with handlers and reconcilers of its
+ * own: then the log is read once for all of them.
+ *
  * All of it happens on one loop, in small pieces, behind the answers of a turn: nobody waits for a
  * controller, and those who do, as for a new kind, say so. No function here waits, but for
  * vd_controller_stop().
  *
- *     vd_controller_init(&c, &options);
+ *     vd_controller_init(&c, &env, &options);
  *     vd_informer_add_handler(&c.informer, &handler);
  *     vd_controller_start(&c);
  */
@@ -31,7 +34,7 @@
 struct vd_controller;
 struct vd_controller_item;
 
-/* What all controllers of a server share. */
+/* What all controllers of a server work on. */
 struct vd_controller_env {
     struct vd_store *store;
     struct vd_kinds *kinds;
@@ -44,18 +47,18 @@ struct vd_controller_options {
     struct vd_informer_kinds listed; /* of the informer; changes of all kinds are told */
 };
 
-/* What is done with an item. On the loop. */
+/* What is done with an item. Embedded in whoever does it. On the loop. */
 struct vd_reconciler {
     /* Looks at the store and does what is to be done. May add the item again. */
-    void (*reconcile)(struct vd_controller *controller, struct vd_controller_item *item);
+    void (*reconcile)(struct vd_controller_item *item);
     /* Nothing is queued or under way for the item any more: it may be freed. NULL: it stays. */
-    void (*settled)(struct vd_controller *controller, struct vd_controller_item *item);
+    void (*settled)(struct vd_controller_item *item);
 };
 
 /* Embedded in whatever it is about, which must stay while the item is not idle. */
 struct vd_controller_item {
     struct vd_work_item work;
-    const struct vd_reconciler *reconciler;
+    struct vd_reconciler *reconciler;
     enum vd_code code; /* of its last batch */
     bool sent;         /* a batch of it is on its way */
 };

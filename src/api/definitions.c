@@ -52,15 +52,16 @@ struct definition {
 struct vd_definitions {
     struct vd_controller controller;
     struct vd_informer_handler handler;
+    struct vd_reconciler reconciler;
     struct vd_hash_map all; /* by name */
     struct vd_name_claims claims;
     struct waiter *waiters;
     struct vd_slice listed; /* the kind of definitions */
 };
 
-static struct vd_definitions *definitions_of(struct vd_controller *controller)
+static struct vd_definitions *definitions_of(const struct vd_controller_item *item)
 {
-    return VD_HEAP_OWNER(controller, struct vd_definitions, controller);
+    return VD_HEAP_OWNER(item->reconciler, struct vd_definitions, reconciler);
 }
 
 static struct vd_slice definition_name(const void *item)
@@ -334,15 +335,15 @@ static void forget(struct vd_definitions *ds, struct definition *d)
     hold_names(ds, d, NULL);
 }
 
-static void reconcile(struct vd_controller *controller, struct vd_controller_item *item)
+static void reconcile(struct vd_controller_item *item)
 {
-    struct vd_definitions *ds = definitions_of(controller);
+    struct vd_definitions *ds = definitions_of(item);
     struct definition *d = VD_HEAP_OWNER(item, struct definition, item);
     struct vd_key key = {VD_DEFINITIONS, VD_SLICE(""), definition_name(d)};
-    struct vd_conditional_batch *batch = vd_conditional_batch_new(controller, item);
+    struct vd_conditional_batch *batch = vd_conditional_batch_new(&ds->controller, item);
     struct vd_event *event = NULL;
     struct vd_json *object = NULL;
-    int code = vd_controller_read(controller, &key, vd_conditional_batch_arena(batch), &event,
+    int code = vd_controller_read(&ds->controller, &key, vd_conditional_batch_arena(batch), &event,
                                   &object);
     d->gone = false;
     if (!code && vd_meta_is_deleting(object))
@@ -361,23 +362,22 @@ static void reconcile(struct vd_controller *controller, struct vd_controller_ite
     tell_waiters(ds, false);
 }
 
-static void settled(struct vd_controller *controller, struct vd_controller_item *item)
+static void settled(struct vd_controller_item *item)
 {
     struct definition *d = VD_HEAP_OWNER(item, struct definition, item);
     if (!d->gone)
         return;
-    vd_hash_map_remove(&definitions_of(controller)->all, definition_name(d));
+    vd_hash_map_remove(&definitions_of(item)->all, definition_name(d));
     definition_free(d);
 }
 
 static struct definition *open_definition(struct vd_definitions *ds, struct vd_slice name)
 {
-    static const struct vd_reconciler reconciler = {reconcile, settled};
     struct definition *d = vd_hash_map_get(&ds->all, name);
     if (d)
         return d;
     d = vd_calloc(1, sizeof *d + name.n);
-    d->item.reconciler = &reconciler;
+    d->item.reconciler = &ds->reconciler;
     d->snapshot.done = true;
     d->name_len = name.n;
     memcpy(d->name, name.p, name.n);
@@ -476,6 +476,7 @@ struct vd_definitions *vd_definitions_start(const struct vd_controller_env *env)
     vd_hash_map_init(&ds->all, definition_name);
     vd_name_claims_init(&ds->claims);
     ds->handler.ops = &ops;
+    ds->reconciler = (struct vd_reconciler){reconcile, settled};
     ds->listed = VD_DEFINITIONS;
     vd_controller_init(&ds->controller, env,
                        &(struct vd_controller_options){"definitions", {&ds->listed, 1}});

@@ -22,15 +22,11 @@
 enum { ORPHANS = 64 }; /* dependents that are freed of their owner by one batch */
 
 struct vd_garbage {
-    struct vd_controller controller;
+    struct vd_controller *controller;
     struct vd_informer_handler handler;
+    struct vd_reconciler owners, dependents;
     struct vd_ownership ownership;
 };
-
-static struct vd_garbage *garbage_of(struct vd_controller *controller)
-{
-    return VD_HEAP_OWNER(controller, struct vd_garbage, controller);
-}
 
 /* ---- is it garbage? ---- */
 
@@ -59,7 +55,7 @@ static enum standing look_up(struct vd_garbage *g, const struct vd_key *key, str
     struct vd_arena arena = {0};
     struct vd_json *object = NULL;
     enum standing standing = OWNER_SOLID;
-    int code = vd_controller_read(&g->controller, key, NULL, &event, NULL);
+    int code = vd_controller_read(g->controller, key, NULL, &event, NULL);
     if (code)
         return code == VD_ERR_NOT_FOUND ? OWNER_GONE : OWNER_SOLID;
     if (!vd_uid_eq(event->uid, uid))
@@ -101,7 +97,7 @@ struct verdict {
 /* Judges all owners; those that do not count any more are taken out of the list. */
 static struct verdict judge(struct vd_garbage *g, struct vd_slice space, struct vd_json *owners)
 {
-    struct vd_kind_set *kinds = vd_kinds_snapshot(g->controller.env.kinds);
+    struct vd_kind_set *kinds = vd_kinds_snapshot(g->controller->env.kinds);
     struct verdict v = {0, 0, 0};
     struct vd_json *before = NULL;
     for (struct vd_json *item = vd_json_first(owners), *next; item; item = next) {
@@ -125,7 +121,7 @@ static bool is_in_a_circle(struct vd_garbage *g, const struct vd_owner_node *nod
 {
     for (const struct vd_owner_link *l = node ? node->links : NULL; l; l = l->next) {
         struct vd_event *event = NULL;
-        if (vd_controller_read(&g->controller, &l->dependent->key.key, NULL, &event, NULL))
+        if (vd_controller_read(g->controller, &l->dependent->key.key, NULL, &event, NULL))
             continue;
         struct vd_owner_node *other = vd_ownership_owner(&g->ownership, event->uid);
         vd_event_unref(event);
@@ -146,7 +142,7 @@ static void unblock_owners(struct vd_arena *a, const struct vd_json *object)
  * deletes. */
 static bool belongs_to_git(const struct vd_garbage *g, const struct vd_event *event)
 {
-    struct vd_kind_set *kinds = vd_kinds_snapshot(g->controller.env.kinds);
+    struct vd_kind_set *kinds = vd_kinds_snapshot(g->controller->env.kinds);
     const struct vd_kind *kind = vd_kind_set_stored(kinds, vd_entry_kind(event->entry));
     bool belongs = kind && vd_git_owns(kind, vd_body_slice(event->body));
     vd_kind_set_unref(kinds);
@@ -173,27 +169,27 @@ static void collect(struct vd_garbage *g, struct vd_conditional_batch *batch,
     }
 }
 
-static void reconcile_dependent(struct vd_controller *controller, struct vd_controller_item *item)
+static void reconcile_dependent(struct vd_controller_item *item)
 {
-    struct vd_garbage *g = garbage_of(controller);
+    struct vd_garbage *g = VD_HEAP_OWNER(item->reconciler, struct vd_garbage, dependents);
     struct vd_dependent *d = VD_HEAP_OWNER(item, struct vd_dependent, item);
-    struct vd_conditional_batch *batch = vd_conditional_batch_new(controller, item);
+    struct vd_conditional_batch *batch = vd_conditional_batch_new(g->controller, item);
     struct vd_arena *a = vd_conditional_batch_arena(batch);
     struct vd_event *event = NULL;
     struct vd_json *object = NULL;
-    int code = vd_controller_read(controller, &d->key.key, a, &event, &object);
+    int code = vd_controller_read(g->controller, &d->key.key, a, &event, &object);
     if (!code && !vd_meta_is_deleting(object) && vd_json_count(vd_meta_owners(object)))
         collect(g, batch, event, object, vd_json_clone(a, object));
     vd_event_unref(event);
     vd_conditional_batch_send(batch);
     if (code == VD_ERR_NOT_FOUND) /* its deletion is still to come, or was missed */
-        vd_ownership_relink(&g->ownership, controller, &d->key.key, NULL);
+        vd_ownership_relink(&g->ownership, g->controller, &d->key.key, NULL);
 }
 
-static void dependent_settled(struct vd_controller *controller, struct vd_controller_item *item)
+static void dependent_settled(struct vd_controller_item *item)
 {
-    vd_dependent_settle(&garbage_of(controller)->ownership,
-                        VD_HEAP_OWNER(item, struct vd_dependent, item));
+    struct vd_garbage *g = VD_HEAP_OWNER(item->reconciler, struct vd_garbage, dependents);
+    vd_dependent_settle(&g->ownership, VD_HEAP_OWNER(item, struct vd_dependent, item));
 }
 
 /* ---- owners that wait ---- */
@@ -224,7 +220,7 @@ static void orphan(struct vd_garbage *g, struct vd_conditional_batch *batch,
     for (struct vd_owner_link *l = owner->links; l && n < ORPHANS; l = l->next, n++) {
         struct vd_event *event = NULL;
         struct vd_json *object = NULL;
-        if (vd_controller_read(&g->controller, &l->dependent->key.key, a, &event, &object))
+        if (vd_controller_read(g->controller, &l->dependent->key.key, a, &event, &object))
             continue;
         size_t had = vd_json_count(vd_meta_owners(object));
         remove_owner(object, owner->uid);
@@ -252,16 +248,16 @@ static void serve_owner(struct vd_garbage *g, struct vd_conditional_batch *batch
     }
 }
 
-static void reconcile_owner(struct vd_controller *controller, struct vd_controller_item *item)
+static void reconcile_owner(struct vd_controller_item *item)
 {
-    struct vd_garbage *g = garbage_of(controller);
+    struct vd_garbage *g = VD_HEAP_OWNER(item->reconciler, struct vd_garbage, owners);
     struct vd_owner_node *owner = VD_HEAP_OWNER(item, struct vd_owner_node, item);
-    struct vd_conditional_batch *batch = vd_conditional_batch_new(controller, item);
+    struct vd_conditional_batch *batch = vd_conditional_batch_new(g->controller, item);
     struct vd_event *event = NULL;
     struct vd_json *object = NULL;
     int code = VD_ERR_NOT_FOUND;
     if (owner->waiting)
-        code = vd_controller_read(controller, &owner->key.key, vd_conditional_batch_arena(batch),
+        code = vd_controller_read(g->controller, &owner->key.key, vd_conditional_batch_arena(batch),
                                   &event, &object);
     owner->waiting = !code && vd_uid_eq(event->uid, owner->uid) &&
                      (is_waiting_for(object, VD_FINALIZER_FOREGROUND) ||
@@ -272,10 +268,10 @@ static void reconcile_owner(struct vd_controller *controller, struct vd_controll
     vd_conditional_batch_send(batch);
 }
 
-static void owner_settled(struct vd_controller *controller, struct vd_controller_item *item)
+static void owner_settled(struct vd_controller_item *item)
 {
-    vd_owner_settle(&garbage_of(controller)->ownership,
-                    VD_HEAP_OWNER(item, struct vd_owner_node, item));
+    struct vd_garbage *g = VD_HEAP_OWNER(item->reconciler, struct vd_garbage, owners);
+    vd_owner_settle(&g->ownership, VD_HEAP_OWNER(item, struct vd_owner_node, item));
 }
 
 /* ---- what the informer tells ---- */
@@ -283,13 +279,13 @@ static void owner_settled(struct vd_controller *controller, struct vd_controller
 static void queue_dependents(struct vd_garbage *g, const struct vd_owner_node *owner)
 {
     for (struct vd_owner_link *l = owner->links; l; l = l->next)
-        vd_controller_add(&g->controller, &l->dependent->item);
+        vd_controller_add(g->controller, &l->dependent->item);
 }
 
 static void take_deleted(struct vd_garbage *g, const struct vd_event *event,
                          const struct vd_key *key)
 {
-    vd_ownership_relink(&g->ownership, &g->controller, key, NULL);
+    vd_ownership_relink(&g->ownership, g->controller, key, NULL);
     struct vd_owner_node *owner = vd_ownership_owner(&g->ownership, event->uid);
     if (!owner)
         return;
@@ -308,7 +304,7 @@ static void take_waiting(struct vd_garbage *g, const struct vd_event *event,
     if (!owner->waiting)
         queue_dependents(g, owner);
     owner->waiting = true;
-    vd_controller_add(&g->controller, &owner->item);
+    vd_controller_add(g->controller, &owner->item);
 }
 
 static void on_changed(struct vd_informer_handler *handler, const struct vd_change *change)
@@ -328,18 +324,18 @@ static void on_changed(struct vd_informer_handler *handler, const struct vd_chan
     bool waits = mentions(now, "\"deletionTimestamp\"");
     struct vd_dependent *d = NULL;
     if (!owned)
-        vd_ownership_relink(&g->ownership, &g->controller, &key, NULL);
+        vd_ownership_relink(&g->ownership, g->controller, &key, NULL);
     if ((owned || waits) &&
         vd_json_parse(&arena, vd_body_slice(now->body), NULL, &object, NULL) == VD_OK) {
         if (owned)
-            d = vd_ownership_relink(&g->ownership, &g->controller, &key, vd_meta_owners(object));
+            d = vd_ownership_relink(&g->ownership, g->controller, &key, vd_meta_owners(object));
         if (is_waiting_for(object, VD_FINALIZER_FOREGROUND) ||
             is_waiting_for(object, VD_FINALIZER_ORPHAN))
             take_waiting(g, now, &key);
     }
     vd_arena_release(&arena);
     if (d)
-        vd_controller_add(&g->controller, &d->item);
+        vd_controller_add(g->controller, &d->item);
 }
 
 /* What went while nobody looked is found out by looking at everything. */
@@ -348,34 +344,32 @@ static void on_synced(struct vd_informer_handler *handler)
     struct vd_garbage *g = VD_HEAP_OWNER(handler, struct vd_garbage, handler);
     size_t at = 0;
     for (struct vd_dependent *d; (d = vd_hash_map_next(&g->ownership.dependents, &at));)
-        vd_controller_add(&g->controller, &d->item);
+        vd_controller_add(g->controller, &d->item);
     at = 0;
     for (struct vd_owner_node *o; (o = vd_hash_map_next(&g->ownership.owners, &at));)
         if (o->waiting)
-            vd_controller_add(&g->controller, &o->item);
+            vd_controller_add(g->controller, &o->item);
 }
 
 /* ---- life cycle ---- */
 
-struct vd_garbage *vd_garbage_start(const struct vd_controller_env *env)
+struct vd_garbage *vd_garbage_new(struct vd_controller *controller)
 {
     static const struct vd_informer_ops ops = {.changed = on_changed, .synced = on_synced};
-    static const struct vd_reconciler owners = {reconcile_owner, owner_settled};
-    static const struct vd_reconciler dependents = {reconcile_dependent, dependent_settled};
     struct vd_garbage *g = VD_NEW(struct vd_garbage);
-    vd_ownership_init(&g->ownership, &owners, &dependents);
+    g->controller = controller;
     g->handler.ops = &ops;
-    vd_controller_init(&g->controller, env, &(struct vd_controller_options){.name = "garbage"});
-    vd_informer_add_handler(&g->controller.informer, &g->handler);
-    vd_controller_start(&g->controller);
+    g->owners = (struct vd_reconciler){reconcile_owner, owner_settled};
+    g->dependents = (struct vd_reconciler){reconcile_dependent, dependent_settled};
+    vd_ownership_init(&g->ownership, &g->owners, &g->dependents);
+    vd_informer_add_handler(&controller->informer, &g->handler);
     return g;
 }
 
-void vd_garbage_stop(struct vd_garbage *g)
+void vd_garbage_free(struct vd_garbage *g)
 {
     if (!g)
         return;
-    vd_controller_stop(&g->controller);
     vd_ownership_release(&g->ownership);
     free(g);
 }

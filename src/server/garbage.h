@@ -19,10 +19,10 @@
 
 struct vd_garbage;
 
-/* See vd_controller_start(). */
-struct vd_garbage *vd_garbage_start(const struct vd_controller_env *env) VD_MUST_USE;
+/* Adds the collector to a controller that has not been started. */
+struct vd_garbage *vd_garbage_new(struct vd_controller *controller) VD_MUST_USE;
 
-/* See vd_controller_stop(). Frees it. NULL allowed. */
-void vd_garbage_stop(struct vd_garbage *garbage);
+/* When the controller has been stopped. NULL allowed. */
+void vd_garbage_free(struct vd_garbage *garbage);
 
 #endif

@@ -46,8 +46,9 @@ struct namespace
 };
 
 struct vd_namespaces {
-    struct vd_controller controller;
+    struct vd_controller *controller;
     struct vd_informer_handler handler;
+    struct vd_reconciler reconciler;
     struct vd_hash_map all; /* by name */
     struct vd_buf prefix;   /* scratch */
     struct vd_slice ca_pem;
@@ -112,7 +113,7 @@ static void want_root_ca(struct vd_conditional_batch *batch, struct vd_namespace
     struct vd_arena *a = vd_conditional_batch_arena(batch);
     struct vd_event *event = NULL;
     struct vd_json *object = NULL;
-    int code = vd_controller_read(&n->controller, &key, a, &event, &object);
+    int code = vd_controller_read(n->controller, &key, a, &event, &object);
     if (code == VD_ERR_NOT_FOUND) {
         object = new_object(a, VD_SLICE("ConfigMap"), space, ROOT_CA);
         vd_meta_set_annotation(a, object, VD_SLICE("kubernetes.io/description"),
@@ -133,12 +134,12 @@ static void want_root_ca(struct vd_conditional_batch *batch, struct vd_namespace
 
 static void furnish(struct vd_namespaces *n, struct namespace *ns, const struct vd_event *event)
 {
-    struct vd_conditional_batch *batch = vd_conditional_batch_new(&n->controller, &ns->item);
+    struct vd_conditional_batch *batch = vd_conditional_batch_new(n->controller, &ns->item);
     vd_conditional_batch_require(batch,
                                  event); /* nothing new comes into one that is being emptied */
-    want_account(batch, &n->controller, namespace_name(ns));
+    want_account(batch, n->controller, namespace_name(ns));
     if (vd_slice_is(namespace_name(ns), "default"))
-        want_service(batch, &n->controller);
+        want_service(batch, n->controller);
     if (n->ca_pem.n)
         want_root_ca(batch, n, namespace_name(ns));
     vd_conditional_batch_send(batch);
@@ -158,7 +159,7 @@ static void begin_scan(struct vd_namespaces *n, struct namespace *ns)
 {
     end_scan(ns);
     ns->emptying = EMPTY_SCANNING;
-    ns->kinds = vd_kinds_snapshot(n->controller.env.kinds);
+    ns->kinds = vd_kinds_snapshot(n->controller->env.kinds);
     ns->kind_at = 0;
     ns->revision = 0; /* that of the first kind is chosen for all */
     ns->left = 0;
@@ -193,7 +194,7 @@ static int open_next(struct vd_namespaces *n, struct namespace *ns, bool *any)
     vd_snapshot_release(&ns->snapshot);
     vd_buf_reset(&n->prefix);
     vd_buf_addf(&n->prefix, "%.*s/", VD_FMT(namespace_name(ns)));
-    int code = vd_snapshot_open(&ns->snapshot, n->controller.env.store, kind->storage_key,
+    int code = vd_snapshot_open(&ns->snapshot, n->controller->env.store, kind->storage_key,
                                 vd_buf_slice(&n->prefix), ns->revision, VD_SLICE(""), NULL);
     if (!code)
         ns->revision = ns->snapshot.revision;
@@ -229,10 +230,10 @@ static int scan(struct vd_namespaces *n, struct namespace *ns, struct vd_conditi
 static void report(struct vd_namespaces *n, struct namespace *ns, const struct vd_event *event,
                    struct vd_json *object)
 {
-    struct vd_conditional_batch *batch = vd_conditional_batch_new(&n->controller, &ns->item);
+    struct vd_conditional_batch *batch = vd_conditional_batch_new(n->controller, &ns->item);
     struct vd_arena *a = vd_conditional_batch_arena(batch);
     struct vd_json *told = vd_json_clone(a, object);
-    vd_namespace_content_write(&ns->content, a, told, vd_clock_wall_ms(n->controller.env.clock));
+    vd_namespace_content_write(&ns->content, a, told, vd_clock_wall_ms(n->controller->env.clock));
     if (!vd_json_eq(told, object))
         vd_conditional_batch_replace(batch, event, told);
     vd_conditional_batch_send(batch);
@@ -242,7 +243,7 @@ static void report(struct vd_namespaces *n, struct namespace *ns, const struct v
 static void finish(struct vd_namespaces *n, struct namespace *ns, const struct vd_event *event,
                    struct vd_json *object)
 {
-    struct vd_conditional_batch *batch = vd_conditional_batch_new(&n->controller, &ns->item);
+    struct vd_conditional_batch *batch = vd_conditional_batch_new(n->controller, &ns->item);
     struct vd_json *list = vd_json_dig(object, "spec", "finalizers", NULL), *before = NULL;
     size_t had = vd_json_count(list);
     for (struct vd_json *item = vd_json_first(list), *next; item; item = next) {
@@ -255,7 +256,7 @@ static void finish(struct vd_namespaces *n, struct namespace *ns, const struct v
     if (vd_json_dig(object, "status", "conditions", NULL))
         vd_namespace_content_write(&(struct vd_namespace_content){0},
                                    vd_conditional_batch_arena(batch), object,
-                                   vd_clock_wall_ms(n->controller.env.clock));
+                                   vd_clock_wall_ms(n->controller->env.clock));
     ns->emptying = EMPTY_WAITING;
     ns->left = 1; /* itself: other finalizers may keep it */
     if (vd_json_count(list) < had || !vd_json_count(vd_meta_finalizers(object)))
@@ -273,7 +274,7 @@ static void empty(struct vd_namespaces *n, struct namespace *ns, const struct vd
         return;
     if (ns->emptying != EMPTY_SCANNING)
         begin_scan(n, ns);
-    struct vd_conditional_batch *batch = vd_conditional_batch_new(&n->controller, &ns->item);
+    struct vd_conditional_batch *batch = vd_conditional_batch_new(n->controller, &ns->item);
     int code = scan(n, ns, batch, &done);
     if (code == VD_ERR_CORRUPT) {
         ns->left++; /* somebody has to look at it; it keeps the namespace until then */
@@ -292,7 +293,7 @@ static void empty(struct vd_namespaces *n, struct namespace *ns, const struct vd
     if (done)
         ns->emptying = EMPTY_WAITING;
     if (!done || ns->left <= 0 || ns->again)
-        vd_controller_add(&n->controller, &ns->item);
+        vd_controller_add(n->controller, &ns->item);
     else if (ns->content.kinds.n)
         report(n, ns, event, object);
 }
@@ -306,20 +307,20 @@ static void namespace_free(struct namespace *ns)
     free(ns);
 }
 
-static struct vd_namespaces *namespaces_of(struct vd_controller *controller)
+static struct vd_namespaces *namespaces_of(const struct vd_controller_item *item)
 {
-    return VD_HEAP_OWNER(controller, struct vd_namespaces, controller);
+    return VD_HEAP_OWNER(item->reconciler, struct vd_namespaces, reconciler);
 }
 
-static void reconcile(struct vd_controller *controller, struct vd_controller_item *item)
+static void reconcile(struct vd_controller_item *item)
 {
-    struct vd_namespaces *n = namespaces_of(controller);
+    struct vd_namespaces *n = namespaces_of(item);
     struct namespace *ns = VD_HEAP_OWNER(item, struct namespace, item);
     struct vd_key key = {NAMESPACES, VD_SLICE(""), namespace_name(ns)};
     struct vd_arena arena = {0};
     struct vd_event *event = NULL;
     struct vd_json *object = NULL;
-    int code = vd_controller_read(controller, &key, &arena, &event, &object);
+    int code = vd_controller_read(n->controller, &key, &arena, &event, &object);
     ns->gone = code == VD_ERR_NOT_FOUND;
     if (!code && vd_meta_is_deleting(object)) {
         empty(n, ns, event, object);
@@ -331,23 +332,22 @@ static void reconcile(struct vd_controller *controller, struct vd_controller_ite
     vd_arena_release(&arena);
 }
 
-static void settled(struct vd_controller *controller, struct vd_controller_item *item)
+static void settled(struct vd_controller_item *item)
 {
     struct namespace *ns = VD_HEAP_OWNER(item, struct namespace, item);
     if (!ns->gone)
         return;
-    vd_hash_map_remove(&namespaces_of(controller)->all, namespace_name(ns));
+    vd_hash_map_remove(&namespaces_of(item)->all, namespace_name(ns));
     namespace_free(ns);
 }
 
 static struct namespace *open_namespace(struct vd_namespaces *n, struct vd_slice name)
 {
-    static const struct vd_reconciler reconciler = {reconcile, settled};
     struct namespace *ns = vd_hash_map_get(&n->all, name);
     if (ns)
         return ns;
     ns = vd_calloc(1, sizeof *ns + name.n);
-    ns->item.reconciler = &reconciler;
+    ns->item.reconciler = &n->reconciler;
     ns->snapshot.done = true;
     ns->name_len = name.n;
     memcpy(ns->name, name.p, name.n);
@@ -364,7 +364,7 @@ static void on_synced(struct vd_informer_handler *handler)
     size_t at = 0;
     for (struct namespace *ns; (ns = vd_hash_map_next(&n->all, &at));) {
         ns->again = true; /* what was counted may have been missed */
-        vd_controller_add(&n->controller, &ns->item);
+        vd_controller_add(n->controller, &ns->item);
     }
 }
 
@@ -381,7 +381,7 @@ static void on_changed(struct vd_informer_handler *handler, const struct vd_chan
     const struct vd_event *now = change->now;
     struct vd_slice kind = vd_entry_kind(now->entry), space = vd_entry_space(now->entry);
     if (vd_slice_eq(kind, NAMESPACES)) {
-        vd_controller_add(&n->controller, &open_namespace(n, vd_entry_name(now->entry))->item);
+        vd_controller_add(n->controller, &open_namespace(n, vd_entry_name(now->entry))->item);
         return;
     }
     struct namespace *ns = space.n ? vd_hash_map_get(&n->all, space) : NULL;
@@ -389,7 +389,7 @@ static void on_changed(struct vd_informer_handler *handler, const struct vd_chan
         return;
     if (ns->emptying == EMPTY_NOT) {
         if (is_furniture(kind, vd_entry_name(now->entry)))
-            vd_controller_add(&n->controller, &ns->item);
+            vd_controller_add(n->controller, &ns->item);
         return;
     }
     if (now->revision <= ns->revision)
@@ -397,31 +397,29 @@ static void on_changed(struct vd_informer_handler *handler, const struct vd_chan
     ns->left -= now->type == VD_EVENT_DELETED;
     ns->again |= now->type == VD_EVENT_CREATED;
     if (ns->emptying == EMPTY_WAITING && (ns->left <= 0 || ns->again))
-        vd_controller_add(&n->controller, &ns->item);
+        vd_controller_add(n->controller, &ns->item);
 }
 
 /* ---- life cycle ---- */
 
-struct vd_namespaces *vd_namespaces_start(const struct vd_controller_env *env,
-                                          struct vd_slice ca_pem)
+struct vd_namespaces *vd_namespaces_new(struct vd_controller *controller, struct vd_slice ca_pem)
 {
     static const struct vd_informer_ops ops = {.changed = on_changed, .synced = on_synced};
     struct vd_namespaces *n = VD_NEW(struct vd_namespaces);
+    n->controller = controller;
     n->ca_pem = vd_arena_copy(&n->arena, ca_pem);
     n->handler.ops = &ops;
+    n->reconciler = (struct vd_reconciler){reconcile, settled};
     vd_hash_map_init(&n->all, namespace_name);
-    vd_controller_init(&n->controller, env, &(struct vd_controller_options){.name = "namespaces"});
-    vd_informer_add_handler(&n->controller.informer, &n->handler);
-    vd_controller_start(&n->controller);
+    vd_informer_add_handler(&controller->informer, &n->handler);
     return n;
 }
 
-void vd_namespaces_stop(struct vd_namespaces *n)
+void vd_namespaces_free(struct vd_namespaces *n)
 {
     size_t at = 0;
     if (!n)
         return;
-    vd_controller_stop(&n->controller);
     for (struct namespace *ns; (ns = vd_hash_map_next(&n->all, &at));)
         namespace_free(ns);
     vd_hash_map_release(&n->all);

@@ -13,11 +13,12 @@
 
 struct vd_namespaces;
 
-/* See vd_controller_start(). `ca_pem` is copied; empty: there is no such ConfigMap. */
-struct vd_namespaces *vd_namespaces_start(const struct vd_controller_env *env,
-                                          struct vd_slice ca_pem) VD_MUST_USE;
+/* Adds them to a controller that has not been started. `ca_pem` is copied; empty: there is no such
+ * ConfigMap. */
+struct vd_namespaces *vd_namespaces_new(struct vd_controller *controller,
+                                        struct vd_slice ca_pem) VD_MUST_USE;
 
-/* See vd_controller_stop(). Frees it. NULL allowed. */
-void vd_namespaces_stop(struct vd_namespaces *namespaces);
+/* When the controller has been stopped. NULL allowed. */
+void vd_namespaces_free(struct vd_namespaces *namespaces);
 
 #endif

@@ -20,8 +20,8 @@ static struct vd_slice dependent_key(const void *item)
     return vd_slice(d->key.bytes, d->key.len);
 }
 
-void vd_ownership_init(struct vd_ownership *o, const struct vd_reconciler *owners,
-                       const struct vd_reconciler *dependents)
+void vd_ownership_init(struct vd_ownership *o, struct vd_reconciler *owners,
+                       struct vd_reconciler *dependents)
 {
     *o = (struct vd_ownership){.owner_reconciler = owners, .dependent_reconciler = dependents};
     vd_hash_map_init(&o->owners, owner_key);

@@ -53,12 +53,12 @@ struct vd_ownership {
     struct vd_hash_map owners;     /* by uid */
     struct vd_hash_map dependents; /* by kept key */
     struct vd_buf scratch;
-    const struct vd_reconciler *owner_reconciler, *dependent_reconciler;
+    struct vd_reconciler *owner_reconciler, *dependent_reconciler;
 };
 
 /* The reconcilers of the items of owners and dependents. */
-void vd_ownership_init(struct vd_ownership *o, const struct vd_reconciler *owners,
-                       const struct vd_reconciler *dependents);
+void vd_ownership_init(struct vd_ownership *o, struct vd_reconciler *owners,
+                       struct vd_reconciler *dependents);
 void vd_ownership_release(struct vd_ownership *o); /* the controller has stopped */
 
 /* NULL: not in the index. */

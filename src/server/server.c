@@ -62,6 +62,7 @@ struct server {
     struct vd_health_desk health;
     struct vd_api api;
     struct vd_definitions *definitions;
+    struct vd_controller controller; /* of the next two */
     struct vd_namespaces *namespaces;
     struct vd_garbage *garbage;
     struct worker *workers;
@@ -358,8 +359,10 @@ static void start_definitions(struct server *s)
 static void start_controllers(struct server *s, struct vd_slice ca_pem)
 {
     struct vd_controller_env env = controller_env(s);
-    s->namespaces = vd_namespaces_start(&env, ca_pem);
-    s->garbage = vd_garbage_start(&env);
+    vd_controller_init(&s->controller, &env, &(struct vd_controller_options){.name = "server"});
+    s->namespaces = vd_namespaces_new(&s->controller, ca_pem);
+    s->garbage = vd_garbage_new(&s->controller);
+    vd_controller_start(&s->controller);
     vd_issuers_start(vd_gatekeeper_issuers(s->api.gatekeeper));
 }
 
@@ -518,8 +521,9 @@ static void drain_connections(struct server *s)
     ask(s, s->n, nothing); /* ... also what was posted in it */
     vd_api_settle(&s->api);
     vd_definitions_stop(s->definitions);
-    vd_garbage_stop(s->garbage);
-    vd_namespaces_stop(s->namespaces);
+    vd_controller_stop(&s->controller);
+    vd_garbage_free(s->garbage);
+    vd_namespaces_free(s->namespaces);
     vd_issuers_stop(vd_gatekeeper_issuers(s->api.gatekeeper));
     vd_converter_stop(s->api.kube.converter);
     ask(s, s->n, nothing); /* the answers that came meanwhile are behind them now */
