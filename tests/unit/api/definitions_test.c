@@ -100,6 +100,43 @@ static void a_definition_becomes_a_kind(void **state)
     bench_close(&b);
 }
 
+static void put_config(struct bench *b, const char *name)
+{
+    char text[256];
+    snprintf(text, sizeof text,
+             "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"%s\","
+             "\"namespace\":\"default\"}}",
+             name);
+    put_text(b, "configmaps", text);
+}
+
+/* Revisions are not dense and a definition's own need not be the one that is waited for: what
+ * counts is that the log was passed. */
+static void whoever_waits_is_told_when_the_log_was_passed(void **state)
+{
+    struct bench b;
+    struct arrival arrival = {.task.run = arrived};
+    (void)state;
+    bench_open(&b, 0);
+    assert_int_equal(uv_sem_init(&arrival.sem, 0), 0);
+    put_definition(&b, (struct definition){.plural = "cogs", .kind = "Cog"});
+    struct vd_definitions *ds = vd_definitions_start(bench_env(&b));
+    await(&b, is_established(&b, "cogs.x.io"));
+    put_config(&b, "a"); /* is newer than the definition */
+    await_registry(&b, ds, "cogs.x.io");
+    await_registry(&b, ds, "nobody.x.io");
+    vd_definitions_await(ds, VD_SLICE("cogs.x.io"), vd_store_revision(b.store) + 2, &b.loop,
+                         &arrival.task);
+    put_config(&b, "b");
+    await_registry(&b, ds, "cogs.x.io"); /* comes behind the other on the loop */
+    assert_int_not_equal(uv_sem_trywait(&arrival.sem), 0);
+    put_config(&b, "c");
+    uv_sem_wait(&arrival.sem);
+    uv_sem_destroy(&arrival.sem);
+    vd_definitions_stop(ds);
+    bench_close(&b);
+}
+
 /* A definition in a group of Kubernetes' community, with this annotation. */
 static void put_protected(struct bench *b, const char *annotation)
 {
@@ -267,6 +304,7 @@ int main(void)
         cmocka_unit_test(a_definition_becomes_a_kind),
         cmocka_unit_test(approval_is_told),
         cmocka_unit_test(whoever_waits_finds_the_kind),
+        cmocka_unit_test(whoever_waits_is_told_when_the_log_was_passed),
         cmocka_unit_test(names_are_whose_they_were_first),
         cmocka_unit_test(its_objects_go_before_a_definition),
         cmocka_unit_test(a_schema_that_cannot_be_is_named),
