@@ -58,8 +58,9 @@ static void settle(struct vd_controller_item *item)
 static void reconcile_some(struct vd_controller *c)
 {
     struct vd_work_item *work;
-    uint64_t now = now_ms(c);
-    for (size_t i = 0; i < TURN_ITEMS && may_reconcile(c); i++) {
+    bool some = vd_work_queue_count(&c->queue) || vd_work_queue_next_ms(&c->queue) != UINT64_MAX;
+    uint64_t now = some ? now_ms(c) : 0;
+    for (size_t i = 0; some && i < TURN_ITEMS && may_reconcile(c); i++) {
         if (!(work = vd_work_queue_take(&c->queue, now)))
             return;
         struct vd_controller_item *item = VD_HEAP_OWNER(work, struct vd_controller_item, work);
@@ -85,9 +86,11 @@ static bool turn_informer(struct vd_controller *c)
 
 static void set_delayed(struct vd_controller *c)
 {
-    uint64_t due_ms = vd_work_queue_next_ms(&c->queue), now = now_ms(c);
-    if (due_ms != UINT64_MAX)
-        vd_timer_set(c->env.loop, &c->delayed, due_ms > now ? due_ms - now : 0);
+    uint64_t due_ms = vd_work_queue_next_ms(&c->queue);
+    if (due_ms == UINT64_MAX)
+        return;
+    uint64_t now = now_ms(c);
+    vd_timer_set(c->env.loop, &c->delayed, due_ms > now ? due_ms - now : 0);
 }
 
 static void take_turn(struct vd_task *task)
@@ -153,13 +156,29 @@ void vd_controller_answered(struct vd_controller *c, struct vd_controller_item *
         uv_sem_post(&c->stopped);
 }
 
+/* The version's document. What was stored can be parsed, unless it was stored by nobody of ours. */
+static int parse(const struct vd_event *event, struct vd_arena *arena, struct vd_json **object,
+                 struct vd_error *error)
+{
+    const struct vd_entry *entry = event->entry;
+    if (!vd_json_parse_copy(arena, vd_body_slice(event->body), NULL, object, error))
+        return VD_OK;
+    error->code = VD_ERR_CORRUPT;
+    vd_error_prefix(error, "revision %llu, %.*s \"%.*s\"", (unsigned long long)event->revision,
+                    VD_FMT(vd_entry_kind(entry)), VD_FMT(vd_entry_path(entry)));
+    return VD_ERR_CORRUPT;
+}
+
 int vd_controller_read(struct vd_controller *c, const struct vd_key *key, struct vd_arena *arena,
                        struct vd_event **out, struct vd_json **object)
 {
     struct vd_event *event = NULL;
-    int code = vd_store_get(c->env.store, key, 0, &event, NULL);
+    struct vd_error error;
+    int code = vd_store_get(c->env.store, key, 0, &event, &error);
     if (!code && object)
-        code = vd_json_parse_copy(arena, vd_body_slice(event->body), NULL, object, NULL);
+        code = parse(event, arena, object, &error);
+    if (code == VD_ERR_CORRUPT)
+        vd_informer_report(&c->informer, &error);
     if (code) {
         vd_event_unref(event);
         return code;

@@ -100,8 +100,8 @@ static inline bool vd_controller_item_is_idle(const struct vd_controller_item *i
     return vd_work_item_is_idle(&item->work);
 }
 
-/* The newest version of an object: a reference, and the document in the arena if
- * asked for. VD_ERR_NOT_FOUND, VD_ERR_CORRUPT. */
+/* The newest version of an object: a reference, and the document in the arena if asked for.
+ * VD_ERR_NOT_FOUND; VD_ERR_CORRUPT, which has been reported (vd_informer_report()). */
 int vd_controller_read(struct vd_controller *controller, const struct vd_key *key,
                        struct vd_arena *arena, struct vd_event **out,
                        struct vd_json **object) VD_MUST_USE;

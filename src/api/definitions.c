@@ -356,9 +356,6 @@ static void reconcile(struct vd_controller_item *item)
     vd_conditional_batch_send(batch);
     if (code == VD_ERR_NOT_FOUND)
         forget(ds, d);
-    else if (code)
-        vd_log_error("a definition cannot be read", VD_F_SLICE("name", definition_name(d)),
-                     VD_F_STR("code", vd_code_name(code)));
     tell_waiters(ds, false);
 }
 

@@ -349,7 +349,8 @@ int vd_gatekeeper_identify(struct vd_gatekeeper *g, struct vd_exchange *x, struc
 {
     struct vd_slice token;
     if (bearer(x, &token))
-        return identify_token(g, &g->memories[x->loop->index], vd_slice_trim(token), out, error);
+        return identify_token(g, g->memories ? &g->memories[x->loop->index] : NULL,
+                              vd_slice_trim(token), out, error);
     return identify_certificate(g, x->connection, out, error);
 }
 
