@@ -13,7 +13,7 @@
 #include "base/log.h"
 #include "kinds/admission.h"
 #include "kinds/deletion.h"
-#include "kinds/managed_record.h"
+#include "kinds/field_tracking.h"
 #include "kinds/object.h"
 #include "kinds/object_meta.h"
 #include "kinds/uid.h"
@@ -59,6 +59,13 @@ size_t vd_conditional_batch_count(const struct vd_conditional_batch *b)
     return b->wishes.n;
 }
 
+/* Nothing that was stored is no object that can be stored. */
+static void cannot_write(const struct vd_wish *wish, const struct vd_error *error)
+{
+    vd_log_error("an object cannot be written back", VD_F_SLICE("kind", wish->key.kind),
+                 VD_F_SLICE("name", wish->key.name), VD_F_STR("error", error->text));
+}
+
 /* The object's bytes, in the arena. False when it is no object that can be stored,
  * which nothing that was stored is. */
 static bool write_body(struct vd_conditional_batch *b, const struct vd_json *object,
@@ -72,14 +79,13 @@ static bool write_body(struct vd_conditional_batch *b, const struct vd_json *obj
         wish->body = (struct vd_template){vd_arena_copy(&b->arena, vd_buf_slice(&body)),
                                           (uint32_t)hole};
     else
-        vd_log_error("an object cannot be written back", VD_F_SLICE("kind", wish->key.kind),
-                     VD_F_SLICE("name", wish->key.name), VD_F_STR("error", error.text));
+        cannot_write(wish, &error);
     vd_buf_release(&body);
     return code == VD_OK;
 }
 
 /* What is written again is as new as its revision from then on, so that it has to be: see
- * kinds/shown.h. */
+ * kinds/served_form.h. */
 static void catch_up(struct vd_conditional_batch *b, const struct vd_event *event,
                      struct vd_json *object)
 {
@@ -103,7 +109,8 @@ static void track(struct vd_conditional_batch *b, struct vd_slice storage_key,
         if (event && vd_object_must_catch_up(kind, event->revision))
             vd_object_catch_up_or_stay(kind, &b->arena,
                                        old); /* the schema did it, and nobody else */
-        vd_track_server(&b->arena, kind, old, object, vd_clock_wall_ms(b->controller->env.clock));
+        vd_field_tracking_server(&b->arena, kind, old, object,
+                                 vd_clock_wall_ms(b->controller->env.clock));
     }
     vd_kind_set_unref(set);
 }
@@ -145,7 +152,7 @@ void vd_conditional_batch_replace(struct vd_conditional_batch *b, const struct v
                                   const struct vd_json *object)
 {
     struct vd_wish wish = wish_for(b, event);
-    bool finished = vd_meta_is_deleting(object) && !vd_deletion_waits(object, wish.key.kind);
+    bool finished = vd_deletion_is_finished(object, wish.key.kind);
     wish.action = finished ? VD_DELETE : VD_PUT;
     struct vd_json *tracked = vd_json_clone(&b->arena, object);
     if (!finished) {
@@ -159,20 +166,23 @@ void vd_conditional_batch_replace(struct vd_conditional_batch *b, const struct v
 void vd_conditional_batch_delete(struct vd_conditional_batch *b, const struct vd_event *event,
                                  struct vd_json *object, struct vd_slice policy)
 {
-    struct vd_wish wish = wish_for(b, event);
-    if (vd_meta_is_deleting(object))
-        return;
-    vd_deletion_propagate(&b->arena, object, policy);
-    wish.action = VD_DELETE;
-    if (vd_deletion_waits(object, wish.key.kind)) {
-        vd_deletion_mark(&b->arena, object, wish.key.kind,
-                         vd_clock_wall_ms(b->controller->env.clock));
-        wish.action = VD_PUT;
-        catch_up(b, event, object);
-        if (!write_body(b, object, &wish))
-            return;
+    struct vd_kind_set *set = vd_kinds_snapshot(b->controller->env.kinds);
+    struct vd_deletion deletion = {.storage_key = vd_entry_kind(event->entry),
+                                   .policy = policy,
+                                   .clock = b->controller->env.clock};
+    deletion.kind = vd_kind_set_stored(set, deletion.storage_key);
+    struct vd_wish wish;
+    enum vd_deletion_step step = VD_DELETION_NOTHING;
+    struct vd_error error;
+    int code = vd_deletion_wish(&deletion, event, object, &b->arena, &b->arena, &step, &wish,
+                                &error);
+    if (code) {
+        cannot_write(&wish, &error);
+    } else if (step != VD_DELETION_NOTHING) {
+        wish.key = wish_for(b, event).key;
+        *VD_VEC_PUSH(&b->wishes) = wish;
     }
-    *VD_VEC_PUSH(&b->wishes) = wish;
+    vd_kind_set_unref(set);
 }
 
 void vd_conditional_batch_require(struct vd_conditional_batch *b, const struct vd_event *event)
@@ -243,7 +253,7 @@ void vd_conditional_batch_send(struct vd_conditional_batch *b)
     b->answered.run = on_answered;
     b->proposal = (struct vd_proposal){b->wishes.p, b->wishes.n, proposal_done, b, NULL};
     struct vd_admission admission = {.store = b->controller->env.store, .author = VD_AUTHOR_SERVER};
-    bool proposed = vd_admission_propose(&admission, &b->proposal, NULL, NULL);
-    assert(proposed);
-    (void)proposed;
+    struct vd_admitted *admitted = vd_admission_admit(&admission, &b->proposal, NULL, NULL);
+    assert(admitted);
+    vd_store_propose(b->controller->env.store, admitted);
 }

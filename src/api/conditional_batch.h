@@ -35,7 +35,7 @@ void vd_conditional_batch_replace(struct vd_conditional_batch *batch, const stru
                                   const struct vd_json *object);
 
 /* Deletes this version, or marks it if it has finalizers; `policy` as in
- * vd_deletion_propagate(). One that is marked already is left alone. The object is
+ * struct vd_deletion. One that is marked already is left alone. The object is
  * the version's document and may have been changed. */
 void vd_conditional_batch_delete(struct vd_conditional_batch *batch, const struct vd_event *event,
                                  struct vd_json *object, struct vd_slice policy);

@@ -1,6 +1,8 @@
 /* See loop.h. */
 #include "api/loop.h"
 
+#include <assert.h>
+
 #include "api/revision_wait.h"
 
 enum {
@@ -32,17 +34,17 @@ static void proposal_done(struct vd_proposal *proposal, const struct vd_outcome 
     vd_loop_post(p->l->loop, &p->answered);
 }
 
-void vd_api_loop_propose(struct vd_api_loop *l, struct vd_loop_proposal *p, bool alone)
+void vd_api_loop_propose(struct vd_api_loop *l, struct vd_loop_proposal *p,
+                         struct vd_admitted *admitted, bool alone)
 {
-    if (!l->proposals)
+    assert((void *)admitted == &p->proposal);
+    if (!l->proposals.first)
         vd_loop_again(l->loop); /* an answer that has left may have let the request through */
     p->l = l;
     p->answered.run = on_answered;
     p->proposal.done = proposal_done;
     p->proposal.arg = p;
-    p->proposal.next = NULL;
-    *l->proposals_end = &p->proposal;
-    l->proposals_end = &p->proposal.next;
+    vd_admitted_list_add(&l->proposals, admitted);
     l->in_flight++;
     l->alone = alone;
 }
@@ -52,9 +54,10 @@ void vd_api_loop_propose(struct vd_api_loop *l, struct vd_loop_proposal *p, bool
  * loop has nothing else to do, and may wait for the disk itself: handing the write to another
  * thread and back takes a third of the time of a sync. Only who connects meanwhile waits, too.
  */
-static bool is_lone(struct vd_api_loop *l, const struct vd_proposal *first)
+static bool is_lone(struct vd_api_loop *l, const struct vd_admitted_list *list)
 {
-    if (first->next || l->in_flight != 1 || !l->alone || vd_registry_serving_ns(l->registry))
+    if (list->first != list->last || l->in_flight != 1 || !l->alone ||
+        vd_registry_serving_ns(l->registry))
         return false;
     if (!l->handovers)
         return true;
@@ -64,7 +67,7 @@ static bool is_lone(struct vd_api_loop *l, const struct vd_proposal *first)
 
 /* Answers what it has committed. Where syncs are slow it is some time before it tries again: there
  * a handover is nothing. */
-static void propose_here(struct vd_api_loop *l, struct vd_proposal *proposal)
+static void propose_here(struct vd_api_loop *l, struct vd_admitted *proposal)
 {
     uint64_t start_ns = vd_clock_mono_ns(l->env->clock);
     if (!vd_store_propose_here(l->env->store, proposal))
@@ -82,15 +85,14 @@ static void propose_here(struct vd_api_loop *l, struct vd_proposal *proposal)
  * shares a sync. */
 static void propose(struct vd_api_loop *l)
 {
-    struct vd_proposal *first = l->proposals;
-    if (!first)
+    struct vd_admitted_list list = l->proposals;
+    if (!list.first)
         return;
-    l->proposals = NULL;
-    l->proposals_end = &l->proposals;
-    if (is_lone(l, first))
-        propose_here(l, first);
+    l->proposals = (struct vd_admitted_list){0};
+    if (is_lone(l, &list))
+        propose_here(l, list.first);
     else
-        vd_store_propose_all(l->env->store, first);
+        vd_store_propose_all(l->env->store, &list);
 }
 
 /* Whether new events had better wait for those that this loop's own writes are about to
@@ -131,7 +133,7 @@ static bool turn(struct vd_turn_hook *hook)
     vd_registry_hold(l->registry, should_hold(l));
     vd_registry_slice(l->registry, shared ? SHARED_WATCHES : ALONE_WATCHES);
     bool again = vd_registry_turn(l->registry, shared ? SHARED_DELIVERIES : TURN_DELIVERIES);
-    return again || l->proposals;
+    return again || l->proposals.first;
 }
 
 static void wake(void *arg)
@@ -142,7 +144,6 @@ static void wake(void *arg)
 void vd_api_loop_init(struct vd_api_loop *l, const struct vd_api_env *env, struct vd_loop *loop)
 {
     *l = (struct vd_api_loop){.env = env, .loop = loop, .hook = {.run = turn}};
-    l->proposals_end = &l->proposals;
     l->hold.fire = on_hold;
     l->registry = vd_registry_new(env->store, wake, loop);
     vd_turnstile_init(&l->turnstile, loop);

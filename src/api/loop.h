@@ -28,14 +28,13 @@ struct vd_api_loop {
     struct vd_place place;         /* of those without an account */
     /* Private: */
     struct vd_turn_hook hook;
-    struct vd_proposal *proposals; /* of this turn, for its end */
-    struct vd_proposal **proposals_end;
-    size_t in_flight;              /* proposals that have no answer yet */
-    bool alone;                    /* whoever has proposed last is the loop's only client */
-    size_t handovers;              /* before the loop may commit a lone write itself again */
-    uint64_t lone_sync_ns;         /* what those take */
-    struct vd_timer hold;          /* looks at held events again */
-    struct vd_heap revision_waits; /* see revision_wait.h */
+    struct vd_admitted_list proposals; /* of this turn, for its end */
+    size_t in_flight;                  /* proposals that have no answer yet */
+    bool alone;                        /* whoever has proposed last is the loop's only client */
+    size_t handovers;                  /* before the loop may commit a lone write itself again */
+    uint64_t lone_sync_ns;             /* what those take */
+    struct vd_timer hold;              /* looks at held events again */
+    struct vd_heap revision_waits;     /* see revision_wait.h */
 };
 
 /* On the loop, or before it starts. The hook that this adds must come before the one that flushes
@@ -62,8 +61,10 @@ struct vd_loop_proposal {
     struct vd_task answered;
 };
 
-/* Has the loop's turn propose this when it ends, together with the others'. `alone`: the loop has
- * no other client than the one that this is for, so that it may wait for the disk itself. */
-void vd_api_loop_propose(struct vd_api_loop *l, struct vd_loop_proposal *p, bool alone);
+/* Has the loop's turn propose this when it ends, together with the others'. `admitted` is its
+ * proposal, as the admission gave it back. `alone`: the loop has no other client than the one that
+ * this is for, so that it may wait for the disk itself. */
+void vd_api_loop_propose(struct vd_api_loop *l, struct vd_loop_proposal *p,
+                         struct vd_admitted *admitted, bool alone);
 
 #endif

@@ -83,20 +83,12 @@ bool vd_call_check_manager(struct vd_call *call, bool apply)
 bool vd_call_track(struct vd_call *call, const struct vd_json *old, const struct vd_json *object,
                    const struct vd_json *given)
 {
-    struct vd_arena *a = &call->arena;
-    struct vd_managed m;
-    const struct vd_json *before = old ? old : vd_managed_empty_object(a, call->kind, object);
-    if (call->target.subresource.n)
-        given = NULL;
-    vd_managed_record_read(&m, a, old ? call->managed : VD_SLICE(""), old ? given : NULL);
-    struct vd_field_changes changes = vd_object_compare(a, vd_schema_root(call->kind->schema),
-                                                        before, object);
-    /* Of an object without a record none is begun, until somebody applies to it. */
-    if ((m.n || !old) && !vd_field_changes_none(&changes)) {
+    struct vd_field_tracking tracking;
+    vd_field_tracking_begin(&tracking, &call->arena, call->kind, old, object, call->managed,
+                            call->target.subresource.n ? NULL : given);
+    if (vd_field_tracking_needs_manager(&tracking)) {
         struct vd_managed_who who = vd_call_manager(call);
-        vd_managed_update(&m, &who, &changes);
+        vd_managed_update(&tracking.record, &who, &tracking.changes);
     }
-    if (m.changed || !old)
-        call->managed = vd_managed_record_write(&m);
-    return !vd_field_changes_none(&changes);
+    return vd_field_tracking_end(&tracking, &call->managed);
 }

@@ -1,13 +1,11 @@
 /*
- * Field managers: who a write is by, as the request says.
- *
- * The record of it travels beside the document as bytes (call->managed); see
- * kinds/managed_record.h. kinds/managed_fields.h has the rules.
+ * Field managers: who a request's write is by, and the record of it in call->managed, which
+ * kinds/field_tracking.h keeps.
  */
 #ifndef VD_KUBE_FIELD_MANAGER_H
 #define VD_KUBE_FIELD_MANAGER_H
 
-#include "kinds/managed_record.h"
+#include "kinds/field_tracking.h"
 #include "kube/call.h"
 #include "json/document.h"
 
@@ -21,7 +19,7 @@ struct vd_managed_who vd_call_manager(struct vd_call *call);
 /*
  * Brings call->managed up to date with a write that makes `object` of `old` (NULL: a
  * new object). `given` is the list that the client has sent, NULL if it has not; at
- * the door of a subresource it does not count. True if fields that can be owned differ.
+ * a subresource it does not count. True if fields that can be owned differ.
  */
 bool vd_call_track(struct vd_call *call, const struct vd_json *old, const struct vd_json *object,
                    const struct vd_json *given);

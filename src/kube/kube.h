@@ -38,7 +38,7 @@ struct vd_kube {
     struct vd_store *store;
     struct vd_kinds *kinds;
     const struct vd_clock *clock;
-    /* A name for metadata.generateName, in the arena; NULL: vd_name_generate(). */
+    /* A name for metadata.generateName, in the arena; NULL: vd_generated_name_make(). */
     struct vd_slice (*make_name)(struct vd_arena *a, struct vd_slice base);
     struct vd_kube_options options;
     struct vd_gatekeeper *gatekeeper;   /* who may do what, and whose credential is good */

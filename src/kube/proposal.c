@@ -16,7 +16,7 @@
 #include "kinds/deletion.h"
 #include "kinds/object.h"
 #include "kinds/object_meta.h"
-#include "kinds/shown.h"
+#include "kinds/served_form.h"
 #include "kinds/uid.h"
 #include "kube/call_conversion.h"
 #include "kube/field_manager.h"
@@ -151,24 +151,20 @@ static enum vd_author author(const struct vd_call *call)
     return pipeline ? VD_AUTHOR_GIT : VD_AUTHOR_API;
 }
 
-/* Judges what is proposed, and proposes it unless it is only to be judged. False: the call
- * has been answered. */
-static bool admit(struct vd_call *call, struct vd_proposal *proposal, bool judge_only)
+struct vd_admitted *vd_call_admit(struct vd_call *call, struct vd_proposal *proposal)
 {
     struct vd_git_claim claim;
-    struct vd_admission admission = {.store = call->kube->store,
-                                     .kind = call->kind,
-                                     .author = author(call),
-                                     .before = call->before,
-                                     .dry_run = judge_only};
-    if (vd_admission_propose(&admission, proposal, &call->arena, &claim))
-        return true;
+    struct vd_admission admission = {
+        .store = call->kube->store, .author = author(call), .subject = {call->kind, call->before}};
+    struct vd_admitted *admitted = vd_admission_admit(&admission, proposal, &call->arena, &claim);
+    if (admitted)
+        return admitted;
     struct vd_status_target about = vd_call_about(call);
     about.name = claim.name;
     struct vd_status status = vd_status_owned_by_git(&call->arena, &about, &claim);
     call->x->ops = NULL;
     vd_call_reply_status(call, &status);
-    return false;
+    return NULL;
 }
 
 /* The object that would be created: it has no version. */
@@ -217,11 +213,6 @@ static void reply_dry_run(struct vd_call *call)
     }
 }
 
-bool vd_call_admit(struct vd_call *call, struct vd_proposal *proposal)
-{
-    return admit(call, proposal, call->dry_run);
-}
-
 void vd_call_propose(struct vd_call *call)
 {
     size_t n = 0;
@@ -236,10 +227,11 @@ void vd_call_propose(struct vd_call *call)
     call->proposal.done = on_answered;
     call->x->ops = &waiting;
     call->x->arg = call;
-    if (!admit(call, &call->proposal.proposal, true))
+    struct vd_admitted *admitted = vd_call_admit(call, &call->proposal.proposal);
+    if (!admitted)
         return;
     if (!call->dry_run) {
-        vd_api_loop_propose(call->l->api, &call->proposal, vd_exchange_is_alone(call->x));
+        vd_api_loop_propose(call->l->api, &call->proposal, admitted, vd_exchange_is_alone(call->x));
         return;
     }
     call->x->ops = NULL;
@@ -337,7 +329,7 @@ static void store_converted(struct vd_call *call, const struct vd_kind *stored,
 {
     struct vd_buf body = {0};
     if (call->unchanged && call->current &&
-        vd_shown_is_of_version(stored, vd_body_slice(call->before->body))) {
+        vd_served_form_is_of_version(stored, vd_body_slice(call->before->body))) {
         set_stored(call, call->before->body);
         propose_converted(call, call->current);
         return;

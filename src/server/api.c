@@ -444,16 +444,10 @@ void vd_api_drain(struct vd_api *api, size_t i, uint64_t spread_ms)
     vd_kube_loop_drain(&api->loops[i], spread_ms);
 }
 
-/* The store answers in order: when this one, which asks for what is not there, has
- * been refused, all before it have been answered. */
 void vd_api_settle(struct vd_api *api)
 {
-    struct vd_outcome outcome;
-    struct vd_wish nothing = {
-        .action = VD_DELETE,
-        .key = {VD_SLICE("namespaces"), VD_SLICE(""), VD_SLICE("no such namespace")}};
-    if (api->kube.store && vd_store_commit(api->kube.store, &nothing, 1, &outcome))
-        return;
+    if (api->kube.store)
+        vd_store_settle(api->kube.store);
 }
 
 void vd_api_close(struct vd_api *api)

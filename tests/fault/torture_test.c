@@ -194,7 +194,7 @@ static void write_burst(struct world *w)
     struct vd_proposal holder = {.wishes = &hold, .n = 1, .done = hold_gate, .arg = &gate};
     size_t n = 1 + (unsigned)seed_below(&w->random, BURST_MAX);
     struct ticket *tickets = vd_calloc(n, sizeof *tickets);
-    vd_store_propose(w->store, &holder);
+    vd_store_propose(w->store, vd_admitted_of(&holder));
     gate.waiting = (unsigned)n;
     for (size_t i = 0; i < n; i++) {
         struct ticket *t = &tickets[i];
@@ -205,7 +205,7 @@ static void write_burst(struct world *w)
         for (size_t k = 0; k < wishes; k++)
             choose_wish(w, t, k);
         t->proposal = (struct vd_proposal){t->wishes, wishes, answer_ticket, t, NULL};
-        vd_store_propose(w->store, &t->proposal);
+        vd_store_propose(w->store, vd_admitted_of(&t->proposal));
     }
     pthread_mutex_lock(&gate.lock);
     gate.open = true;

@@ -12,6 +12,7 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "store/admitted.h"
 #include "store/store.h"
 
 /* A new empty folder under $TMPDIR or /tmp; the caller removes it. */

@@ -14,6 +14,7 @@
 #include "kinds/builtin.h"
 #include "kinds/object_meta.h"
 #include "net/loop.h"
+#include "store/admitted.h"
 #include "store/store.h"
 #include "json/parse.h"
 #include "json/revision_hole.h"

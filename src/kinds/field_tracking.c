@@ -1,5 +1,7 @@
-/* See managed_record.h. */
-#include "kinds/managed_record.h"
+/* See field_tracking.h. */
+#include "kinds/field_tracking.h"
+
+#include <string.h>
 
 #include "base/human_time.h"
 #include "json/parse.h"
@@ -58,10 +60,15 @@ void vd_managed_put_back(struct vd_arena *a, struct vd_json *object, struct vd_s
     vd_json_add_ref(metadata, VD_SLICE("managedFields"), vd_json_raw(a, managed));
 }
 
-/* ---- the record ---- */
+/* ---- one write ---- */
 
-struct vd_json *vd_managed_empty_object(struct vd_arena *a, const struct vd_kind *kind,
-                                        const struct vd_json *object)
+/*
+ * What a new object is compared with. Objects of built-in kinds have some parts even when
+ * they are empty, so that nobody owns those as such; a namespace's spec and status are the
+ * server's.
+ */
+static struct vd_json *empty_object(struct vd_arena *a, const struct vd_kind *kind,
+                                    const struct vd_json *object)
 {
     static const char *const parts[] = {"spec", "status", "source"};
     bool is_namespace = vd_slice_is(kind->storage_key, "namespaces");
@@ -76,8 +83,9 @@ struct vd_json *vd_managed_empty_object(struct vd_arena *a, const struct vd_kind
     return empty;
 }
 
-void vd_managed_record_read(struct vd_managed *m, struct vd_arena *a, struct vd_slice stored,
-                            const struct vd_json *given)
+/* Reads what the client has sent, if that is another list than the one that is stored. */
+static void read_record(struct vd_managed *m, struct vd_arena *a, struct vd_slice stored,
+                        const struct vd_json *given)
 {
     struct vd_buf sent = {0};
     bool same = !given;
@@ -95,7 +103,7 @@ void vd_managed_record_read(struct vd_managed *m, struct vd_arena *a, struct vd_
         vd_managed_read(m, a, stored);
 }
 
-struct vd_slice vd_managed_record_write(const struct vd_managed *m)
+static struct vd_slice write_record(const struct vd_managed *m)
 {
     struct vd_buf out = {0};
     vd_managed_write(&out, m);
@@ -104,21 +112,39 @@ struct vd_slice vd_managed_record_write(const struct vd_managed *m)
     return text;
 }
 
-void vd_track_server(struct vd_arena *a, const struct vd_kind *kind, const struct vd_json *old,
-                     struct vd_json *object, int64_t now_ms)
+void vd_field_tracking_begin(struct vd_field_tracking *t, struct vd_arena *a,
+                             const struct vd_kind *kind, const struct vd_json *old,
+                             const struct vd_json *object, struct vd_slice stored,
+                             const struct vd_json *given)
+{
+    const struct vd_json *before = old ? old : empty_object(a, kind, object);
+    t->is_new = !old;
+    read_record(&t->record, a, old ? stored : VD_SLICE(""), old ? given : NULL);
+    t->changes = vd_object_compare(a, vd_schema_root(kind->schema), before, object);
+}
+
+bool vd_field_tracking_end(struct vd_field_tracking *t, struct vd_slice *managed)
+{
+    if (t->record.changed || t->is_new)
+        *managed = write_record(&t->record);
+    return !vd_field_changes_none(&t->changes);
+}
+
+void vd_field_tracking_server(struct vd_arena *a, const struct vd_kind *kind,
+                              const struct vd_json *old, struct vd_json *object, int64_t now_ms)
 {
     struct vd_managed m;
     struct vd_json *metadata = vd_json_get(object, VD_SLICE("metadata"));
     struct vd_json *list = vd_json_remove(metadata, VD_SLICE("managedFields"));
-    const struct vd_json *before = old ? old : vd_managed_empty_object(a, kind, object);
+    const struct vd_json *before = old ? old : empty_object(a, kind, object);
     char time[VD_RFC3339_MAX];
     struct vd_managed_who who = {.manager = VD_SLICE(VD_MANAGER_SERVER),
                                  .api_version = kind->api_version,
                                  .time = vd_arena_copy(a, vd_rfc3339_format(now_ms, time))};
     struct vd_field_changes changes = vd_object_compare(a, vd_schema_root(kind->schema), before,
                                                         object);
-    vd_managed_record_read(&m, a, VD_SLICE(""), list);
+    read_record(&m, a, VD_SLICE(""), list);
     if (m.n || !old)
         vd_managed_update(&m, &who, &changes);
-    vd_managed_put_back(a, object, vd_managed_record_write(&m));
+    vd_managed_put_back(a, object, write_record(&m));
 }
