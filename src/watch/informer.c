@@ -182,34 +182,40 @@ static void close_snapshot(struct vd_informer *i)
     i->snapshot_open = false;
 }
 
-static void begin_list(struct vd_informer *i)
+/* The revision is chosen before the kinds are asked for: one that comes between has no objects of
+ * that revision, or is among them. */
+static int begin_list(struct vd_informer *i, struct vd_error *error)
 {
     const struct vd_informer_kinds *listed = &i->options.listed;
-    i->kinds.n = 0;
+    struct vd_snapshot newest;
+    atomic_store(&i->heard_after,
+                 0); /* what comes from now on and is not in the list is heard of */
+    int code = vd_snapshot_open(&newest, i->options.store, VD_SLICE(""), VD_SLICE(""), 0,
+                                VD_SLICE(""), error);
+    if (code)
+        return code;
+    i->revision = newest.revision;
+    vd_snapshot_release(&newest);
+    i->kinds.n = i->kind_at = 0;
     for (size_t at = 0; at < listed->n; at++)
         *VD_VEC_PUSH(&i->kinds) = listed->names[at];
     if (!listed->n)
         vd_store_kinds(i->options.store, &i->kinds);
-    i->kind_at = 0;
-    atomic_store(&i->heard_after, 0); /* before the revision is chosen */
-    i->revision = vd_informer_heard(i);
     i->lists++;
     i->state = VD_INFORMER_LISTING;
     EACH_HANDLER (i, h, listing)
         h->ops->listing(h);
+    return VD_OK;
 }
 
-/* The next kind's objects. The revision of the first is that of all; kinds that came later have no
- * objects of it. */
+/* The next kind's objects, as of the list's revision. */
 static int open_snapshot(struct vd_informer *i, struct vd_error *error)
 {
-    bool first = i->kind_at == 0;
     int code = vd_snapshot_open(&i->snapshot, i->options.store, i->kinds.p[i->kind_at],
-                                VD_SLICE(""), first ? 0 : i->revision, VD_SLICE(""), error);
+                                VD_SLICE(""), i->revision, VD_SLICE(""), error);
     if (code)
         return code;
     i->snapshot_open = true;
-    i->revision = i->snapshot.revision;
     i->kind_at++;
     return VD_OK;
 }
@@ -340,9 +346,10 @@ uint64_t vd_informer_turn(struct vd_informer *i)
         sweep_piece(i);
         return 0;
     }
-    if (i->state == VD_INFORMER_LIST_DUE)
-        begin_list(i);
-    return list_piece(i, &error) ? list_failed(i, &error) : 0;
+    int code = i->state == VD_INFORMER_LIST_DUE ? begin_list(i, &error) : VD_OK;
+    if (!code)
+        code = list_piece(i, &error);
+    return code ? list_failed(i, &error) : 0;
 }
 
 /* ---- life cycle ---- */

@@ -98,7 +98,7 @@ struct vd_informer {
         VD_INFORMER_FOLLOWING
     } state;
     uint64_t revision;           /* everything up to here was told; while listing: of the list */
-    bool at_end;                 /* the last piece ended where the log did */
+    bool at_end;                 /* it has told all that it had heard of before the last piece */
     uint64_t retry_ms;           /* the last pause; 0: the last list has worked */
     struct vd_store_kinds kinds; /* of the list */
     size_t kind_at;

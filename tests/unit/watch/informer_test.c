@@ -521,10 +521,11 @@ static void *follow(void *arg)
 
 struct writer {
     struct vd_store *store;
+    const char *kind, *other;
     unsigned id;
 };
 
-enum { WRITERS = 4, WRITES = 500 };
+enum { WRITERS = 4, WRITES = 300 };
 
 static void *write_many(void *arg)
 {
@@ -532,13 +533,14 @@ static void *write_many(void *arg)
     char name[32];
     for (int i = 0; i < WRITES; i++) {
         snprintf(name, sizeof name, "w%u-%d", w->id, i);
-        put(w->store, i % 3 ? "apples" : "stones", "n", name, "one");
+        put(w->store, i % 3 ? w->kind : w->other, "n", name, "one");
     }
     return NULL;
 }
 
 /* Whoever sleeps when the last commit comes is woken: all of them arrive, each once. */
-static void follow_writers(struct setting *t, struct vd_informer_kinds kinds, size_t wanted)
+static void follow_writers(struct setting *t, struct vd_informer_kinds kinds, const char *kind,
+                           const char *other, size_t wanted)
 {
     static const struct vd_informer_ops follower_ops = {.changed = follower_changed};
     struct follower f = {.handler = {.ops = &follower_ops}};
@@ -557,7 +559,7 @@ static void follow_writers(struct setting *t, struct vd_informer_kinds kinds, si
     vd_informer_start(&f.informer);
     assert_int_equal(pthread_create(&thread, NULL, follow, &f), 0);
     for (unsigned i = 0; i < WRITERS; i++) {
-        writers[i] = (struct writer){t->store, i};
+        writers[i] = (struct writer){t->store, kind, other, i};
         assert_int_equal(pthread_create(&threads[i], NULL, write_many, &writers[i]), 0);
     }
     for (unsigned i = 0; i < WRITERS; i++)
@@ -581,11 +583,18 @@ static void follow_writers(struct setting *t, struct vd_informer_kinds kinds, si
     pthread_cond_destroy(&f.moved);
 }
 
+/* The kinds come into being while the informer lists. */
 static void no_change_is_lost_under_threads(void **state)
 {
     struct setting *t = *state;
+    char kind[16], other[16];
     begin(t, &(struct vd_informer_options){0});
-    follow_writers(t, (struct vd_informer_kinds){0}, (size_t)WRITERS * WRITES);
+    for (size_t round = 0; round < 5; round++) {
+        snprintf(kind, sizeof kind, "kind-%zu", round);
+        snprintf(other, sizeof other, "other-%zu", round);
+        follow_writers(t, (struct vd_informer_kinds){0}, kind, other,
+                       (round + 1) * WRITERS * WRITES);
+    }
     turn_on(t);
 }
 
@@ -593,7 +602,7 @@ static void no_change_of_some_kinds_is_lost_under_threads(void **state)
 {
     struct setting *t = *state;
     begin(t, &(struct vd_informer_options){0});
-    follow_writers(t, apples, (size_t)WRITERS * (WRITES - (WRITES + 2) / 3));
+    follow_writers(t, apples, "apples", "stones", (size_t)WRITERS * (WRITES - (WRITES + 2) / 3));
     turn_on(t);
 }
 
