@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "api/batch_internal.h"
+#include "api/definitions.h"
 #include "api/write/write_internal.h"
 #include "kinds/deletion.h"
 
@@ -195,11 +196,11 @@ static void await_definitions(struct vd_task *task)
 {
     struct vd_write_batch *b = VD_HEAP_OWNER(task, struct vd_write_batch, task);
     const struct vd_api_env *env = b->l->env;
-    while (env->await_definition && !b->cancelled && b->next < b->n) {
+    while (env->definitions && !b->cancelled && b->next < b->n) {
         const struct vd_write *w = b->members[b->next++];
         if (!vd_slice_eq(w->kind->storage_key, VD_DEFINITIONS))
             continue;
-        env->await_definition(env->definitions, w->name, w->revision, b->l->loop, &b->task);
+        vd_definitions_await(env->definitions, w->name, w->revision, b->l->loop, &b->task);
         return;
     }
     finish(b, b->cancelled ? VD_BATCH_CANCELLED : VD_BATCH_DONE);

@@ -11,8 +11,7 @@
 #include "store/store.h"
 
 struct vd_converter;
-struct vd_loop;
-struct vd_task;
+struct vd_definitions;
 
 struct vd_api_env {
     struct vd_store *store;
@@ -22,11 +21,7 @@ struct vd_api_env {
     struct vd_converter *converter;   /* asks conversion webhooks; NULL: none are asked */
     /* A name for metadata.generateName, in the arena; NULL: vd_generated_name_make(). */
     struct vd_slice (*make_name)(struct vd_arena *a, struct vd_slice base);
-    /* Posts the task to the loop when the registry shows the definition of this name as of
-     * the revision. NULL: nobody has to wait for that. */
-    void (*await_definition)(void *definitions, struct vd_slice name, uint64_t revision,
-                             struct vd_loop *loop, struct vd_task *task);
-    void *definitions;
+    struct vd_definitions *definitions; /* makes kinds; NULL: nobody has to wait for that */
     uint64_t version_wait_ms; /* how long a read waits for a revision that is to come; 0: not */
 };
 

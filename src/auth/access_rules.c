@@ -1,7 +1,8 @@
 /*
- * See access_rules.h. Either the rules read on in the log, from `revision`, or a load is under way:
- * a second policy is filled from a snapshot of one revision, kind by kind, and takes the place of
- * the first when it is complete.
+ * See access_rules.h. While the informer lists, a second set of rules is filled, and takes the
+ * place of the first when the list is complete. While it follows the log the first is changed; what
+ * is in force is made of it when a piece of the log ends that changed it, unless an atomic batch
+ * goes on.
  */
 #include "auth/access_rules.h"
 
@@ -13,37 +14,28 @@
 #include "base/hash_map.h"
 #include "base/log.h"
 #include "base/metrics.h"
-#include "store/snapshot.h"
 #include "json/parse.h"
-
-enum {
-    STEP_EVENTS = 256,
-    RETRY_MS_MIN = 100, /* after a load that failed; twice as long after the next, ... */
-    RETRY_MS_MAX = 10000,
-};
 
 static struct vd_metric_family left_out_now = VD_GAUGE_FAMILY(
     "rbac_left_out_objects", "Roles and bindings that grant nothing because they cannot be read.");
 static struct vd_metric_family failures_total = VD_COUNTER_FAMILY(
     "rbac_load_failures_total", "Times that the rules of access could not be loaded again.");
 
-/* The kinds that rules are made of, as they are stored. */
-static const struct {
-    struct vd_slice kind;
-    struct vd_slice storage_key;
-} sources[] = {
-    {{"ClusterRole", 11}, {"clusterroles.rbac.authorization.k8s.io", 38}},
-    {{"Role", 4}, {"roles.rbac.authorization.k8s.io", 31}},
-    {{"ClusterRoleBinding", 18}, {"clusterrolebindings.rbac.authorization.k8s.io", 45}},
-    {{"RoleBinding", 11}, {"rolebindings.rbac.authorization.k8s.io", 38}},
+/* The kinds that rules are made of, and as they are stored. */
+static const struct vd_slice storage_keys[] = {
+    {"clusterroles.rbac.authorization.k8s.io", 38},
+    {"roles.rbac.authorization.k8s.io", 31},
+    {"clusterrolebindings.rbac.authorization.k8s.io", 45},
+    {"rolebindings.rbac.authorization.k8s.io", 38},
 };
-enum { SOURCES = sizeof sources / sizeof *sources };
+enum { SOURCES = sizeof storage_keys / sizeof *storage_keys };
+static const struct vd_slice kinds[SOURCES] = {
+    {"ClusterRole", 11}, {"Role", 4}, {"ClusterRoleBinding", 18}, {"RoleBinding", 11}};
 
-/* The objects as of one revision. */
+/* The rules of the objects that were told of. */
 struct rules {
     struct vd_policy *policy;
     struct vd_hash_map left_out; /* of struct left_out: those that cannot be read */
-    uint64_t revision;
 };
 
 struct left_out {
@@ -52,24 +44,26 @@ struct left_out {
 
 struct vd_access_rules {
     struct vd_access_rules_options options;
+    struct vd_informer informer;
+    struct vd_informer_handler handler;
     struct rules rules; /* the loop's: what is in force is made from them */
     bool dirty;         /* and they have changed since */
-    bool behind;        /* the last step left something of the log */
-    bool loading;       /* `fresh` is being filled, from: */
+    bool listing;       /* `fresh` is being filled */
     struct rules fresh;
-    size_t source;
-    struct vd_snapshot snapshot; /* of that source; not open: no store */
-    uint64_t retry_ms;
+    struct vd_error error; /* of the last list that failed */
     struct vd_timer retry;
     struct vd_task task;
     _Atomic bool posted;
-    _Atomic uint64_t heard_after; /* the revision before a commit that was heard of; 0: none was
-                                     since the last step began */
     _Atomic bool current;
     _Atomic size_t left_out_n;
     pthread_mutex_t lock; /* guards rbac; held for a reference only */
     struct vd_rbac *rbac;
 };
+
+static struct vd_access_rules *rules_of(struct vd_informer_handler *handler)
+{
+    return VD_HEAP_OWNER(handler, struct vd_access_rules, handler);
+}
 
 static struct vd_slice left_out_key(const void *item)
 {
@@ -101,12 +95,12 @@ static void rules_release(struct rules *r)
 
 /* ---- objects ---- */
 
-static const struct vd_slice *source_kind(struct vd_slice storage_key)
+static struct vd_slice kind_of(struct vd_slice storage_key)
 {
-    for (size_t i = 0; i < SOURCES; i++)
-        if (vd_slice_eq(sources[i].storage_key, storage_key))
-            return &sources[i].kind;
-    return NULL;
+    size_t i = 0;
+    while (i < SOURCES - 1 && !vd_slice_eq(storage_keys[i], storage_key))
+        i++;
+    return kinds[i];
 }
 
 /* Notes whether the object is left out. */
@@ -134,26 +128,23 @@ static int put_object(struct rules *r, const struct vd_event *event, struct vd_e
     return code;
 }
 
-/* Takes in what the object is now. False: it concerns no rules. */
-static bool take_object(struct rules *r, const struct vd_event *event)
+/* Takes in what the object is now. */
+static void take_object(struct vd_access_rules *rules, struct rules *r,
+                        const struct vd_event *event)
 {
-    struct vd_slice storage_key = vd_entry_kind(event->entry);
-    const struct vd_slice *kind = source_kind(storage_key);
+    struct vd_slice storage_key = vd_entry_kind(event->entry), kind = kind_of(storage_key);
     struct vd_slice space = vd_entry_space(event->entry), name = vd_entry_name(event->entry);
     struct vd_error error;
-    if (!kind)
-        return false;
     bool live = vd_event_is_live(event);
     int code = live ? put_object(r, event, &error) : VD_OK;
     if (!live || code) /* also what it was before grants nothing any more */
-        vd_policy_remove(r->policy, *kind, space, name);
-    if (code)
-        vd_log_warn("a role or binding grants nothing because it cannot be read",
-                    VD_F_SLICE("kind", *kind), VD_F_SLICE("namespace", space),
-                    VD_F_SLICE("name", name), VD_F_U64("revision", event->revision),
-                    VD_F_ERROR(&error));
+        vd_policy_remove(r->policy, kind, space, name);
+    if (code) {
+        vd_error_prefix(&error, "revision %llu, %.*s \"%.*s\"", (unsigned long long)event->revision,
+                        VD_FMT(kind), VD_FMT(vd_entry_path(event->entry)));
+        vd_informer_report(&rules->informer, &error);
+    }
     note_left_out(r, storage_key, vd_entry_path(event->entry), code != VD_OK);
-    return true;
 }
 
 /* ---- what is in force ---- */
@@ -191,182 +182,113 @@ size_t vd_access_rules_left_out(const struct vd_access_rules *rules)
     return atomic_load(&rules->left_out_n);
 }
 
-/* ---- loading ---- */
+/* ---- what the informer tells ---- */
 
-static void begin_load(struct vd_access_rules *rules)
+/* What was listed is thrown away; what is in force stays. */
+static void give_up_list(struct vd_access_rules *rules)
 {
+    if (rules->listing)
+        rules_release(&rules->fresh);
+    rules->listing = false;
+}
+
+static void on_listing(struct vd_informer_handler *handler)
+{
+    struct vd_access_rules *rules = rules_of(handler);
     rules_init(&rules->fresh);
-    rules->fresh.revision = vd_store_revision(rules->options.store);
-    rules->source = 0;
-    rules->loading = true;
+    rules->listing = true;
 }
 
-static void close_source(struct vd_access_rules *rules)
+static void on_changed(struct vd_informer_handler *handler, const struct vd_change *change)
 {
-    vd_snapshot_release(&rules->snapshot);
-    rules->snapshot = (struct vd_snapshot){0};
+    struct vd_access_rules *rules = rules_of(handler);
+    take_object(rules, rules->listing ? &rules->fresh : &rules->rules, change->now);
+    rules->dirty = true;
 }
 
-/* The next objects of the source. One whose bytes are damaged is passed. */
-static int load_piece(struct vd_access_rules *rules, struct vd_error *error)
+static void on_damaged(struct vd_informer_handler *handler, const struct vd_key *key)
 {
-    struct vd_slice storage_key = sources[rules->source].storage_key;
-    struct vd_event *events[STEP_EVENTS];
-    size_t n = 0;
-    int code = VD_OK;
-    if (!rules->snapshot.store)
-        code = vd_snapshot_open(&rules->snapshot, rules->options.store, storage_key, VD_SLICE(""),
-                                rules->fresh.revision, VD_SLICE(""), error);
-    if (!code)
-        code = vd_snapshot_next(&rules->snapshot, events, STEP_EVENTS, &n, error);
-    if (code == VD_ERR_CORRUPT) {
-        vd_log_error("a role or binding is damaged, and grants nothing", VD_F_ERROR(error));
-        note_left_out(&rules->fresh, storage_key, vd_buf_slice(&rules->snapshot.after), true);
-        return VD_OK;
-    }
-    for (size_t i = 0; !code && i < n; i++) {
-        take_object(&rules->fresh, events[i]);
-        vd_event_unref(events[i]);
-    }
-    return code;
+    struct vd_access_rules *rules = rules_of(handler);
+    struct vd_path room;
+    note_left_out(&rules->fresh, key->kind, vd_key_path(&room, key), true);
 }
 
-static void end_load(struct vd_access_rules *rules)
+static void on_synced(struct vd_informer_handler *handler)
 {
+    struct vd_access_rules *rules = rules_of(handler);
     rules_release(&rules->rules);
     rules->rules = rules->fresh;
-    rules->loading = false;
-    rules->retry_ms = 0;
+    rules->listing = false;
     if (!atomic_exchange(&rules->current, true))
         vd_log_info("the rules of access were loaded again",
-                    VD_F_U64("revision", rules->rules.revision));
+                    VD_F_U64("revision", vd_informer_revision(&rules->informer)));
     publish(rules);
 }
 
-/* What was loaded is thrown away; what is in force stays. */
-static void give_up_load(struct vd_access_rules *rules)
+/* Half of an atomic batch is not put in force. */
+static void on_passed(struct vd_informer_handler *handler, uint64_t revision, bool whole)
 {
-    close_source(rules);
-    rules_release(&rules->fresh);
-    rules->loading = false;
+    struct vd_access_rules *rules = rules_of(handler);
+    (void)revision;
+    if (rules->dirty && whole)
+        publish(rules);
 }
 
-/* A piece of the load. */
-static int load_on(struct vd_access_rules *rules, struct vd_error *error)
+static void on_failed(struct vd_informer_handler *handler, const struct vd_error *error,
+                      uint64_t retry_ms)
 {
-    int code = load_piece(rules, error);
-    if (code) {
-        give_up_load(rules);
-        return code;
-    }
-    if (rules->snapshot.done) {
-        close_source(rules);
-        rules->source++;
-    }
-    if (rules->source == SOURCES)
-        end_load(rules);
-    return VD_OK;
-}
-
-int vd_access_rules_load(struct vd_access_rules *rules, struct vd_error *error)
-{
-    int code = VD_OK;
-    begin_load(rules);
-    while (!code && rules->loading)
-        code = load_on(rules, error);
-    return code;
-}
-
-/* ---- following ---- */
-
-/* Loads again after a while, longer each time. */
-static void failed(struct vd_access_rules *rules, const struct vd_error *error)
-{
-    rules->retry_ms = rules->retry_ms ? 2 * rules->retry_ms : RETRY_MS_MIN;
-    if (rules->retry_ms > RETRY_MS_MAX)
-        rules->retry_ms = RETRY_MS_MAX;
+    struct vd_access_rules *rules = rules_of(handler);
+    give_up_list(rules);
+    rules->error = *error;
     atomic_store(&rules->current, false);
     vd_counter_add(vd_metric_only(&failures_total), 1);
     vd_log_error("the rules of access could not be loaded again; the old ones stay in force",
-                 VD_F_U64("revision", rules->rules.revision), VD_F_U64("retry_ms", rules->retry_ms),
-                 VD_F_ERROR(error));
-    vd_timer_set(rules->options.loop, &rules->retry, rules->retry_ms);
+                 VD_F_U64("retry_ms", retry_ms), VD_F_ERROR(error));
 }
 
-/* Nothing lies between the rules and the first commit that was heard of since they were at the
- * log's end: however long that stretch is, it need not be read. */
-static void skip_silence(struct vd_access_rules *rules)
-{
-    uint64_t after = atomic_exchange(&rules->heard_after, 0);
-    if (!rules->behind && after > rules->rules.revision)
-        rules->rules.revision = after;
-}
+/* ---- on the loop ---- */
 
-/* A stretch of the log. Half of an atomic batch is not put in force. */
-static void read_on(struct vd_access_rules *rules)
+static void post(void *arg)
 {
-    struct vd_stretch stretch = {0};
-    struct vd_error error;
-    skip_silence(rules);
-    int code = vd_store_read(rules->options.store, VD_SLICE(""), rules->rules.revision, STEP_EVENTS,
-                             &stretch, &error);
-    if (code) { /* too far behind, or damage */
-        begin_load(rules);
-    } else {
-        for (size_t i = 0; i < stretch.changes.n; i++)
-            rules->dirty |= take_object(&rules->rules, stretch.changes.p[i].now);
-        rules->rules.revision = stretch.upto;
-        if (rules->dirty && stretch.whole)
-            publish(rules);
-    }
-    vd_stretch_release(&stretch);
+    struct vd_access_rules *rules = arg;
+    if (!atomic_exchange(&rules->posted, true))
+        vd_loop_post(rules->options.loop, &rules->task);
 }
 
 bool vd_access_rules_step(struct vd_access_rules *rules)
 {
-    struct vd_error error;
-    if (!rules->loading && !atomic_load(&rules->current)) /* it has failed, and its time has come */
-        begin_load(rules);
-    if (!rules->loading)
-        read_on(rules);
-    else if (load_on(rules, &error)) {
-        failed(rules, &error);
-        return false;
-    }
-    rules->behind = rules->rules.revision < vd_store_revision(rules->options.store);
-    return rules->loading || rules->behind;
-}
-
-static void step_and_post(struct vd_access_rules *rules)
-{
-    if (vd_access_rules_step(rules) && !atomic_exchange(&rules->posted, true))
-        vd_loop_post(rules->options.loop, &rules->task);
+    uint64_t after_ms = vd_informer_turn(&rules->informer);
+    if (after_ms && after_ms != VD_INFORMER_IDLE)
+        vd_timer_set(rules->options.loop, &rules->retry, after_ms);
+    return after_ms == 0;
 }
 
 static void on_task(struct vd_task *task)
 {
     struct vd_access_rules *rules = VD_HEAP_OWNER(task, struct vd_access_rules, task);
     atomic_store(&rules->posted, false);
-    if (!vd_timer_is_set(&rules->retry)) /* or it will see to it */
-        step_and_post(rules);
+    if (!vd_timer_is_set(&rules->retry) && /* or it will see to it */
+        vd_access_rules_step(rules))
+        post(rules);
 }
 
 static void on_retry(struct vd_timer *timer)
 {
-    step_and_post(VD_HEAP_OWNER(timer, struct vd_access_rules, retry));
-}
-
-void vd_access_rules_hear(struct vd_access_rules *rules, struct vd_slice kind, uint64_t after)
-{
-    uint64_t none = 0;
-    if (!source_kind(kind))
-        return;
-    atomic_compare_exchange_strong(&rules->heard_after, &none, after);
-    if (!atomic_exchange(&rules->posted, true))
-        vd_loop_post(rules->options.loop, &rules->task);
+    struct vd_access_rules *rules = VD_HEAP_OWNER(timer, struct vd_access_rules, retry);
+    if (vd_access_rules_step(rules))
+        post(rules);
 }
 
 /* ---- life cycle ---- */
+
+static const struct vd_informer_ops ops = {
+    .listing = on_listing,
+    .changed = on_changed,
+    .damaged = on_damaged,
+    .synced = on_synced,
+    .passed = on_passed,
+    .failed = on_failed,
+};
 
 struct vd_access_rules *vd_access_rules_new(const struct vd_access_rules_options *options)
 {
@@ -380,16 +302,43 @@ struct vd_access_rules *vd_access_rules_new(const struct vd_access_rules_options
     pthread_mutex_init(&rules->lock, NULL);
     vd_metric_register(&left_out_now);
     vd_metric_register(&failures_total);
+    rules->handler.ops = &ops;
+    vd_informer_init(&rules->informer,
+                     &(struct vd_informer_options){
+                         .store = options->store,
+                         .name = "rbac",
+                         .listed = {storage_keys, SOURCES},
+                         .followed = {storage_keys, SOURCES},
+                         .damage_text = "a role or binding is damaged, and grants nothing",
+                         .wake = post,
+                         .arg = rules});
+    vd_informer_add_handler(&rules->informer, &rules->handler);
     return rules;
+}
+
+void vd_access_rules_add_handler(struct vd_access_rules *rules, struct vd_informer_handler *handler)
+{
+    vd_informer_add_handler(&rules->informer, handler);
+}
+
+int vd_access_rules_load(struct vd_access_rules *rules, struct vd_error *error)
+{
+    uint64_t after_ms = 0;
+    vd_informer_start(&rules->informer);
+    while (!after_ms && !vd_informer_is_synced(&rules->informer))
+        after_ms = vd_informer_turn(&rules->informer);
+    if (after_ms && error)
+        *error = rules->error;
+    return after_ms ? (int)rules->error.code : VD_OK;
 }
 
 void vd_access_rules_free(struct vd_access_rules *rules)
 {
     if (!rules)
         return;
+    vd_informer_stop(&rules->informer);
     vd_timer_stop(rules->options.loop, &rules->retry);
-    if (rules->loading)
-        give_up_load(rules);
+    give_up_list(rules);
     rules_release(&rules->rules);
     vd_rbac_unref(rules->rbac);
     pthread_mutex_destroy(&rules->lock);

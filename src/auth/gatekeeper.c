@@ -1,7 +1,7 @@
 /*
- * See gatekeeper.h. A listener hears on the writer's thread of every commit: the rules of access
- * (access_rules.h) are told when a role or binding is in it, and what was remembered of tokens is
- * forgotten when an object goes that some may be bound to.
+ * See gatekeeper.h. The informer of the rules of access (access_rules.h) tells of every commit on
+ * the writer's thread, before whoever wrote is answered: what was remembered of tokens is forgotten
+ * when an object goes that some may be bound to.
  */
 #include "auth/gatekeeper.h"
 
@@ -34,9 +34,9 @@ struct vd_gatekeeper {
     char *folder;
     struct vd_access_rules *rules; /* NULL: `fixed` are in force */
     struct vd_service_accounts *accounts;
-    struct vd_issuers *issuers; /* NULL: none */
-    struct vd_listener listener;
-    pthread_mutex_t lock; /* guards the next three; held for a reference only */
+    struct vd_issuers *issuers;         /* NULL: none */
+    struct vd_informer_handler handler; /* is told of commits */
+    pthread_mutex_t lock;               /* guards the next three; held for a reference only */
     struct vd_rbac *fixed;
     struct vd_token_set *tokens;
     int64_t tokens_checked_ms;
@@ -61,18 +61,15 @@ static bool is_bound_to(struct vd_slice kind)
 }
 
 /* Writer thread. */
-static void heard(struct vd_listener *listener, struct vd_commit *commit)
+static void on_committed(struct vd_informer_handler *handler, const struct vd_commit *commit)
 {
-    struct vd_gatekeeper *g = (struct vd_gatekeeper *)((char *)listener -
-                                                       offsetof(struct vd_gatekeeper, listener));
+    struct vd_gatekeeper *g = VD_HEAP_OWNER(handler, struct vd_gatekeeper, handler);
     for (size_t i = 0; i < commit->n; i++) {
         const struct vd_event *now = commit->changes[i].now;
-        struct vd_slice kind = vd_entry_kind(now->entry);
-        if (!vd_event_is_live(now) && is_bound_to(kind)) {
+        if (!vd_event_is_live(now) && is_bound_to(vd_entry_kind(now->entry))) {
             atomic_fetch_add(&g->bound_version, 1);
             atomic_fetch_add(&g->version, 1);
         }
-        vd_access_rules_hear(g->rules, kind, commit->after);
     }
 }
 
@@ -135,12 +132,14 @@ static int open_issuers(struct vd_gatekeeper *g, struct vd_error *error)
 int vd_gatekeeper_new(struct vd_gatekeeper **out, const struct vd_gatekeeper_options *options,
                       struct vd_error *error)
 {
+    static const struct vd_informer_ops ops = {.committed = on_committed};
     struct vd_gatekeeper *g = VD_NEW(struct vd_gatekeeper);
     g->options = *options;
     g->folder = options->folder ? vd_strdup(options->folder) : NULL;
     g->rules = vd_access_rules_new(&(struct vd_access_rules_options){
         .store = options->store, .loop = options->loop, .changed = rules_changed, .arg = g});
-    g->listener.committed = heard;
+    g->handler.ops = &ops;
+    vd_access_rules_add_handler(g->rules, &g->handler);
     atomic_init(&g->version, 1);
     g->memories = vd_calloc(options->loops_n, sizeof *g->memories);
     for (size_t i = 0; i < options->loops_n; i++)
@@ -179,7 +178,6 @@ void vd_gatekeeper_fix(struct vd_gatekeeper *g, struct vd_rbac *rules)
 
 int vd_gatekeeper_start(struct vd_gatekeeper *g, struct vd_error *error)
 {
-    vd_store_listen(g->options.store, &g->listener);
     return vd_access_rules_load(g->rules, error);
 }
 
@@ -187,8 +185,6 @@ void vd_gatekeeper_free(struct vd_gatekeeper *g)
 {
     if (!g)
         return;
-    if (g->options.store)
-        vd_store_unlisten(g->options.store, &g->listener);
     vd_access_rules_free(g->rules);
     vd_rbac_unref(g->fixed);
     vd_token_set_unref(g->tokens);
@@ -353,7 +349,8 @@ int vd_gatekeeper_identify(struct vd_gatekeeper *g, struct vd_exchange *x, struc
 {
     struct vd_slice token;
     if (bearer(x, &token))
-        return identify_token(g, &g->memories[x->loop->index], vd_slice_trim(token), out, error);
+        return identify_token(g, g->memories ? &g->memories[x->loop->index] : NULL,
+                              vd_slice_trim(token), out, error);
     return identify_certificate(g, x->connection, out, error);
 }
 

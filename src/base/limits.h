@@ -29,6 +29,8 @@
     X(VD_READ_STEP_BYTES,        262144,      "bytes of bodies from which on one call of a reader gives no more objects or events") \
     X(VD_INBOX_COMMITS_MAX,      4096,        "commits waiting for a loop's turn; then its watchers catch up from the log instead") \
     X(VD_INBOX_BYTES_MAX,        33554432,    "bytes of bodies of commits waiting for a loop's turn; then its watchers catch up from the log instead") \
+    X(VD_INFORMER_RETRY_MS_MIN,  100,         "pause after which an informer begins a list again that has failed once; it doubles with each failure") \
+    X(VD_INFORMER_RETRY_MS_MAX,  10000,       "the longest pause after which an informer begins a list again that has failed") \
     X(VD_SELECTOR_LEN_MAX,       65536,       "bytes of a label or field selector") \
     X(VD_SELECTOR_TERMS_MAX,     1024,        "requirements of a label or field selector, and values of one of them") \
     X(VD_JSON_DEPTH_MAX,         512,         "nesting of a JSON or YAML document") \

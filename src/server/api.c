@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "api/converter.h"
+#include "api/definition_kind.h"
 #include "base/alloc.h"
 #include "base/limits.h"
 #include "base/log.h"
@@ -13,7 +14,6 @@
 #include "net/connection.h"
 #include "net/url.h"
 #include "server/bootstrap.h"
-#include "server/definition_kind.h"
 #include "server/release.h"
 
 static int open_audit(struct vd_api *api, const struct vd_config *config, struct vd_error *error)
@@ -266,15 +266,8 @@ void vd_api_reload(struct vd_api *api)
     vd_audit_reload(api->kube.audit);
 }
 
-static void await_definition(void *arg, struct vd_slice name, uint64_t revision,
-                             struct vd_loop *loop, struct vd_task *task)
-{
-    vd_definitions_await(arg, name, revision, loop, task);
-}
-
 void vd_api_follow_definitions(struct vd_api *api, struct vd_definitions *definitions)
 {
-    api->env.await_definition = await_definition;
     api->env.definitions = definitions;
 }
 

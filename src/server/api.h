@@ -6,13 +6,13 @@
 #ifndef VD_SERVER_API_H
 #define VD_SERVER_API_H
 
+#include "api/definitions.h"
 #include "auth/gatekeeper.h"
 #include "kube/kube.h"
 #include "net/account.h"
 #include "net/route.h"
 #include "server/authenticator.h"
 #include "server/config.h"
-#include "server/definitions.h"
 #include "server/health.h"
 #include "server/metrics.h"
 #include "server/welcome.h"

@@ -10,6 +10,7 @@
 
 #include <stdlib.h>
 
+#include "api/conditional_batch.h"
 #include "base/alloc.h"
 #include "kinds/admission.h"
 #include "kinds/deletion.h"
@@ -18,17 +19,14 @@
 #include "server/ownership.h"
 #include "json/parse.h"
 
-enum { ORPHANS = 64 }; /* dependents that are freed of their owner by one errand */
+enum { ORPHANS = 64 }; /* dependents that are freed of their owner by one batch */
 
 struct vd_garbage {
-    struct vd_agent agent;
+    struct vd_controller *controller;
+    struct vd_informer_handler handler;
+    struct vd_reconciler owners, dependents;
     struct vd_ownership ownership;
 };
-
-static struct vd_garbage *garbage_of(struct vd_agent *agent)
-{
-    return (struct vd_garbage *)((char *)agent - offsetof(struct vd_garbage, agent));
-}
 
 /* ---- is it garbage? ---- */
 
@@ -57,7 +55,7 @@ static enum standing look_up(struct vd_garbage *g, const struct vd_key *key, str
     struct vd_arena arena = {0};
     struct vd_json *object = NULL;
     enum standing standing = OWNER_SOLID;
-    int code = vd_agent_read(&g->agent, key, NULL, &event, NULL);
+    int code = vd_controller_read(g->controller, key, NULL, &event, NULL);
     if (code)
         return code == VD_ERR_NOT_FOUND ? OWNER_GONE : OWNER_SOLID;
     if (!vd_uid_eq(event->uid, uid))
@@ -99,7 +97,7 @@ struct verdict {
 /* Judges all owners; those that do not count any more are taken out of the list. */
 static struct verdict judge(struct vd_garbage *g, struct vd_slice space, struct vd_json *owners)
 {
-    struct vd_kind_set *kinds = vd_kinds_snapshot(g->agent.options.kinds);
+    struct vd_kind_set *kinds = vd_kinds_snapshot(g->controller->env.kinds);
     struct verdict v = {0, 0, 0};
     struct vd_json *before = NULL;
     for (struct vd_json *item = vd_json_first(owners), *next; item; item = next) {
@@ -123,7 +121,7 @@ static bool is_in_a_circle(struct vd_garbage *g, const struct vd_owner_node *nod
 {
     for (const struct vd_owner_link *l = node ? node->links : NULL; l; l = l->next) {
         struct vd_event *event = NULL;
-        if (vd_agent_read(&g->agent, &l->dependent->key.key, NULL, &event, NULL))
+        if (vd_controller_read(g->controller, &l->dependent->key.key, NULL, &event, NULL))
             continue;
         struct vd_owner_node *other = vd_ownership_owner(&g->ownership, event->uid);
         vd_event_unref(event);
@@ -144,7 +142,7 @@ static void unblock_owners(struct vd_arena *a, const struct vd_json *object)
  * deletes. */
 static bool belongs_to_git(const struct vd_garbage *g, const struct vd_event *event)
 {
-    struct vd_kind_set *kinds = vd_kinds_snapshot(g->agent.options.kinds);
+    struct vd_kind_set *kinds = vd_kinds_snapshot(g->controller->env.kinds);
     const struct vd_kind *kind = vd_kind_set_stored(kinds, vd_entry_kind(event->entry));
     bool belongs = kind && vd_git_owns(kind, vd_body_slice(event->body));
     vd_kind_set_unref(kinds);
@@ -152,42 +150,46 @@ static bool belongs_to_git(const struct vd_garbage *g, const struct vd_event *ev
 }
 
 /* `object` is as stored, `kept` with the owners that still count. */
-static void collect(struct vd_garbage *g, struct vd_errand *errand, const struct vd_event *event,
-                    struct vd_json *object, struct vd_json *kept)
+static void collect(struct vd_garbage *g, struct vd_conditional_batch *batch,
+                    const struct vd_event *event, struct vd_json *object, struct vd_json *kept)
 {
     struct vd_json *owners = (struct vd_json *)(uintptr_t)vd_meta_owners(kept);
     struct verdict v = judge(g, vd_entry_space(event->entry), owners);
     if (v.gone + v.waiting && (v.solid || belongs_to_git(g, event))) {
         if (!v.solid)
             vd_json_remove(vd_json_get(kept, VD_SLICE("metadata")), VD_SLICE("ownerReferences"));
-        vd_errand_replace(errand, event, kept);
+        vd_conditional_batch_replace(batch, event, kept);
     } else if (!v.solid && v.gone + v.waiting) {
         const struct vd_owner_node *node = vd_ownership_owner(&g->ownership, event->uid);
         bool foreground = v.waiting && node && node->links;
         if (foreground && is_in_a_circle(g, node))
-            unblock_owners(vd_errand_arena(errand), object);
-        vd_errand_delete(errand, event, object, foreground ? VD_SLICE("Foreground") : VD_SLICE(""));
+            unblock_owners(vd_conditional_batch_arena(batch), object);
+        vd_conditional_batch_delete(batch, event, object,
+                                    foreground ? VD_SLICE("Foreground") : VD_SLICE(""));
     }
 }
 
-static void run_dependent(struct vd_agent *agent, struct vd_job *job)
+static void reconcile_dependent(struct vd_controller_item *item)
 {
-    struct vd_garbage *g = garbage_of(agent);
-    struct vd_dependent *d = (struct vd_dependent *)((char *)job -
-                                                     offsetof(struct vd_dependent, job));
-    struct vd_errand *errand = vd_errand_new(agent, job);
-    struct vd_arena *a = vd_errand_arena(errand);
+    struct vd_garbage *g = VD_HEAP_OWNER(item->reconciler, struct vd_garbage, dependents);
+    struct vd_dependent *d = VD_HEAP_OWNER(item, struct vd_dependent, item);
+    struct vd_conditional_batch *batch = vd_conditional_batch_new(g->controller, item);
+    struct vd_arena *a = vd_conditional_batch_arena(batch);
     struct vd_event *event = NULL;
     struct vd_json *object = NULL;
-    int code = vd_agent_read(agent, &d->key.key, a, &event, &object);
+    int code = vd_controller_read(g->controller, &d->key.key, a, &event, &object);
     if (!code && !vd_meta_is_deleting(object) && vd_json_count(vd_meta_owners(object)))
-        collect(g, errand, event, object, vd_json_clone(a, object));
+        collect(g, batch, event, object, vd_json_clone(a, object));
     vd_event_unref(event);
-    vd_errand_send(errand);
+    vd_conditional_batch_send(batch);
     if (code == VD_ERR_NOT_FOUND) /* its deletion is still to come, or was missed */
-        vd_ownership_relink(&g->ownership, agent, &d->key.key, NULL);
-    else
-        vd_dependent_settle(&g->ownership, d);
+        vd_ownership_relink(&g->ownership, g->controller, &d->key.key, NULL);
+}
+
+static void dependent_settled(struct vd_controller_item *item)
+{
+    struct vd_garbage *g = VD_HEAP_OWNER(item->reconciler, struct vd_garbage, dependents);
+    vd_dependent_settle(&g->ownership, VD_HEAP_OWNER(item, struct vd_dependent, item));
 }
 
 /* ---- owners that wait ---- */
@@ -210,75 +212,80 @@ static void remove_owner(struct vd_json *object, struct vd_uid uid)
 
 /* Takes the owner out of its dependents, some at a time. The index may still have
  * links that the store has no more: they go soon. */
-static void orphan(struct vd_garbage *g, struct vd_errand *errand,
+static void orphan(struct vd_garbage *g, struct vd_conditional_batch *batch,
                    const struct vd_owner_node *owner)
 {
-    struct vd_arena *a = vd_errand_arena(errand);
+    struct vd_arena *a = vd_conditional_batch_arena(batch);
     size_t n = 0;
     for (struct vd_owner_link *l = owner->links; l && n < ORPHANS; l = l->next, n++) {
         struct vd_event *event = NULL;
         struct vd_json *object = NULL;
-        if (vd_agent_read(&g->agent, &l->dependent->key.key, a, &event, &object))
+        if (vd_controller_read(g->controller, &l->dependent->key.key, a, &event, &object))
             continue;
         size_t had = vd_json_count(vd_meta_owners(object));
         remove_owner(object, owner->uid);
         if (vd_json_count(vd_meta_owners(object)) < had)
-            vd_errand_replace(errand, event, object);
+            vd_conditional_batch_replace(batch, event, object);
         vd_event_unref(event);
     }
 }
 
 /* What the owner's finalizers ask for. */
-static void serve_owner(struct vd_garbage *g, struct vd_errand *errand,
+static void serve_owner(struct vd_garbage *g, struct vd_conditional_batch *batch,
                         const struct vd_owner_node *owner, const struct vd_event *event,
                         struct vd_json *object)
 {
     if (vd_meta_has_finalizer(object, VD_FINALIZER_ORPHAN)) {
         if (owner->links) {
-            orphan(g, errand, owner);
+            orphan(g, batch, owner);
             return;
         }
         vd_meta_remove_finalizer(object, VD_FINALIZER_ORPHAN);
-        vd_errand_replace(errand, event, object);
+        vd_conditional_batch_replace(batch, event, object);
     } else if (owner->blocking == 0) {
         vd_meta_remove_finalizer(object, VD_FINALIZER_FOREGROUND);
-        vd_errand_replace(errand, event, object);
+        vd_conditional_batch_replace(batch, event, object);
     }
 }
 
-static void run_owner(struct vd_agent *agent, struct vd_job *job)
+static void reconcile_owner(struct vd_controller_item *item)
 {
-    struct vd_garbage *g = garbage_of(agent);
-    struct vd_owner_node *owner = (struct vd_owner_node *)((char *)job -
-                                                           offsetof(struct vd_owner_node, job));
-    struct vd_errand *errand = vd_errand_new(agent, job);
+    struct vd_garbage *g = VD_HEAP_OWNER(item->reconciler, struct vd_garbage, owners);
+    struct vd_owner_node *owner = VD_HEAP_OWNER(item, struct vd_owner_node, item);
+    struct vd_conditional_batch *batch = vd_conditional_batch_new(g->controller, item);
     struct vd_event *event = NULL;
     struct vd_json *object = NULL;
     int code = VD_ERR_NOT_FOUND;
     if (owner->waiting)
-        code = vd_agent_read(agent, &owner->key.key, vd_errand_arena(errand), &event, &object);
+        code = vd_controller_read(g->controller, &owner->key.key, vd_conditional_batch_arena(batch),
+                                  &event, &object);
     owner->waiting = !code && vd_uid_eq(event->uid, owner->uid) &&
                      (is_waiting_for(object, VD_FINALIZER_FOREGROUND) ||
                       is_waiting_for(object, VD_FINALIZER_ORPHAN));
     if (owner->waiting)
-        serve_owner(g, errand, owner, event, object);
+        serve_owner(g, batch, owner, event, object);
     vd_event_unref(event);
-    vd_errand_send(errand);
-    vd_owner_settle(&g->ownership, owner);
+    vd_conditional_batch_send(batch);
 }
 
-/* ---- what the agent is told ---- */
+static void owner_settled(struct vd_controller_item *item)
+{
+    struct vd_garbage *g = VD_HEAP_OWNER(item->reconciler, struct vd_garbage, owners);
+    vd_owner_settle(&g->ownership, VD_HEAP_OWNER(item, struct vd_owner_node, item));
+}
+
+/* ---- what the informer tells ---- */
 
 static void queue_dependents(struct vd_garbage *g, const struct vd_owner_node *owner)
 {
     for (struct vd_owner_link *l = owner->links; l; l = l->next)
-        vd_agent_queue(&g->agent, &l->dependent->job);
+        vd_controller_add(g->controller, &l->dependent->item);
 }
 
 static void take_deleted(struct vd_garbage *g, const struct vd_event *event,
                          const struct vd_key *key)
 {
-    vd_ownership_relink(&g->ownership, &g->agent, key, NULL);
+    vd_ownership_relink(&g->ownership, g->controller, key, NULL);
     struct vd_owner_node *owner = vd_ownership_owner(&g->ownership, event->uid);
     if (!owner)
         return;
@@ -297,12 +304,12 @@ static void take_waiting(struct vd_garbage *g, const struct vd_event *event,
     if (!owner->waiting)
         queue_dependents(g, owner);
     owner->waiting = true;
-    vd_agent_queue(&g->agent, &owner->job);
+    vd_controller_add(g->controller, &owner->item);
 }
 
-static void take(struct vd_agent *agent, const struct vd_change *change)
+static void on_changed(struct vd_informer_handler *handler, const struct vd_change *change)
 {
-    struct vd_garbage *g = garbage_of(agent);
+    struct vd_garbage *g = VD_HEAP_OWNER(handler, struct vd_garbage, handler);
     const struct vd_event *now = change->now;
     struct vd_key key = {vd_entry_kind(now->entry), vd_entry_space(now->entry),
                          vd_entry_name(now->entry)};
@@ -317,58 +324,52 @@ static void take(struct vd_agent *agent, const struct vd_change *change)
     bool waits = mentions(now, "\"deletionTimestamp\"");
     struct vd_dependent *d = NULL;
     if (!owned)
-        vd_ownership_relink(&g->ownership, agent, &key, NULL);
+        vd_ownership_relink(&g->ownership, g->controller, &key, NULL);
     if ((owned || waits) &&
         vd_json_parse(&arena, vd_body_slice(now->body), NULL, &object, NULL) == VD_OK) {
         if (owned)
-            d = vd_ownership_relink(&g->ownership, agent, &key, vd_meta_owners(object));
+            d = vd_ownership_relink(&g->ownership, g->controller, &key, vd_meta_owners(object));
         if (is_waiting_for(object, VD_FINALIZER_FOREGROUND) ||
             is_waiting_for(object, VD_FINALIZER_ORPHAN))
             take_waiting(g, now, &key);
     }
     vd_arena_release(&arena);
     if (d)
-        vd_agent_queue(agent, &d->job);
-}
-
-/* ---- loading ---- */
-
-static void loading(struct vd_agent *agent)
-{
-    (void)agent;
+        vd_controller_add(g->controller, &d->item);
 }
 
 /* What went while nobody looked is found out by looking at everything. */
-static void loaded(struct vd_agent *agent)
+static void on_synced(struct vd_informer_handler *handler)
 {
-    struct vd_garbage *g = garbage_of(agent);
+    struct vd_garbage *g = VD_HEAP_OWNER(handler, struct vd_garbage, handler);
     size_t at = 0;
     for (struct vd_dependent *d; (d = vd_hash_map_next(&g->ownership.dependents, &at));)
-        vd_agent_queue(agent, &d->job);
+        vd_controller_add(g->controller, &d->item);
     at = 0;
     for (struct vd_owner_node *o; (o = vd_hash_map_next(&g->ownership.owners, &at));)
         if (o->waiting)
-            vd_agent_queue(agent, &o->job);
+            vd_controller_add(g->controller, &o->item);
 }
 
 /* ---- life cycle ---- */
 
-struct vd_garbage *vd_garbage_start(const struct vd_agent_options *options)
+struct vd_garbage *vd_garbage_new(struct vd_controller *controller)
 {
-    static const struct vd_agent_ops ops = {loading, take, loaded};
+    static const struct vd_informer_ops ops = {.changed = on_changed, .synced = on_synced};
     struct vd_garbage *g = VD_NEW(struct vd_garbage);
-    vd_ownership_init(&g->ownership);
-    g->ownership.run_owner = run_owner;
-    g->ownership.run_dependent = run_dependent;
-    vd_agent_start(&g->agent, options, &ops);
+    g->controller = controller;
+    g->handler.ops = &ops;
+    g->owners = (struct vd_reconciler){reconcile_owner, owner_settled};
+    g->dependents = (struct vd_reconciler){reconcile_dependent, dependent_settled};
+    vd_ownership_init(&g->ownership, &g->owners, &g->dependents);
+    vd_informer_add_handler(&controller->informer, &g->handler);
     return g;
 }
 
-void vd_garbage_stop(struct vd_garbage *g)
+void vd_garbage_free(struct vd_garbage *g)
 {
     if (!g)
         return;
-    vd_agent_stop(&g->agent);
     vd_ownership_release(&g->ownership);
     free(g);
 }

@@ -15,14 +15,14 @@
 #ifndef VD_SERVER_GARBAGE_H
 #define VD_SERVER_GARBAGE_H
 
-#include "server/agent.h"
+#include "api/controller.h"
 
 struct vd_garbage;
 
-/* See vd_agent_start(). */
-struct vd_garbage *vd_garbage_start(const struct vd_agent_options *options) VD_MUST_USE;
+/* Adds the collector to a controller that has not been started. */
+struct vd_garbage *vd_garbage_new(struct vd_controller *controller) VD_MUST_USE;
 
-/* See vd_agent_stop(). Frees it. NULL allowed. */
-void vd_garbage_stop(struct vd_garbage *garbage);
+/* When the controller has been stopped. NULL allowed. */
+void vd_garbage_free(struct vd_garbage *garbage);
 
 #endif

@@ -9,15 +9,16 @@
 #ifndef VD_SERVER_NAMESPACES_H
 #define VD_SERVER_NAMESPACES_H
 
-#include "server/agent.h"
+#include "api/controller.h"
 
 struct vd_namespaces;
 
-/* See vd_agent_start(). `ca_pem` is copied; empty: there is no such ConfigMap. */
-struct vd_namespaces *vd_namespaces_start(const struct vd_agent_options *options,
-                                          struct vd_slice ca_pem) VD_MUST_USE;
+/* Adds them to a controller that has not been started. `ca_pem` is copied; empty: there is no such
+ * ConfigMap. */
+struct vd_namespaces *vd_namespaces_new(struct vd_controller *controller,
+                                        struct vd_slice ca_pem) VD_MUST_USE;
 
-/* See vd_agent_stop(). Frees it. NULL allowed. */
-void vd_namespaces_stop(struct vd_namespaces *namespaces);
+/* When the controller has been stopped. NULL allowed. */
+void vd_namespaces_free(struct vd_namespaces *namespaces);
 
 #endif

@@ -20,9 +20,10 @@ static struct vd_slice dependent_key(const void *item)
     return vd_slice(d->key.bytes, d->key.len);
 }
 
-void vd_ownership_init(struct vd_ownership *o)
+void vd_ownership_init(struct vd_ownership *o, struct vd_reconciler *owners,
+                       struct vd_reconciler *dependents)
 {
-    *o = (struct vd_ownership){0};
+    *o = (struct vd_ownership){.owner_reconciler = owners, .dependent_reconciler = dependents};
     vd_hash_map_init(&o->owners, owner_key);
     vd_hash_map_init(&o->dependents, dependent_key);
 }
@@ -95,7 +96,7 @@ struct vd_owner_node *vd_ownership_open_owner(struct vd_ownership *o, struct vd_
         return owner;
     owner = VD_NEW(struct vd_owner_node);
     owner->uid = uid;
-    owner->job.run = o->run_owner;
+    owner->item.reconciler = o->owner_reconciler;
     vd_hash_map_put(&o->owners, owner);
     return owner;
 }
@@ -108,7 +109,7 @@ struct vd_dependent *vd_ownership_dependent(struct vd_ownership *o, const struct
 
 void vd_owner_settle(struct vd_ownership *o, struct vd_owner_node *owner)
 {
-    if (owner->links || owner->waiting || owner->job.state != VD_JOB_IDLE)
+    if (owner->links || owner->waiting || !vd_controller_item_is_idle(&owner->item))
         return;
     vd_hash_map_remove(&o->owners, owner_key(owner));
     owner_free(owner);
@@ -116,7 +117,7 @@ void vd_owner_settle(struct vd_ownership *o, struct vd_owner_node *owner)
 
 void vd_dependent_settle(struct vd_ownership *o, struct vd_dependent *d)
 {
-    if (d->links_n || d->job.state != VD_JOB_IDLE)
+    if (d->links_n || !vd_controller_item_is_idle(&d->item))
         return;
     vd_hash_map_remove(&o->dependents, dependent_key(d));
     dependent_free(d);
@@ -171,14 +172,14 @@ static bool is_same(const struct vd_dependent *d, const struct vd_json *owners)
     return n == d->links_n;
 }
 
-static void unlink_all(struct vd_ownership *o, struct vd_agent *agent, struct vd_owner_link *links,
-                       size_t n)
+static void unlink_all(struct vd_ownership *o, struct vd_controller *controller,
+                       struct vd_owner_link *links, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         struct vd_owner_node *owner = links[i].owner;
         link_out(&links[i]);
         if (owner->waiting)
-            vd_agent_queue(agent, &owner->job);
+            vd_controller_add(controller, &owner->item);
         vd_owner_settle(o, owner);
     }
     free(links);
@@ -202,7 +203,7 @@ static void link_all(struct vd_ownership *o, struct vd_dependent *d, const struc
     }
 }
 
-struct vd_dependent *vd_ownership_relink(struct vd_ownership *o, struct vd_agent *agent,
+struct vd_dependent *vd_ownership_relink(struct vd_ownership *o, struct vd_controller *controller,
                                          const struct vd_key *key, const struct vd_json *owners)
 {
     struct vd_dependent *d = vd_ownership_dependent(o, key);
@@ -210,7 +211,7 @@ struct vd_dependent *vd_ownership_relink(struct vd_ownership *o, struct vd_agent
         return NULL;
     if (!d) {
         d = VD_NEW(struct vd_dependent);
-        d->job.run = o->run_dependent;
+        d->item.reconciler = o->dependent_reconciler;
         keep_key(&d->key, key);
         vd_hash_map_put(&o->dependents, d);
     }
@@ -222,7 +223,7 @@ struct vd_dependent *vd_ownership_relink(struct vd_ownership *o, struct vd_agent
     struct vd_owner_link *old = d->links;
     size_t old_n = d->links_n;
     link_all(o, d, owners);
-    unlink_all(o, agent, old, old_n);
+    unlink_all(o, controller, old, old_n);
     if (d->links_n)
         return d;
     vd_dependent_settle(o, d);

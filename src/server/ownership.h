@@ -6,14 +6,14 @@
  *     link       one such reference, in its dependent and in its owner's list
  *
  * Objects without owners that own nothing cost nothing. An owner or dependent is
- * freed when nothing needs it and its job is idle: vd_owner_settle().
+ * freed when nothing needs it and its item is idle: vd_owner_settle().
  */
 #ifndef VD_SERVER_OWNERSHIP_H
 #define VD_SERVER_OWNERSHIP_H
 
+#include "api/controller.h"
 #include "base/buf.h"
 #include "base/hash_map.h"
-#include "server/agent.h"
 
 struct vd_owner_node;
 struct vd_dependent;
@@ -33,7 +33,7 @@ struct vd_kept_key {
 };
 
 struct vd_owner_node {
-    struct vd_job job; /* ends its foreground deletion, or orphans its dependents */
+    struct vd_controller_item item; /* ends its foreground deletion, or orphans its dependents */
     struct vd_uid uid;
     bool gone;    /* it was seen to be deleted */
     bool waiting; /* it is being deleted and has a finalizer of ours: then `key` is set */
@@ -43,7 +43,7 @@ struct vd_owner_node {
 };
 
 struct vd_dependent {
-    struct vd_job job; /* looks whether it is garbage */
+    struct vd_controller_item item; /* looks whether it is garbage */
     struct vd_kept_key key;
     struct vd_owner_link *links;
     size_t links_n;
@@ -53,12 +53,13 @@ struct vd_ownership {
     struct vd_hash_map owners;     /* by uid */
     struct vd_hash_map dependents; /* by kept key */
     struct vd_buf scratch;
-    void (*run_owner)(struct vd_agent *agent, struct vd_job *job);
-    void (*run_dependent)(struct vd_agent *agent, struct vd_job *job);
+    struct vd_reconciler *owner_reconciler, *dependent_reconciler;
 };
 
-void vd_ownership_init(struct vd_ownership *o);
-void vd_ownership_release(struct vd_ownership *o); /* all jobs are out of the agent's hands */
+/* The reconcilers of the items of owners and dependents. */
+void vd_ownership_init(struct vd_ownership *o, struct vd_reconciler *owners,
+                       struct vd_reconciler *dependents);
+void vd_ownership_release(struct vd_ownership *o); /* the controller has stopped */
 
 /* NULL: not in the index. */
 struct vd_owner_node *vd_ownership_owner(const struct vd_ownership *o, struct vd_uid uid);
@@ -73,7 +74,7 @@ void vd_owner_name(struct vd_owner_node *owner, const struct vd_key *key);
 /* The object's owners are now those of `owners`, an array of ownerReferences or NULL.
  * Gives the dependent if that has changed, and NULL if not or if it has none. Owners
  * that wait and lost a link that blocks are queued. */
-struct vd_dependent *vd_ownership_relink(struct vd_ownership *o, struct vd_agent *agent,
+struct vd_dependent *vd_ownership_relink(struct vd_ownership *o, struct vd_controller *controller,
                                          const struct vd_key *key, const struct vd_json *owners);
 
 /* Frees it if nothing needs it. */

@@ -31,7 +31,6 @@
 #include "net/listener.h"
 #include "server/api.h"
 #include "server/credentials.h"
-#include "server/definitions.h"
 #include "server/garbage.h"
 #include "server/heap_trim.h"
 #include "server/namespaces.h"
@@ -61,6 +60,7 @@ struct server {
     struct vd_lock_file lock; /* of the data folder, where the store takes none */
     struct vd_api api;
     struct vd_definitions *definitions;
+    struct vd_controller controller; /* of the next two */
     struct vd_namespaces *namespaces;
     struct vd_garbage *garbage;
     struct worker *workers;
@@ -301,28 +301,30 @@ static void announce(const struct server *s)
     vd_start_pages_release();
 }
 
-static struct vd_agent_options agent_options(struct server *s)
+static struct vd_controller_env controller_env(struct server *s)
 {
-    return (struct vd_agent_options){.store = s->store,
-                                     .kinds = s->api.kube.kinds,
-                                     .clock = vd_clock_system(),
-                                     .loop = &s->workers[0].loop};
+    return (struct vd_controller_env){.store = s->store,
+                                      .kinds = s->api.kube.kinds,
+                                      .clock = vd_clock_system(),
+                                      .loop = &s->workers[0].loop};
 }
 
 /* Before the loops start: whoever writes a definition waits for this one. */
 static void start_definitions(struct server *s)
 {
-    struct vd_agent_options options = agent_options(s);
-    s->definitions = vd_definitions_start(&options);
+    struct vd_controller_env env = controller_env(s);
+    s->definitions = vd_definitions_start(&env);
     vd_api_follow_definitions(&s->api, s->definitions);
 }
 
 /* The other controllers that every server runs; when the loops do. */
-static void start_agents(struct server *s, struct vd_slice ca_pem)
+static void start_controllers(struct server *s, struct vd_slice ca_pem)
 {
-    struct vd_agent_options options = agent_options(s);
-    s->namespaces = vd_namespaces_start(&options, ca_pem);
-    s->garbage = vd_garbage_start(&options);
+    struct vd_controller_env env = controller_env(s);
+    vd_controller_init(&s->controller, &env, &(struct vd_controller_options){.name = "server"});
+    s->namespaces = vd_namespaces_new(&s->controller, ca_pem);
+    s->garbage = vd_garbage_new(&s->controller);
+    vd_controller_start(&s->controller);
     vd_issuers_start(vd_gatekeeper_issuers(s->api.gatekeeper));
 }
 
@@ -344,7 +346,7 @@ static int start(struct server *s, struct vd_error *error)
         code = start_loops(s, error);
     }
     if (!code)
-        start_agents(s, vd_buf_slice(&ca_pem));
+        start_controllers(s, vd_buf_slice(&ca_pem));
     vd_buf_release(&ca_pem);
     return code;
 }
@@ -480,8 +482,9 @@ static void drain_connections(struct server *s)
     ask(s, s->n, nothing); /* ... also what was posted in it */
     vd_api_settle(&s->api);
     vd_definitions_stop(s->definitions);
-    vd_garbage_stop(s->garbage);
-    vd_namespaces_stop(s->namespaces);
+    vd_controller_stop(&s->controller);
+    vd_garbage_free(s->garbage);
+    vd_namespaces_free(s->namespaces);
     vd_issuers_stop(vd_gatekeeper_issuers(s->api.gatekeeper));
     vd_converter_stop(s->api.env.converter);
     ask(s, s->n, nothing); /* the answers that came meanwhile are behind them now */

@@ -200,6 +200,15 @@ size_t vd_store_count(struct vd_store *store, struct vd_slice kind)
     return live;
 }
 
+void vd_store_kinds(struct vd_store *store, struct vd_store_kinds *out)
+{
+    size_t at = 0;
+    vd_index_read_lock(&store->index);
+    for (const struct vd_collection *c; (c = vd_hash_map_next(&store->index.collections, &at));)
+        *VD_VEC_PUSH(out) = vd_collection_kind(c);
+    vd_index_unlock(&store->index);
+}
+
 /* ---- listeners and commits ---- */
 
 struct vd_commit *vd_commit_ref(struct vd_commit *commit)

@@ -94,6 +94,14 @@ int vd_store_get(struct vd_store *store, const struct vd_key *key, uint64_t revi
 /* How many objects of a kind exist now. */
 size_t vd_store_count(struct vd_store *store, struct vd_slice kind);
 
+/* Kinds by name; the names live as long as the store. `= {0}` is empty. */
+struct vd_store_kinds {
+    VD_VEC(struct vd_slice);
+};
+
+/* Adds the kinds that there are objects of, or were, in no particular order. */
+void vd_store_kinds(struct vd_store *store, struct vd_store_kinds *out);
+
 /* ---- the log ---- */
 
 /* A stretch of the log, as a cursor reads it. `= {0}` is empty. */

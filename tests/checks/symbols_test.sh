@@ -16,6 +16,7 @@ stateful='src/base/log.c src/base/metrics.c src/kube/meter.c src/api/server_metr
     src/auth/audit_log.c:dropped src/auth/audit_log.c:errors src/auth/audit_log.c:events
     src/auth/access_rules.c:failures_total src/auth/access_rules.c:left_out_now
     src/auth/issuers.c:keys_now src/auth/issuers.c:refreshes
+    src/watch/informer.c:damaged_total src/watch/informer.c:lists_total
     src/api/converter_call.c:by_definition src/api/converter_call.c:durations
     src/api/converter_call.c:requests src/net/account_report.c
     src/base/crc32c.c:tables src/base/crc32c.c:tables_once

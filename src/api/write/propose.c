@@ -8,6 +8,7 @@
  * store until then.
  */
 #include "api/batch_internal.h"
+#include "api/definitions.h"
 #include "api/write/write_internal.h"
 #include "kinds/admission.h"
 #include "kinds/deletion.h"
@@ -66,12 +67,12 @@ static void on_defined(struct vd_task *task)
 static bool awaits_definition(struct vd_write *w)
 {
     const struct vd_api_env *env = w->l->env;
-    if (w->awaited || w->proposal.outcome.code || !env->await_definition ||
+    if (w->awaited || w->proposal.outcome.code || !env->definitions ||
         !vd_slice_eq(w->kind->storage_key, VD_DEFINITIONS))
         return false;
     w->awaited = true;
     w->defined.run = on_defined;
-    env->await_definition(env->definitions, w->name, w->proposal.outcome.revision, w->l->loop,
+    vd_definitions_await(env->definitions, w->name, w->proposal.outcome.revision, w->l->loop,
                           &w->defined);
     return true;
 }

@@ -22,17 +22,9 @@ struct setting {
     char *folder; /* NULL: the store is in memory */
     struct vd_store *store;
     struct vd_loop loop;
-    struct vd_listener listener;
     struct vd_access_rules *rules;
     size_t changes;
 };
-
-static void heard(struct vd_listener *listener, struct vd_commit *commit)
-{
-    struct setting *t = (struct setting *)((char *)listener - offsetof(struct setting, listener));
-    for (size_t i = 0; t->rules && i < commit->n; i++)
-        vd_access_rules_hear(t->rules, vd_entry_kind(commit->changes[i].now->entry), commit->after);
-}
 
 static void changed(void *arg)
 {
@@ -44,12 +36,10 @@ static void store_open(struct setting *t)
     struct vd_error error;
     struct vd_store_options options = {.folder = t->folder, .manual_compaction = true};
     assert_ok(vd_store_open(&t->store, &options, &error), &error);
-    vd_store_listen(t->store, &t->listener);
 }
 
 static void store_close(struct setting *t)
 {
-    vd_store_unlisten(t->store, &t->listener);
     vd_store_close(t->store);
 }
 
@@ -58,7 +48,6 @@ static int setup_in(void **state, char *folder)
     struct setting *t = calloc(1, sizeof *t);
     struct vd_error error;
     t->folder = folder;
-    t->listener.committed = heard;
     assert_ok(vd_loop_init(&t->loop, 0, &error), &error);
     store_open(t);
     *state = t;
@@ -79,8 +68,8 @@ static int teardown(void **state)
 {
     struct setting *t = *state;
     vd_loop_stop(&t->loop); /* which runs what was posted */
-    store_close(t);
     vd_access_rules_free(t->rules);
+    store_close(t);
     vd_loop_release(&t->loop);
     if (t->folder)
         temp_folder_remove(t->folder);

@@ -1,6 +1,27 @@
-#include "agent_check.h"
+#include "controller_bench.h"
 
 #include "server/garbage.h"
+
+/* The part that is tested, on a controller of its own. */
+struct started {
+    struct vd_controller *controller;
+    struct vd_garbage *part;
+};
+
+static struct started start(struct bench *b)
+{
+    struct started s = {.controller = controller_new(b, "garbage")};
+    s.part = vd_garbage_new(s.controller);
+    vd_controller_start(s.controller);
+    return s;
+}
+
+static void stop(struct started s)
+{
+    vd_controller_stop(s.controller);
+    vd_garbage_free(s.part);
+    free(s.controller);
+}
 
 /* Object number n has this uid. */
 static void uid_text(char out[40], int n)
@@ -79,11 +100,11 @@ static void what_git_owns_is_no_garbage(void **state)
     put_object(&b, 10, MARK, absent_owner);
     put_object(&b, 11, MARK, waiting_owner);
     put_object(&b, 12, ",\"labels\":{\"vedette.dev/git-repository\":\"a\"}", absent_owner);
-    struct vd_garbage *g = vd_garbage_start(bench_options(&b));
+    struct started g = start(&b);
     await(&b, gone(&b, 2) && gone(&b, 12) && has(&b, 10, "git-repository") &&
                   has(&b, 11, "git-repository") && !has(&b, 10, "ownerReferences") &&
                   !has(&b, 11, "ownerReferences"));
-    vd_garbage_stop(g);
+    stop(g);
     bench_close(&b);
 }
 
@@ -99,7 +120,7 @@ static void dependents_go_with_their_last_owner(void **state)
     owned_by(two, sizeof two, 2, false);
     snprintf(both, sizeof both, "%s,%s", one, two);
     put_object(&b, 10, "", one);
-    struct vd_garbage *g = vd_garbage_start(bench_options(&b));
+    struct started g = start(&b);
     put_object(&b, 11, "", both);
     put_object(&b, 12, ",\"finalizers\":[\"example.com/hold\"]", one);
     settle(&b, 900);
@@ -109,7 +130,7 @@ static void dependents_go_with_their_last_owner(void **state)
     await(&b, has(&b, 11, "\"name\":\"o2\"") && !has(&b, 11, "\"name\":\"o1\""));
     drop(&b, 2);
     await(&b, gone(&b, 11));
-    vd_garbage_stop(g);
+    stop(g);
     bench_close(&b);
 }
 
@@ -120,13 +141,13 @@ static void chains_are_followed(void **state)
     char ref[256];
     (void)state;
     bench_open(&b, 0);
-    struct vd_garbage *g = vd_garbage_start(bench_options(&b));
+    struct started g = start(&b);
     put_object(&b, 1, "", NULL);
     for (int i = 2; i <= CHAIN; i++)
         put_object(&b, i, "", owned_by(ref, sizeof ref, i - 1, false));
     drop(&b, 1);
     await(&b, vd_store_count(b.store, VD_SLICE("configmaps")) == 0);
-    vd_garbage_stop(g);
+    stop(g);
     bench_close(&b);
 }
 
@@ -141,7 +162,7 @@ static void owners_are_checked_where_they_are_said_to_be(void **state)
              "{\"metadata\":{\"name\":\"o1\",\"namespace\":\"other\","
              "\"uid\":\"00000000-0000-4000-8000-000000000001\"}}");
     put_object(&b, 2, "", NULL);
-    struct vd_garbage *g = vd_garbage_start(bench_options(&b));
+    struct started g = start(&b);
     put_object(&b, 10, "", owned_by(ref, sizeof ref, 1, false)); /* in another namespace */
     put_object(&b, 11, "", owned_by(ref, sizeof ref, 77, false));
     put_object(&b, 12, "",
@@ -160,7 +181,7 @@ static void owners_are_checked_where_they_are_said_to_be(void **state)
     await(&b, gone(&b, 10) && gone(&b, 11) && gone(&b, 12) && gone(&b, 15));
     settle(&b, 900);
     assert_true(has(&b, 13, NULL) && has(&b, 14, NULL));
-    vd_garbage_stop(g);
+    stop(g);
     bench_close(&b);
 }
 
@@ -176,7 +197,7 @@ static void a_uid_that_is_none_is_that_of_an_absent_owner(void **state)
     put_object(&b, 1, "", NULL);
     put_object(&b, 10, "", REF("ConfigMap", "some-text"));
     put_object(&b, 11, "", REF("Unknown", "some-text"));
-    struct vd_garbage *g = vd_garbage_start(bench_options(&b));
+    struct started g = start(&b);
     await(&b, gone(&b, 10));
     put_object(&b, 12, "", REF("ConfigMap", "other-text"));
     snprintf(both, sizeof both, "%s,%s", REF("ConfigMap", "some-text"),
@@ -190,7 +211,7 @@ static void a_uid_that_is_none_is_that_of_an_absent_owner(void **state)
     await(&b, gone(&b, 11));
     drop(&b, 1);
     await(&b, gone(&b, 13));
-    vd_garbage_stop(g);
+    stop(g);
     bench_close(&b);
 #undef REF
 }
@@ -207,7 +228,7 @@ static void a_cluster_scoped_owner_is_found(void **state)
              "\"uid\":\"%s\"}}",
              uid);
     put_text(&b, "namespaces", text);
-    struct vd_garbage *g = vd_garbage_start(bench_options(&b));
+    struct started g = start(&b);
     snprintf(text, sizeof text,
              "{\"apiVersion\":\"v1\",\"kind\":\"Namespace\",\"name\":\"n\",\"uid\":\"%s\"}", uid);
     put_object(&b, 10, "", text);
@@ -215,7 +236,7 @@ static void a_cluster_scoped_owner_is_found(void **state)
     assert_true(has(&b, 10, NULL));
     assert_int_equal(remove_object(&b, "namespaces", "", "n"), VD_OK);
     await(&b, gone(&b, 10));
-    vd_garbage_stop(g);
+    stop(g);
     bench_close(&b);
 }
 
@@ -227,7 +248,7 @@ static void foreground_deletion_waits_for_those_that_block(void **state)
     char ref[256];
     (void)state;
     bench_open(&b, 0);
-    struct vd_garbage *g = vd_garbage_start(bench_options(&b));
+    struct started g = start(&b);
     for (int i = 0; i < ROUNDS * 10; i += 10) {
         put_object(&b, i + 1, "", NULL);
         put_object(&b, i + 2, ",\"finalizers\":[\"example.com/hold\"]",
@@ -243,7 +264,7 @@ static void foreground_deletion_waits_for_those_that_block(void **state)
         drop(&b, i + 2);
         await(&b, gone(&b, i + 1));
     }
-    vd_garbage_stop(g);
+    stop(g);
     bench_close(&b);
 }
 
@@ -255,10 +276,10 @@ static void foreground_deletion_of_a_circle_ends(void **state)
     bench_open(&b, 0);
     put_object(&b, 1, "", owned_by(ref, sizeof ref, 2, true));
     put_object(&b, 2, "", owned_by(ref, sizeof ref, 1, true));
-    struct vd_garbage *g = vd_garbage_start(bench_options(&b));
+    struct started g = start(&b);
     put_object(&b, 1, DELETING("foregroundDeletion"), owned_by(ref, sizeof ref, 2, true));
     await(&b, gone(&b, 1) && gone(&b, 2));
-    vd_garbage_stop(g);
+    stop(g);
     bench_close(&b);
 }
 
@@ -267,10 +288,10 @@ static void other_finalizers_keep_an_owner(void **state)
     struct bench b;
     (void)state;
     bench_open(&b, 0);
-    struct vd_garbage *g = vd_garbage_start(bench_options(&b));
+    struct started g = start(&b);
     put_object(&b, 1, DELETING("foregroundDeletion\",\"example.com/hold"), NULL);
     await(&b, has(&b, 1, "\"finalizers\":[\"example.com/hold\"]"));
-    vd_garbage_stop(g);
+    stop(g);
     bench_close(&b);
 }
 
@@ -285,13 +306,13 @@ static void orphans_stay_without_their_owner(void **state)
     for (int i = 0; i < ORPHANS_N; i++)
         put_object(&b, 10 + i, "", owned_by(ref, sizeof ref, 1, true));
     put_object(&b, 1, DELETING("orphan"), NULL);
-    struct vd_garbage *g = vd_garbage_start(bench_options(&b));
+    struct started g = start(&b);
     await(&b, gone(&b, 1));
     settle(&b, 900);
     assert_int_equal(vd_store_count(b.store, VD_SLICE("configmaps")), ORPHANS_N);
     for (int i = 0; i < ORPHANS_N; i++)
         assert_false(has(&b, 10 + i, "ownerReferences"));
-    vd_garbage_stop(g);
+    stop(g);
     bench_close(&b);
 }
 
@@ -306,17 +327,17 @@ static void a_restart_finds_what_was_missed(void **state)
     for (int i = 0; i < 100; i++)
         put_object(&b, 10 + i, "", owned_by(ref, sizeof ref, 1, false));
     for (int i = 0; i < 10; i++)
-        vd_garbage_stop(vd_garbage_start(bench_options(&b)));
+        stop(start(&b));
     drop(&b, 1);
     for (int i = 0; i < 300; i++) {
         snprintf(more, sizeof more, ",\"labels\":{\"turn\":\"%d\"}", i);
         put_object(&b, 500, more, NULL);
     }
     for (int i = 0; i < 10; i++)
-        vd_garbage_stop(vd_garbage_start(bench_options(&b)));
-    struct vd_garbage *g = vd_garbage_start(bench_options(&b));
+        stop(start(&b));
+    struct started g = start(&b);
     await(&b, vd_store_count(b.store, VD_SLICE("configmaps")) == 1);
-    vd_garbage_stop(g);
+    stop(g);
     bench_close(&b);
 }
 
@@ -327,7 +348,7 @@ static void bursts_and_conflicts_are_survived(void **state)
     char ref[256], more[64];
     (void)state;
     bench_open(&b, 64);
-    struct vd_garbage *g = vd_garbage_start(bench_options(&b));
+    struct started g = start(&b);
     for (int i = 1; i <= 60; i++) {
         put_object(&b, i, "", NULL);
         for (int k = 0; k < 10; k++) {
@@ -338,7 +359,7 @@ static void bursts_and_conflicts_are_survived(void **state)
         put_object(&b, 1000 + i * 10, more, owned_by(ref, sizeof ref, i, true));
     }
     await(&b, vd_store_count(b.store, VD_SLICE("configmaps")) == 0);
-    vd_garbage_stop(g);
+    stop(g);
     bench_close(&b);
 }
 

@@ -1,6 +1,27 @@
-#include "agent_check.h"
+#include "controller_bench.h"
 
 #include "server/namespaces.h"
+
+/* The part that is tested, on a controller of its own. */
+struct started {
+    struct vd_controller *controller;
+    struct vd_namespaces *part;
+};
+
+static struct started start(struct bench *b, struct vd_slice ca_pem)
+{
+    struct started s = {.controller = controller_new(b, "namespaces")};
+    s.part = vd_namespaces_new(s.controller, ca_pem);
+    vd_controller_start(s.controller);
+    return s;
+}
+
+static void stop(struct started s)
+{
+    vd_controller_stop(s.controller);
+    vd_namespaces_free(s.part);
+    free(s.controller);
+}
 
 #define PEM VD_SLICE("-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n")
 
@@ -43,7 +64,7 @@ static void a_namespace_is_furnished_whenever_something_is_missing(void **state)
     (void)state;
     bench_open(&b, 0);
     put_namespace(&b, "before", "", "\"kubernetes\"");
-    struct vd_namespaces *n = vd_namespaces_start(bench_options(&b), PEM);
+    struct started n = start(&b, PEM);
     await(&b, furnished(&b, "before"));
     put_namespace(&b, "after", "", "\"kubernetes\"");
     await(&b, furnished(&b, "after"));
@@ -53,7 +74,7 @@ static void a_namespace_is_furnished_whenever_something_is_missing(void **state)
     await(&b, furnished(&b, "before"));
     put_config(&b, "before", "kube-root-ca.crt", "");
     await(&b, furnished(&b, "before"));
-    vd_namespaces_stop(n);
+    stop(n);
     bench_close(&b);
 }
 
@@ -64,13 +85,13 @@ static void the_servers_service_comes_back(void **state)
     bench_open(&b, 0);
     put_namespace(&b, "default", "", "\"kubernetes\"");
     put_namespace(&b, "other", "", "\"kubernetes\"");
-    struct vd_namespaces *n = vd_namespaces_start(bench_options(&b), PEM);
+    struct started n = start(&b, PEM);
     await(&b, shows(&b, "services", "default", "kubernetes", "\"port\":443"));
     assert_int_equal(remove_object(&b, "services", "default", "kubernetes"), VD_OK);
     await(&b, shows(&b, "services", "default", "kubernetes", "\"uid\":"));
     await(&b, furnished(&b, "other"));
     assert_true(absent(&b, "services", "other", "kubernetes"));
-    vd_namespaces_stop(n);
+    stop(n);
     bench_close(&b);
 }
 
@@ -79,11 +100,11 @@ static void without_a_ca_there_is_no_certificate(void **state)
     struct bench b;
     (void)state;
     bench_open(&b, 0);
-    struct vd_namespaces *n = vd_namespaces_start(bench_options(&b), VD_SLICE(""));
+    struct started n = start(&b, VD_SLICE(""));
     put_namespace(&b, "a", "", "\"kubernetes\"");
     await(&b, shows(&b, "serviceaccounts", "a", "default", NULL));
     assert_true(absent(&b, "configmaps", "a", "kube-root-ca.crt"));
-    vd_namespaces_stop(n);
+    stop(n);
     bench_close(&b);
 }
 
@@ -94,7 +115,7 @@ static void a_deleted_namespace_is_emptied_and_goes(void **state)
     char name[32];
     (void)state;
     bench_open(&b, 0);
-    struct vd_namespaces *n = vd_namespaces_start(bench_options(&b), PEM);
+    struct started n = start(&b, PEM);
     put_namespace(&b, "a", "", "\"kubernetes\"");
     put_namespace(&b, "a2", "", "\"kubernetes\"");
     await(&b, furnished(&b, "a") && furnished(&b, "a2"));
@@ -108,7 +129,7 @@ static void a_deleted_namespace_is_emptied_and_goes(void **state)
     assert_int_equal(vd_store_count(b.store, VD_SLICE("configmaps")), 2);
     assert_int_equal(vd_store_count(b.store, VD_SLICE("serviceaccounts")), 1);
     assert_true(shows(&b, "configmaps", "a2", "stays", NULL));
-    vd_namespaces_stop(n);
+    stop(n);
     bench_close(&b);
 }
 
@@ -122,7 +143,7 @@ static void finalizers_of_objects_are_waited_for(void **state)
     put_config(&b, "a", "held2", ",\"finalizers\":[\"example.com/hold\"]");
     put_config(&b, "a", "loose", "");
     terminate(&b, "a", "");
-    struct vd_namespaces *n = vd_namespaces_start(bench_options(&b), PEM);
+    struct started n = start(&b, PEM);
     await(&b, shows(&b, "configmaps", "a", "held", "deletionTimestamp") &&
                   shows(&b, "configmaps", "a", "held2", "deletionTimestamp") &&
                   absent(&b, "configmaps", "a", "loose"));
@@ -141,7 +162,7 @@ static void finalizers_of_objects_are_waited_for(void **state)
     await(&b, shows(&b, "namespaces", "", "a", "configmaps. has 1 resource instances\""));
     assert_int_equal(remove_object(&b, "configmaps", "a", "held2"), VD_OK);
     await(&b, absent(&b, "namespaces", "", "a"));
-    vd_namespaces_stop(n);
+    stop(n);
     bench_close(&b);
 }
 
@@ -152,11 +173,11 @@ static void finalizers_of_the_namespace_keep_it_when_it_is_empty(void **state)
     bench_open(&b, 0);
     put_config(&b, "a", "c", "");
     terminate(&b, "a", ",\"finalizers\":[\"example.com/mine\"]");
-    struct vd_namespaces *n = vd_namespaces_start(bench_options(&b), PEM);
+    struct started n = start(&b, PEM);
     await(&b, shows(&b, "namespaces", "", "a", "\"spec\":{\"finalizers\":[]}"));
     assert_true(absent(&b, "configmaps", "a", "c"));
     assert_true(shows(&b, "namespaces", "", "a", "example.com/mine"));
-    vd_namespaces_stop(n);
+    stop(n);
     bench_close(&b);
 }
 
@@ -167,15 +188,15 @@ static void what_keeps_a_namespace_is_told_and_told_again_when_it_is_gone(void *
     bench_open(&b, 0);
     put_config(&b, "a", "x", ",\"finalizers\":[\"example.com/hold\",\"example.com/too\"]");
     terminate(&b, "a", ",\"finalizers\":[\"example.com/mine\"]");
-    struct vd_namespaces *n = vd_namespaces_start(bench_options(&b), PEM);
+    struct started n = start(&b, PEM);
     await(&b, shows(&b, "namespaces", "", "a",
                     "example.com/hold in 1 resource instances, "
                     "example.com/too in 1 resource instances\""));
     assert_true(shows(&b, "namespaces", "", "a", "\"reason\":\"SomeFinalizersRemain\""));
     /* Who asks again is told the same, and nothing is written. */
     uint64_t revision = vd_store_revision(b.store);
-    vd_namespaces_stop(n);
-    n = vd_namespaces_start(bench_options(&b), PEM);
+    stop(n);
+    n = start(&b, PEM);
     put_namespace(&b, "z", "", "\"kubernetes\"");
     await(&b, furnished(&b, "z"));
     assert_int_equal(vd_store_revision(b.store), revision + 3); /* z, and what z has */
@@ -183,7 +204,7 @@ static void what_keeps_a_namespace_is_told_and_told_again_when_it_is_gone(void *
     await(&b, shows(&b, "namespaces", "", "a", "\"spec\":{\"finalizers\":[]}"));
     assert_true(shows(&b, "namespaces", "", "a", "All content successfully removed"));
     assert_true(shows(&b, "namespaces", "", "a", "\"reason\":\"ContentHasNoFinalizers\""));
-    vd_namespaces_stop(n);
+    stop(n);
     bench_close(&b);
 }
 
@@ -199,11 +220,11 @@ static void a_restart_goes_on_where_it_was(void **state)
     }
     terminate(&b, "a", "");
     for (int i = 0; i < 20; i++) /* stopped at any moment, it leaves nothing behind */
-        vd_namespaces_stop(vd_namespaces_start(bench_options(&b), PEM));
-    struct vd_namespaces *n = vd_namespaces_start(bench_options(&b), PEM);
+        stop(start(&b, PEM));
+    struct started n = start(&b, PEM);
     await(&b, absent(&b, "namespaces", "", "a"));
     assert_int_equal(vd_store_count(b.store, VD_SLICE("configmaps")), 0);
-    vd_namespaces_stop(n);
+    stop(n);
     bench_close(&b);
 }
 
@@ -214,7 +235,7 @@ static void bursts_and_conflicts_are_survived(void **state)
     char name[32], more[64];
     (void)state;
     bench_open(&b, 64);
-    struct vd_namespaces *n = vd_namespaces_start(bench_options(&b), PEM);
+    struct started n = start(&b, PEM);
     put_namespace(&b, "a", "", "\"kubernetes\"");
     await(&b, furnished(&b, "a"));
     terminate(&b, "a", "");
@@ -227,7 +248,7 @@ static void bursts_and_conflicts_are_survived(void **state)
     terminate(&b, "a", ""); /* it may have gone in between */
     await(&b, absent(&b, "namespaces", "", "a"));
     assert_int_equal(vd_store_count(b.store, VD_SLICE("configmaps")), 7);
-    vd_namespaces_stop(n);
+    stop(n);
     bench_close(&b);
 }
 

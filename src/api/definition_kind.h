@@ -1,8 +1,8 @@
 /*
  * From a stored CustomResourceDefinition to kinds in the registry.
  */
-#ifndef VD_SERVER_DEFINITION_KIND_H
-#define VD_SERVER_DEFINITION_KIND_H
+#ifndef VD_API_DEFINITION_KIND_H
+#define VD_API_DEFINITION_KIND_H
 
 #include "base/attributes.h"
 #include "base/error.h"

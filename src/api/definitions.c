@@ -1,15 +1,17 @@
 /*
- * See definitions.h. An agent with a job for each definition. The job first sees to
+ * See definitions.h. A controller with an item for each definition. Its reconciler first sees to
  * the registry, so that a kind is live before its status says so, then to the object.
  *
- * Deleting the objects of a kind is a scan of them as of one revision, in pieces;
- * what has gone since is counted off as the log tells of it, and what has come makes
- * another scan necessary.
+ * Deleting the objects of a kind is a scan of them as of one revision, in pieces; what has gone
+ * since is counted off as the log tells of it, and what has come makes another scan necessary.
  */
-#include "server/definitions.h"
+#include "api/definitions.h"
 
 #include <stdlib.h>
 
+#include "api/conditional_batch.h"
+#include "api/definition_kind.h"
+#include "api/definition_names.h"
 #include "base/alloc.h"
 #include "base/hash_map.h"
 #include "base/log.h"
@@ -17,14 +19,12 @@
 #include "kinds/condition.h"
 #include "kinds/deletion.h"
 #include "kinds/object_meta.h"
-#include "server/definition_kind.h"
-#include "server/definition_names.h"
 #include "json/compare.h"
 #include "json/parse.h"
 
 /* Somebody who waits for a definition to be as of a revision. */
 struct waiter {
-    struct vd_task arrive; /* on the agent's loop */
+    struct vd_task arrive; /* on the controller's loop */
     struct vd_definitions *definitions;
     struct waiter *next;
     uint64_t revision;
@@ -35,11 +35,11 @@ struct waiter {
 };
 
 struct definition {
-    struct vd_job job;
+    struct vd_controller_item item;
     struct vd_name_holder names;
     bool conflicted;   /* waits for names that others hold */
+    bool gone;         /* the store has no such definition */
     uint64_t revision; /* of the version that was last seen to */
-    struct waiter *waiters;
     enum { EMPTY_NOT, EMPTY_SCANNING, EMPTY_WAITING } emptying;
     struct vd_snapshot snapshot;
     uint64_t scan_revision;
@@ -50,14 +50,18 @@ struct definition {
 };
 
 struct vd_definitions {
-    struct vd_agent agent;
+    struct vd_controller controller;
+    struct vd_informer_handler handler;
+    struct vd_reconciler reconciler;
     struct vd_hash_map all; /* by name */
     struct vd_name_claims claims;
+    struct waiter *waiters;
+    struct vd_slice listed; /* the kind of definitions */
 };
 
-static struct vd_definitions *definitions_of(struct vd_agent *agent)
+static struct vd_definitions *definitions_of(const struct vd_controller_item *item)
 {
-    return (struct vd_definitions *)((char *)agent - offsetof(struct vd_definitions, agent));
+    return VD_HEAP_OWNER(item->reconciler, struct vd_definitions, reconciler);
 }
 
 static struct vd_slice definition_name(const void *item)
@@ -76,10 +80,26 @@ static struct vd_slice definition_group(const struct definition *d)
 
 static int64_t now_ms(const struct vd_definitions *ds)
 {
-    return vd_clock_wall_ms(ds->agent.options.clock);
+    return vd_clock_wall_ms(ds->controller.env.clock);
 }
 
 /* ---- who waits ---- */
+
+static struct vd_slice waiter_name(const struct waiter *w)
+{
+    return vd_slice(w->name, w->name_len);
+}
+
+/* Whether the registry shows the definition as of what is waited for. */
+static bool is_shown(const struct vd_definitions *ds, const struct waiter *w)
+{
+    const struct vd_informer *informer = &ds->controller.informer;
+    const struct definition *d = vd_hash_map_get(&ds->all, waiter_name(w));
+    bool passed = vd_informer_is_synced(informer) && vd_informer_revision(informer) >= w->revision;
+    if (!d || d->gone)
+        return d || passed;
+    return d->revision >= w->revision || (passed && !vd_work_item_is_pending(&d->item.work));
+}
 
 static void tell(struct waiter *w)
 {
@@ -87,13 +107,13 @@ static void tell(struct waiter *w)
     free(w);
 }
 
-/* Tells those whom this revision is enough for. */
-static void tell_waiters(struct definition *d, uint64_t revision)
+/* Tells those who need not wait any more, or all. */
+static void tell_waiters(struct vd_definitions *ds, bool all)
 {
-    struct waiter **at = &d->waiters;
+    struct waiter **at = &ds->waiters;
     while (*at) {
         struct waiter *w = *at;
-        if (w->revision > revision) {
+        if (!all && !is_shown(ds, w)) {
             at = &w->next;
             continue;
         }
@@ -110,7 +130,7 @@ static void reconsider(struct vd_definitions *ds, struct vd_slice group)
     size_t at = 0;
     for (struct definition *d; (d = vd_hash_map_next(&ds->all, &at));)
         if (d->conflicted && vd_slice_eq(definition_group(d), group))
-            vd_agent_queue(&ds->agent, &d->job);
+            vd_controller_add(&ds->controller, &d->item);
 }
 
 static void hold_names(struct vd_definitions *ds, struct definition *d, const struct vd_json *names)
@@ -158,8 +178,17 @@ static void set_approval(struct vd_definitions *ds, struct vd_arena *a, struct v
     vd_buf_release(&message);
 }
 
+/* Objects up to this revision may have been written with the schema that was there before: whoever
+ * wrote a newer one has not been answered yet. */
+static uint64_t seen(struct vd_definitions *ds, const struct vd_event *event)
+{
+    uint64_t heard = vd_informer_heard(&ds->controller.informer);
+    return heard > event->revision ? heard : event->revision;
+}
+
 /* Makes the kinds live, and says in the status what came of it. */
-static void set_established(struct vd_definitions *ds, struct vd_arena *a, struct vd_json *object,
+static void set_established(struct vd_definitions *ds, struct vd_arena *a,
+                            const struct vd_event *event, struct vd_json *object,
                             const struct vd_name_verdict *verdict)
 {
     struct vd_error error = {0};
@@ -169,11 +198,11 @@ static void set_established(struct vd_definitions *ds, struct vd_arena *a, struc
                       VD_SLICE("not all names are accepted"));
         return;
     }
-    int code = vd_definition_register(ds->agent.options.kinds, object, verdict->names,
-                                      vd_store_revision(ds->agent.options.store), &error);
+    int code = vd_definition_register(ds->controller.env.kinds, object, verdict->names,
+                                      seen(ds, event), &error);
     struct vd_slice why = vd_arena_copy(a, vd_slice_of(error.text));
     if (code == VD_ERR_INVALID) {
-        vd_definition_unregister(ds->agent.options.kinds, vd_meta_name(object));
+        vd_definition_unregister(ds->controller.env.kinds, vd_meta_name(object));
         set_condition(ds, a, object, "NonStructuralSchema", true, VD_SLICE("Violations"), why);
     } else {
         vd_condition_remove(object, VD_SLICE("NonStructuralSchema"));
@@ -185,10 +214,11 @@ static void set_established(struct vd_definitions *ds, struct vd_arena *a, struc
                       VD_SLICE("the initial names have been accepted"));
 }
 
-static void establish(struct vd_definitions *ds, struct definition *d, struct vd_errand *errand,
-                      const struct vd_event *event, struct vd_json *object)
+static void establish(struct vd_definitions *ds, struct definition *d,
+                      struct vd_conditional_batch *batch, const struct vd_event *event,
+                      struct vd_json *object)
 {
-    struct vd_arena *a = vd_errand_arena(errand);
+    struct vd_arena *a = vd_conditional_batch_arena(batch);
     const struct vd_json *status = vd_json_get(object, VD_SLICE("status"));
     const struct vd_json *before = status ? vd_json_copy(a, status) : NULL;
     struct vd_name_verdict verdict = vd_name_claims_judge(
@@ -198,13 +228,13 @@ static void establish(struct vd_definitions *ds, struct definition *d, struct vd
     d->conflicted = !verdict.accepted;
     set_condition(ds, a, object, "NamesAccepted", verdict.accepted, verdict.reason,
                   verdict.message);
-    set_established(ds, a, object, &verdict);
+    set_established(ds, a, event, object, &verdict);
     set_approval(ds, a, object);
     vd_json_set(a, vd_json_get(object, VD_SLICE("status")), VD_SLICE("acceptedNames"),
                 vd_json_clone(a, verdict.names));
     hold_names(ds, d, verdict.names);
     if (!vd_json_eq(before, vd_json_get(object, VD_SLICE("status"))))
-        vd_errand_replace(errand, event, object);
+        vd_conditional_batch_replace(batch, event, object);
 }
 
 /* ---- terminating ---- */
@@ -219,75 +249,78 @@ static int begin_scan(struct vd_definitions *ds, struct definition *d)
 {
     end_scan(d);
     d->emptying = EMPTY_SCANNING;
-    d->scan_revision = vd_store_revision(ds->agent.options.store);
     d->left = 0;
     d->again = false;
-    return vd_snapshot_open(&d->snapshot, ds->agent.options.store, definition_name(d), VD_SLICE(""),
-                            d->scan_revision, VD_SLICE(""), NULL);
+    int code = vd_snapshot_open(&d->snapshot, ds->controller.env.store, definition_name(d),
+                                VD_SLICE(""), 0, VD_SLICE(""), NULL);
+    d->scan_revision = d->snapshot.revision;
+    return code;
 }
 
 /* Nothing is left: the finalizer goes, and the definition with its last one. */
-static void finish(struct definition *d, struct vd_errand *errand, const struct vd_event *event,
-                   struct vd_json *object)
+static void finish(struct definition *d, struct vd_conditional_batch *batch,
+                   const struct vd_event *event, struct vd_json *object)
 {
     d->emptying = EMPTY_WAITING;
     d->left = 1; /* itself: other finalizers may keep it */
     if (vd_meta_remove_finalizer(object, VD_FINALIZER_DEFINITION))
-        vd_errand_replace(errand, event, object);
+        vd_conditional_batch_replace(batch, event, object);
 }
 
 /* A piece of the scan. False: it has failed and has to be done again. */
-static bool scan(struct definition *d, struct vd_errand *errand)
+static bool scan(struct definition *d, struct vd_conditional_batch *batch)
 {
     size_t n = 0;
-    int code = vd_errand_delete_next(errand, &d->snapshot, &n, NULL);
+    int code = vd_conditional_batch_delete_next(batch, &d->snapshot, &n, NULL);
     d->left += (int64_t)n;
     if (code == VD_ERR_CORRUPT)
         d->left++; /* somebody has to look at it; it keeps the definition until then */
     return !code || code == VD_ERR_CORRUPT;
 }
 
-static void empty(struct vd_definitions *ds, struct definition *d, struct vd_errand *errand,
-                  const struct vd_event *event, struct vd_json *object)
+static void empty(struct vd_definitions *ds, struct definition *d,
+                  struct vd_conditional_batch *batch, const struct vd_event *event,
+                  struct vd_json *object)
 {
-    d->again |= d->job.code != VD_OK;
-    d->job.code = VD_OK;
+    d->again |= d->item.code != VD_OK;
+    d->item.code = VD_OK;
     if (d->emptying == EMPTY_WAITING && d->left > 0 && !d->again)
         return;
     bool ok = d->emptying == EMPTY_SCANNING || begin_scan(ds, d) == VD_OK;
     if (ok && !d->snapshot.done)
-        ok = scan(d, errand);
+        ok = scan(d, batch);
     if (!ok) {
         d->again = true; /* the window has passed the scan */
         d->emptying = EMPTY_WAITING;
     }
-    if (vd_errand_count(errand)) /* runs again when that is done */
+    if (vd_conditional_batch_count(batch)) /* runs again when that is done */
         return;
     bool done = ok && d->snapshot.done;
     if (done && d->left == 0 && !d->again) {
-        finish(d, errand, event, object);
+        finish(d, batch, event, object);
         return;
     }
     if (done)
         d->emptying = EMPTY_WAITING;
     if (!done || d->left <= 0 || d->again)
-        vd_agent_queue(&ds->agent, &d->job);
+        vd_controller_add(&ds->controller, &d->item);
 }
 
-static void terminate(struct vd_definitions *ds, struct definition *d, struct vd_errand *errand,
-                      const struct vd_event *event, struct vd_json *object)
+static void terminate(struct vd_definitions *ds, struct definition *d,
+                      struct vd_conditional_batch *batch, const struct vd_event *event,
+                      struct vd_json *object)
 {
     struct vd_error error;
     if (vd_condition_is_true(object, VD_SLICE("Established")) &&
-        vd_definition_register(ds->agent.options.kinds, object,
+        vd_definition_register(ds->controller.env.kinds, object,
                                vd_json_dig(object, "status", "acceptedNames", NULL),
-                               vd_store_revision(ds->agent.options.store), &error))
+                               seen(ds, event), &error))
         vd_log_warn("a definition that is being deleted cannot be served", VD_F_ERROR(&error));
     if (vd_meta_has_finalizer(object, VD_FINALIZER_DEFINITION))
-        empty(ds, d, errand, event, object);
+        empty(ds, d, batch, event, object);
 }
 
-/* ---- the job ---- */
+/* ---- the item ---- */
 
 static void definition_free(struct definition *d)
 {
@@ -297,37 +330,42 @@ static void definition_free(struct definition *d)
 
 static void forget(struct vd_definitions *ds, struct definition *d)
 {
-    vd_definition_unregister(ds->agent.options.kinds, definition_name(d));
+    d->gone = true;
+    vd_definition_unregister(ds->controller.env.kinds, definition_name(d));
     hold_names(ds, d, NULL);
-    tell_waiters(d, UINT64_MAX);
-    vd_hash_map_remove(&ds->all, definition_name(d));
-    definition_free(d);
 }
 
-static void run_definition(struct vd_agent *agent, struct vd_job *job)
+static void reconcile(struct vd_controller_item *item)
 {
-    struct vd_definitions *ds = definitions_of(agent);
-    struct definition *d = (struct definition *)((char *)job - offsetof(struct definition, job));
+    struct vd_definitions *ds = definitions_of(item);
+    struct definition *d = VD_HEAP_OWNER(item, struct definition, item);
     struct vd_key key = {VD_DEFINITIONS, VD_SLICE(""), definition_name(d)};
-    struct vd_errand *errand = vd_errand_new(agent, job);
+    struct vd_conditional_batch *batch = vd_conditional_batch_new(&ds->controller, item);
     struct vd_event *event = NULL;
     struct vd_json *object = NULL;
-    int code = vd_agent_read(agent, &key, vd_errand_arena(errand), &event, &object);
+    int code = vd_controller_read(&ds->controller, &key, vd_conditional_batch_arena(batch), &event,
+                                  &object);
+    d->gone = false;
     if (!code && vd_meta_is_deleting(object))
-        terminate(ds, d, errand, event, object);
+        terminate(ds, d, batch, event, object);
     else if (!code)
-        establish(ds, d, errand, event, object);
-    if (!code) {
+        establish(ds, d, batch, event, object);
+    if (!code)
         d->revision = event->revision;
-        tell_waiters(d, d->revision);
-    }
     vd_event_unref(event);
-    vd_errand_send(errand);
+    vd_conditional_batch_send(batch);
     if (code == VD_ERR_NOT_FOUND)
         forget(ds, d);
-    else if (code)
-        vd_log_error("a definition cannot be read", VD_F_SLICE("name", definition_name(d)),
-                     VD_F_STR("code", vd_code_name(code)));
+    tell_waiters(ds, false);
+}
+
+static void settled(struct vd_controller_item *item)
+{
+    struct definition *d = VD_HEAP_OWNER(item, struct definition, item);
+    if (!d->gone)
+        return;
+    vd_hash_map_remove(&definitions_of(item)->all, definition_name(d));
+    definition_free(d);
 }
 
 static struct definition *open_definition(struct vd_definitions *ds, struct vd_slice name)
@@ -336,7 +374,7 @@ static struct definition *open_definition(struct vd_definitions *ds, struct vd_s
     if (d)
         return d;
     d = vd_calloc(1, sizeof *d + name.n);
-    d->job.run = run_definition;
+    d->item.reconciler = &ds->reconciler;
     d->snapshot.done = true;
     d->name_len = name.n;
     memcpy(d->name, name.p, name.n);
@@ -344,12 +382,7 @@ static struct definition *open_definition(struct vd_definitions *ds, struct vd_s
     return d;
 }
 
-/* ---- what the agent is told ---- */
-
-static void loading(struct vd_agent *agent)
-{
-    (void)agent; /* a definition that is gone finds that out when it is run */
-}
+/* ---- what the informer tells ---- */
 
 /* Names that were accepted before are held before anybody new asks for them. */
 static void remember_names(struct vd_definitions *ds, struct definition *d,
@@ -363,26 +396,27 @@ static void remember_names(struct vd_definitions *ds, struct definition *d,
     vd_arena_release(&arena);
 }
 
-static void loaded(struct vd_agent *agent)
+/* A definition that has gone unseen finds that out when it is reconciled. */
+static void on_synced(struct vd_informer_handler *handler)
 {
-    struct vd_definitions *ds = definitions_of(agent);
+    struct vd_definitions *ds = VD_HEAP_OWNER(handler, struct vd_definitions, handler);
     size_t at = 0;
     for (struct definition *d; (d = vd_hash_map_next(&ds->all, &at));) {
         d->again = true; /* what was counted may have been missed */
-        vd_agent_queue(agent, &d->job);
+        vd_controller_add(&ds->controller, &d->item);
     }
 }
 
-static void take(struct vd_agent *agent, const struct vd_change *change)
+static void on_changed(struct vd_informer_handler *handler, const struct vd_change *change)
 {
-    struct vd_definitions *ds = definitions_of(agent);
+    struct vd_definitions *ds = VD_HEAP_OWNER(handler, struct vd_definitions, handler);
     const struct vd_event *now = change->now;
     struct vd_slice kind = vd_entry_kind(now->entry);
     if (vd_slice_eq(kind, VD_DEFINITIONS)) {
         struct definition *d = open_definition(ds, vd_entry_name(now->entry));
-        if (!agent->loaded)
+        if (!vd_informer_is_synced(&ds->controller.informer))
             remember_names(ds, d, now);
-        vd_agent_queue(agent, &d->job);
+        vd_controller_add(&ds->controller, &d->item);
         return;
     }
     struct definition *d = vd_hash_map_get(&ds->all, kind);
@@ -391,26 +425,28 @@ static void take(struct vd_agent *agent, const struct vd_change *change)
     d->left -= now->type == VD_EVENT_DELETED;
     d->again |= now->type == VD_EVENT_CREATED;
     if (d->emptying == EMPTY_WAITING && (d->left <= 0 || d->again))
-        vd_agent_queue(agent, &d->job);
+        vd_controller_add(&ds->controller, &d->item);
+}
+
+static void on_passed(struct vd_informer_handler *handler, uint64_t revision, bool whole)
+{
+    (void)revision, (void)whole;
+    tell_waiters(VD_HEAP_OWNER(handler, struct vd_definitions, handler), false);
 }
 
 /* ---- waiting ---- */
 
 static void arrive(struct vd_task *task)
 {
-    struct waiter *w = (struct waiter *)((char *)task - offsetof(struct waiter, arrive));
+    struct waiter *w = VD_HEAP_OWNER(task, struct waiter, arrive);
     struct vd_definitions *ds = w->definitions;
-    struct vd_slice name = vd_slice(w->name, w->name_len);
-    struct definition *d = vd_hash_map_get(&ds->all, name);
-    bool passed = d ? d->revision >= w->revision : ds->agent.revision >= w->revision;
-    if (passed || ds->agent.stopping) {
+    if (ds->controller.stopping || is_shown(ds, w)) {
         tell(w);
         return;
     }
-    d = open_definition(ds, name);
-    w->next = d->waiters;
-    d->waiters = w;
-    vd_agent_queue(&ds->agent, &d->job);
+    w->next = ds->waiters;
+    ds->waiters = w;
+    vd_controller_add(&ds->controller, &open_definition(ds, waiter_name(w))->item);
 }
 
 void vd_definitions_await(struct vd_definitions *ds, struct vd_slice name, uint64_t revision,
@@ -424,20 +460,25 @@ void vd_definitions_await(struct vd_definitions *ds, struct vd_slice name, uint6
     w->task = task;
     w->name_len = name.n;
     memcpy(w->name, name.p, name.n);
-    vd_loop_post(ds->agent.options.loop, &w->arrive);
+    vd_loop_post(ds->controller.env.loop, &w->arrive);
 }
 
 /* ---- life cycle ---- */
 
-struct vd_definitions *vd_definitions_start(const struct vd_agent_options *given)
+struct vd_definitions *vd_definitions_start(const struct vd_controller_env *env)
 {
-    static const struct vd_agent_ops ops = {loading, take, loaded};
-    struct vd_agent_options options = *given;
+    static const struct vd_informer_ops ops = {
+        .changed = on_changed, .synced = on_synced, .passed = on_passed};
     struct vd_definitions *ds = VD_NEW(struct vd_definitions);
-    options.load_only = VD_DEFINITIONS;
     vd_hash_map_init(&ds->all, definition_name);
     vd_name_claims_init(&ds->claims);
-    vd_agent_start(&ds->agent, &options, &ops);
+    ds->handler.ops = &ops;
+    ds->reconciler = (struct vd_reconciler){reconcile, settled};
+    ds->listed = VD_DEFINITIONS;
+    vd_controller_init(&ds->controller, env,
+                       &(struct vd_controller_options){"definitions", {&ds->listed, 1}});
+    vd_informer_add_handler(&ds->controller.informer, &ds->handler);
+    vd_controller_start(&ds->controller);
     return ds;
 }
 
@@ -446,9 +487,9 @@ void vd_definitions_stop(struct vd_definitions *ds)
     size_t at = 0;
     if (!ds)
         return;
-    vd_agent_stop(&ds->agent);
+    vd_controller_stop(&ds->controller);
+    tell_waiters(ds, true);
     for (struct definition *d; (d = vd_hash_map_next(&ds->all, &at));) {
-        tell_waiters(d, UINT64_MAX);
         vd_name_claims_hold(&ds->claims, &d->names, definition_group(d), NULL);
         definition_free(d);
     }

@@ -1,5 +1,5 @@
 /* See definition_names.h. A claim's key is "r/group/name" or "k/group/Kind". */
-#include "server/definition_names.h"
+#include "api/definition_names.h"
 
 #include "base/alloc.h"
 #include "base/buf.h"

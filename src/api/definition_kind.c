@@ -2,7 +2,7 @@
  * See definition_kind.h. A kind keeps its document, so it is given one without what
  * only the stored object needs: status, managed fields, what kubectl last applied.
  */
-#include "server/definition_kind.h"
+#include "api/definition_kind.h"
 
 #include "base/log.h"
 #include "kinds/condition.h"

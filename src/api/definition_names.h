@@ -5,8 +5,8 @@
  *
  * One thread.
  */
-#ifndef VD_SERVER_DEFINITION_NAMES_H
-#define VD_SERVER_DEFINITION_NAMES_H
+#ifndef VD_API_DEFINITION_NAMES_H
+#define VD_API_DEFINITION_NAMES_H
 
 #include <stdbool.h>
 

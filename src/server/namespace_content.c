@@ -1,5 +1,5 @@
-/* See remains.h. */
-#include "server/remains.h"
+/* See namespace_content.h. */
+#include "server/namespace_content.h"
 
 #include "base/buf.h"
 #include "kinds/condition.h"
@@ -7,14 +7,15 @@
 
 enum { NAMES_MAX = 32 }; /* that a condition tells of */
 
-void vd_remains_release(struct vd_remains *remains)
+void vd_namespace_content_release(struct vd_namespace_content *content)
 {
-    VD_VEC_RELEASE(&remains->kinds);
-    VD_VEC_RELEASE(&remains->finalizers);
-    vd_arena_release(&remains->arena);
+    VD_VEC_RELEASE(&content->kinds);
+    VD_VEC_RELEASE(&content->finalizers);
+    vd_arena_release(&content->arena);
 }
 
-static void count(struct vd_remains *remains, struct vd_remain_list *list, struct vd_slice name)
+static void count(struct vd_namespace_content *content, struct vd_content_count_list *list,
+                  struct vd_slice name)
 {
     for (size_t i = 0; i < list->n; i++) {
         if (vd_slice_eq(list->p[i].name, name)) {
@@ -23,22 +24,22 @@ static void count(struct vd_remains *remains, struct vd_remain_list *list, struc
         }
     }
     if (list->n < NAMES_MAX)
-        *VD_VEC_PUSH(list) = (struct vd_remain){vd_arena_copy(&remains->arena, name), 1};
+        *VD_VEC_PUSH(list) = (struct vd_content_count){vd_arena_copy(&content->arena, name), 1};
 }
 
-void vd_remains_count(struct vd_remains *remains, struct vd_slice storage_key,
-                      const struct vd_json *object)
+void vd_namespace_content_count(struct vd_namespace_content *content, struct vd_slice storage_key,
+                                const struct vd_json *object)
 {
-    count(remains, &remains->kinds, storage_key);
+    count(content, &content->kinds, storage_key);
     VD_JSON_EACH (item, vd_meta_finalizers(object)) {
         struct vd_slice name = vd_json_text(item);
         if (name.p)
-            count(remains, &remains->finalizers, name);
+            count(content, &content->finalizers, name);
     }
 }
 
 /* "configmaps. has 2 resource instances, ...": a resource, a dot and its group, which may be "". */
-static void add_kinds(struct vd_buf *out, const struct vd_remain_list *list)
+static void add_kinds(struct vd_buf *out, const struct vd_content_count_list *list)
 {
     for (size_t i = 0; i < list->n; i++) {
         struct vd_slice name = list->p[i].name;
@@ -48,7 +49,7 @@ static void add_kinds(struct vd_buf *out, const struct vd_remain_list *list)
     }
 }
 
-static void add_finalizers(struct vd_buf *out, const struct vd_remain_list *list)
+static void add_finalizers(struct vd_buf *out, const struct vd_content_count_list *list)
 {
     for (size_t i = 0; i < list->n; i++)
         vd_buf_addf(out, "%s%.*s in %zu resource instances", i ? ", " : "", VD_FMT(list->p[i].name),
@@ -66,11 +67,11 @@ static void tell(struct vd_arena *a, struct vd_json *space, int64_t now_ms, cons
                      now_ms);
 }
 
-void vd_remains_tell(const struct vd_remains *remains, struct vd_arena *a, struct vd_json *space,
-                     int64_t now_ms)
+void vd_namespace_content_write(const struct vd_namespace_content *content, struct vd_arena *a,
+                                struct vd_json *space, int64_t now_ms)
 {
     struct vd_buf text = {0};
-    bool some = remains->kinds.n > 0, held = remains->finalizers.n > 0;
+    bool some = content->kinds.n > 0, held = content->finalizers.n > 0;
     tell(a, space, now_ms, "NamespaceDeletionDiscoveryFailure", false, "ResourcesDiscovered",
          VD_SLICE("All resources successfully discovered"));
     tell(a, space, now_ms, "NamespaceDeletionGroupVersionParsingFailure", false,
@@ -79,13 +80,13 @@ void vd_remains_tell(const struct vd_remains *remains, struct vd_arena *a, struc
          VD_SLICE("All content successfully deleted, may be waiting on finalization"));
     vd_buf_add_text(&text,
                     some ? "Some resources are remaining: " : "All content successfully removed");
-    add_kinds(&text, &remains->kinds);
+    add_kinds(&text, &content->kinds);
     tell(a, space, now_ms, "NamespaceContentRemaining", some,
          some ? "SomeResourcesRemain" : "ContentRemoved", vd_buf_slice(&text));
     vd_buf_reset(&text);
     vd_buf_add_text(&text, held ? "Some content in the namespace has finalizers remaining: "
                                 : "All content-preserving finalizers finished");
-    add_finalizers(&text, &remains->finalizers);
+    add_finalizers(&text, &content->finalizers);
     tell(a, space, now_ms, "NamespaceFinalizersRemaining", held,
          held ? "SomeFinalizersRemain" : "ContentHasNoFinalizers", vd_buf_slice(&text));
     vd_buf_release(&text);

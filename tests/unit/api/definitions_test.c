@@ -1,9 +1,9 @@
-/* src/server/definitions.c, definition_kind.c and definition_names.c: definitions that come,
+/* src/api/definitions.c, definition_kind.c and definition_names.c: definitions that come,
  * change, want each other's names, and go. */
-#include "agent_check.h"
+#include "controller_bench.h"
 
-#include "server/definition_kind.h"
-#include "server/definitions.h"
+#include "api/definition_kind.h"
+#include "api/definitions.h"
 
 #define DEFINITIONS "customresourcedefinitions.apiextensions.k8s.io"
 #define UID         "\"uid\":\"0f1e2d3c-4b5a-4697-8877-6655443322%02d\""
@@ -84,7 +84,7 @@ static void a_definition_becomes_a_kind(void **state)
     (void)state;
     bench_open(&b, 0);
     put_definition(&b, (struct definition){.plural = "cogs", .kind = "Cog"});
-    struct vd_definitions *ds = vd_definitions_start(bench_options(&b));
+    struct vd_definitions *ds = vd_definitions_start(bench_env(&b));
     await(&b, is_established(&b, "cogs.x.io"));
     assert_true(serves(&b, "cogs", "Cog"));
     assert_true(shows(&b, DEFINITIONS, "", "cogs.x.io", TRUE("NamesAccepted")));
@@ -97,6 +97,43 @@ static void a_definition_becomes_a_kind(void **state)
     assert_true(serves(&b, "pins", ""));
     vd_definitions_stop(ds);
     vd_definitions_stop(NULL);
+    bench_close(&b);
+}
+
+static void put_config(struct bench *b, const char *name)
+{
+    char text[256];
+    snprintf(text, sizeof text,
+             "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"%s\","
+             "\"namespace\":\"default\"}}",
+             name);
+    put_text(b, "configmaps", text);
+}
+
+/* Revisions are not dense and a definition's own need not be the one that is waited for: what
+ * counts is that the log was passed. */
+static void whoever_waits_is_told_when_the_log_was_passed(void **state)
+{
+    struct bench b;
+    struct arrival arrival = {.task.run = arrived};
+    (void)state;
+    bench_open(&b, 0);
+    assert_int_equal(uv_sem_init(&arrival.sem, 0), 0);
+    put_definition(&b, (struct definition){.plural = "cogs", .kind = "Cog"});
+    struct vd_definitions *ds = vd_definitions_start(bench_env(&b));
+    await(&b, is_established(&b, "cogs.x.io"));
+    put_config(&b, "a"); /* is newer than the definition */
+    await_registry(&b, ds, "cogs.x.io");
+    await_registry(&b, ds, "nobody.x.io");
+    vd_definitions_await(ds, VD_SLICE("cogs.x.io"), vd_store_revision(b.store) + 2, &b.loop,
+                         &arrival.task);
+    put_config(&b, "b");
+    await_registry(&b, ds, "cogs.x.io"); /* comes behind the other on the loop */
+    assert_int_not_equal(uv_sem_trywait(&arrival.sem), 0);
+    put_config(&b, "c");
+    uv_sem_wait(&arrival.sem);
+    uv_sem_destroy(&arrival.sem);
+    vd_definitions_stop(ds);
     bench_close(&b);
 }
 
@@ -125,7 +162,7 @@ static void approval_is_told(void **state)
     struct bench b;
     (void)state;
     bench_open(&b, 0);
-    struct vd_definitions *ds = vd_definitions_start(bench_options(&b));
+    struct vd_definitions *ds = vd_definitions_start(bench_env(&b));
     put_protected(&b, "https://github.com/kubernetes/kubernetes/pull/1");
     await(&b, says(&b, TRUE("KubernetesAPIApprovalPolicyConformant")));
     assert_true(says(&b, "approved in https://github.com/kubernetes/kubernetes/pull/1"));
@@ -150,7 +187,7 @@ static void whoever_waits_finds_the_kind(void **state)
     struct bench b;
     (void)state;
     bench_open(&b, 0);
-    struct vd_definitions *ds = vd_definitions_start(bench_options(&b));
+    struct vd_definitions *ds = vd_definitions_start(bench_env(&b));
     for (int i = 0; i < 20; i++) {
         char plural[16], name[32];
         snprintf(plural, sizeof plural, "cogs%d", i);
@@ -168,7 +205,7 @@ static void names_are_whose_they_were_first(void **state)
     struct bench b;
     (void)state;
     bench_open(&b, 0);
-    struct vd_definitions *ds = vd_definitions_start(bench_options(&b));
+    struct vd_definitions *ds = vd_definitions_start(bench_env(&b));
     put_definition(&b, (struct definition){
                            .plural = "cogs", .kind = "Cog", .more = ",\"shortNames\":[\"c\"]"});
     await(&b, is_established(&b, "cogs.x.io"));
@@ -198,7 +235,7 @@ static void its_objects_go_before_a_definition(void **state)
     struct bench b;
     (void)state;
     bench_open(&b, 0);
-    struct vd_definitions *ds = vd_definitions_start(bench_options(&b));
+    struct vd_definitions *ds = vd_definitions_start(bench_env(&b));
     put_definition(&b, (struct definition){.plural = "cogs", .kind = "Cog"});
     await(&b, is_established(&b, "cogs.x.io"));
     for (int i = 0; i < 200; i++) {
@@ -226,7 +263,7 @@ static void a_schema_that_cannot_be_is_named(void **state)
     struct bench b;
     (void)state;
     bench_open(&b, 0);
-    struct vd_definitions *ds = vd_definitions_start(bench_options(&b));
+    struct vd_definitions *ds = vd_definitions_start(bench_env(&b));
     put_definition(&b,
                    (struct definition){.plural = "cogs",
                                        .kind = "Cog",
@@ -249,7 +286,7 @@ static void established_kinds_are_there_at_the_start(void **state)
     (void)state;
     bench_open(&b, 0);
     put_definition(&b, (struct definition){.plural = "cogs", .kind = "Cog"});
-    struct vd_definitions *ds = vd_definitions_start(bench_options(&b));
+    struct vd_definitions *ds = vd_definitions_start(bench_env(&b));
     await(&b, is_established(&b, "cogs.x.io"));
     vd_definitions_stop(ds);
     put_definition(&b, (struct definition){.plural = "pins", .kind = "Pin", .uid = 1});
@@ -267,6 +304,7 @@ int main(void)
         cmocka_unit_test(a_definition_becomes_a_kind),
         cmocka_unit_test(approval_is_told),
         cmocka_unit_test(whoever_waits_finds_the_kind),
+        cmocka_unit_test(whoever_waits_is_told_when_the_log_was_passed),
         cmocka_unit_test(names_are_whose_they_were_first),
         cmocka_unit_test(its_objects_go_before_a_definition),
         cmocka_unit_test(a_schema_that_cannot_be_is_named),
