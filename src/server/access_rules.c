@@ -13,6 +13,7 @@
 #include "base/hash_map.h"
 #include "base/log.h"
 #include "base/metrics.h"
+#include "store/log_read.h"
 #include "store/snapshot.h"
 #include "json/parse.h"
 

@@ -239,7 +239,7 @@ int vd_agent_read(struct vd_agent *agent, const struct vd_key *key, struct vd_ar
 /* ---- life cycle ---- */
 
 /* The writer. */
-static void heard(struct vd_listener *listener, struct vd_commit *commit)
+static void heard(struct vd_subscriber *listener, struct vd_commit *commit)
 {
     (void)commit;
     post_turn((struct vd_agent *)((char *)listener - offsetof(struct vd_agent, listener)));
@@ -258,7 +258,7 @@ void vd_agent_start(struct vd_agent *agent, const struct vd_agent_options *optio
     int rc = uv_sem_init(&agent->stopped, 0);
     assert(rc == 0);
     (void)rc;
-    vd_store_listen(options->store, &agent->listener);
+    vd_store_subscribe(options->store, &agent->listener);
     post_turn(agent);
 }
 
@@ -276,7 +276,7 @@ static void begin_stop(struct vd_task *task)
     struct vd_agent *agent = (struct vd_agent *)((char *)task - offsetof(struct vd_agent, stop));
     agent->stopping = true;
     vd_timer_stop(agent->options.loop, &agent->pause);
-    vd_store_unlisten(agent->options.store, &agent->listener);
+    vd_store_unsubscribe(agent->options.store, &agent->listener);
     agent->stop.run = fall_quiet;
     vd_loop_post_last(agent->options.loop, &agent->stop);
 }

@@ -18,6 +18,8 @@
 #include "kinds/registry.h"
 #include "net/loop.h"
 #include "server/remains.h"
+#include "store/commit.h"
+#include "store/log_read.h"
 #include "store/snapshot.h"
 #include "store/store.h"
 #include "json/document.h"
@@ -59,7 +61,7 @@ struct vd_agent {
     struct vd_agent_options options;
     const struct vd_agent_ops *ops;
     /* Private: */
-    struct vd_listener listener;
+    struct vd_subscriber listener;
     struct vd_task turn;
     _Atomic bool turn_posted;
     struct vd_kind_set *kinds; /* while loading */

@@ -20,6 +20,7 @@
 #include "kinds/uid.h"
 #include "net/connection.h"
 #include "server/access_rules.h"
+#include "store/commit.h"
 
 enum { TOKEN_CHECK_MS = 1000 };
 
@@ -35,7 +36,7 @@ struct vd_gatekeeper {
     struct vd_access_rules *rules;
     struct vd_service_accounts *accounts;
     struct vd_issuers *issuers; /* NULL: none */
-    struct vd_listener listener;
+    struct vd_subscriber listener;
     pthread_mutex_t lock; /* guards the next two; held for a reference only */
     struct vd_token_set *tokens;
     int64_t tokens_checked_ms;
@@ -60,7 +61,7 @@ static bool is_bound_to(struct vd_slice kind)
 }
 
 /* Writer thread. */
-static void heard(struct vd_listener *listener, struct vd_commit *commit)
+static void heard(struct vd_subscriber *listener, struct vd_commit *commit)
 {
     struct vd_gatekeeper *g = (struct vd_gatekeeper *)((char *)listener -
                                                        offsetof(struct vd_gatekeeper, listener));
@@ -157,7 +158,7 @@ int vd_gatekeeper_new(struct vd_gatekeeper **out, const struct vd_gatekeeper_opt
 
 int vd_gatekeeper_start(struct vd_gatekeeper *g, struct vd_error *error)
 {
-    vd_store_listen(g->options.store, &g->listener);
+    vd_store_subscribe(g->options.store, &g->listener);
     return vd_access_rules_load(g->rules, error);
 }
 
@@ -165,7 +166,7 @@ void vd_gatekeeper_free(struct vd_gatekeeper *g)
 {
     if (!g)
         return;
-    vd_store_unlisten(g->options.store, &g->listener);
+    vd_store_unsubscribe(g->options.store, &g->listener);
     vd_access_rules_free(g->rules);
     vd_token_set_unref(g->tokens);
     vd_service_accounts_free(g->accounts);

@@ -17,6 +17,7 @@
 
 #include "net/exchange.h"
 #include "server/gatekeeper.h"
+#include "store/health.h"
 #include "store/store.h"
 
 /* Shared by all loops. */

@@ -12,6 +12,7 @@
 #include "base/metrics.h"
 #include "kube/meter.h"
 #include "server/release.h"
+#include "store/health.h"
 
 /* What a scrape finds. */
 struct look {

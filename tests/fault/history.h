@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "base/vec.h"
-#include "store/store.h"
+#include "store/folder.h"
 #include "watch/filter.h"
 
 enum { WORD_MAX = 24 };

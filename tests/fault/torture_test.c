@@ -43,7 +43,7 @@ struct world {
     char *folder;
     struct vd_store *store;
     struct vd_registry *registry;
-    struct vd_listener listener;
+    struct vd_subscriber subscriber;
     struct history history; /* added to by the writer thread while this one waits */
     VD_VEC(struct fact) acknowledged;
     VD_VEC(struct stream *) streams;
@@ -54,9 +54,9 @@ struct world {
 
 /* ---- the store's life ---- */
 
-static void record_commit(struct vd_listener *listener, struct vd_commit *commit)
+static void record_commit(struct vd_subscriber *subscriber, struct vd_commit *commit)
 {
-    struct world *w = (struct world *)((char *)listener - offsetof(struct world, listener));
+    struct world *w = (struct world *)((char *)subscriber - offsetof(struct world, subscriber));
     for (size_t i = 0; i < commit->n; i++)
         history_add(&w->history, fact_of(commit->changes[i].now));
 }
@@ -71,20 +71,20 @@ static void open_store(struct world *w)
     static const size_t tails[] = {1, 5, 50, 100000};
     struct vd_error error;
     struct vd_store_options options = {
-        .folder = w->folder,
         .tail_events_max = tails[(unsigned)seed_below(&w->random, 4)],
         .manual_compaction = true,
     };
-    assert_ok(vd_store_open(&w->store, &options, &error), &error);
-    w->listener.committed = record_commit;
-    vd_store_listen(w->store, &w->listener);
+    assert_ok(vd_store_open_in(&w->store, &(struct vd_folder){.path = w->folder}, &options, &error),
+              &error);
+    w->subscriber.committed = record_commit;
+    vd_store_subscribe(w->store, &w->subscriber);
     w->registry = vd_registry_new(w->store, wake_nobody, NULL);
 }
 
 static void close_store(struct world *w)
 {
     vd_registry_free(w->registry);
-    vd_store_unlisten(w->store, &w->listener);
+    vd_store_unsubscribe(w->store, &w->subscriber);
     vd_store_close(w->store);
 }
 

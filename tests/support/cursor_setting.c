@@ -8,13 +8,13 @@ void reopen(struct setting *t, size_t tail_events_max)
 {
     struct vd_error error;
     struct vd_store_options options = {
-        .folder = t->folder,
         .clock = &t->clock.clock,
         .tail_events_max = tail_events_max,
         .manual_compaction = true,
     };
     vd_store_close(t->store);
-    assert_ok(vd_store_open(&t->store, &options, &error), &error);
+    assert_ok(vd_store_open_in(&t->store, &(struct vd_folder){.path = t->folder}, &options, &error),
+              &error);
 }
 
 static int setup_with(void **state, bool sqlite, size_t tail_events_max)

@@ -1,5 +1,5 @@
 /* A registry on a store in memory, for tests that are its loop: one thread, and a write has told
- * its listeners when it returns. */
+ * its subscribers when it returns. */
 #ifndef REGISTRY_SETTING_H
 #define REGISTRY_SETTING_H
 

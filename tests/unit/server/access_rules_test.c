@@ -22,12 +22,12 @@ struct setting {
     char *folder; /* NULL: the store is in memory */
     struct vd_store *store;
     struct vd_loop loop;
-    struct vd_listener listener;
+    struct vd_subscriber listener;
     struct vd_access_rules *rules;
     size_t changes;
 };
 
-static void heard(struct vd_listener *listener, struct vd_commit *commit)
+static void heard(struct vd_subscriber *listener, struct vd_commit *commit)
 {
     struct setting *t = (struct setting *)((char *)listener - offsetof(struct setting, listener));
     for (size_t i = 0; t->rules && i < commit->n; i++)
@@ -42,14 +42,15 @@ static void changed(void *arg)
 static void store_open(struct setting *t)
 {
     struct vd_error error;
-    struct vd_store_options options = {.folder = t->folder, .manual_compaction = true};
-    assert_ok(vd_store_open(&t->store, &options, &error), &error);
-    vd_store_listen(t->store, &t->listener);
+    struct vd_store_options options = {.manual_compaction = true};
+    struct vd_folder folder = {.path = t->folder};
+    assert_ok(vd_store_open_in(&t->store, &folder, &options, &error), &error);
+    vd_store_subscribe(t->store, &t->listener);
 }
 
 static void store_close(struct setting *t)
 {
-    vd_store_unlisten(t->store, &t->listener);
+    vd_store_unsubscribe(t->store, &t->listener);
     vd_store_close(t->store);
 }
 

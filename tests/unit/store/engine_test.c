@@ -9,15 +9,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include "base/alloc.h"
 #include "base/buf.h"
 #include "base/vec.h"
 #include "check.h"
 #include "fixture.h"
+#include "store/memory_engine.h"
+#include "store/sqlite_engine.h"
 
 struct engine_kind {
+    const char *suite;
     const char *name;
-    bool lasts; /* what was written is there after closing and opening */
+    bool lasts;      /* what was written is there after closing and opening */
+    unsigned stride; /* gaps between revisions; 0: none */
     int (*open)(struct vd_engine **out, const char *folder, struct vd_engine_state *state,
                 struct vd_error *error);
 };
@@ -26,7 +32,21 @@ static int open_memory(struct vd_engine **out, const char *folder, struct vd_eng
                        struct vd_error *error)
 {
     (void)folder;
-    return vd_memory_engine_open(out, state, error);
+    return vd_memory_engine_open(out, NULL, state, error);
+}
+
+enum { STRIDE = 5 };
+
+/* The log of the engine that is opened first in a test, which the others of the test share. */
+static struct vd_memory_log *shared_log;
+
+static int open_shared(struct vd_engine **out, const char *folder, struct vd_engine_state *state,
+                       struct vd_error *error)
+{
+    (void)folder;
+    if (!shared_log)
+        shared_log = vd_memory_log_new(STRIDE);
+    return vd_memory_engine_open(out, &(struct vd_memory_options){.log = shared_log}, state, error);
 }
 
 static int open_sqlite(struct vd_engine **out, const char *folder, struct vd_engine_state *state,
@@ -37,15 +57,17 @@ static int open_sqlite(struct vd_engine **out, const char *folder, struct vd_eng
 }
 
 static const struct engine_kind engines[] = {
-    {"memory", false, open_memory},
-    {"sqlite", true, open_sqlite},
+    {"memory", "memory", false, 0, open_memory},
+    {"memory, shared, with gaps", "memory", true, STRIDE, open_shared},
+    {"sqlite", "sqlite", true, 0, open_sqlite},
 };
 
 struct setting {
     const struct engine_kind *kind;
     char *folder;
     struct vd_engine *engine;
-    struct vd_engine_state state;
+    struct vd_engine_state state; /* as it was opened */
+    uint64_t newest, floor;       /* as the test has left them */
 };
 
 static void engine_open(struct setting *t)
@@ -53,6 +75,8 @@ static void engine_open(struct setting *t)
     struct vd_error error;
     assert_ok(t->kind->open(&t->engine, t->folder, &t->state, &error), &error);
     assert_string_equal(t->engine->ops->name, t->kind->name);
+    t->newest = t->state.revision;
+    t->floor = t->state.floor;
 }
 
 static void engine_reopen(struct setting *t)
@@ -78,6 +102,8 @@ static int teardown(void **state)
     if (t->engine)
         t->engine->ops->close(t->engine);
     temp_folder_remove(t->folder);
+    vd_memory_log_unref(shared_log);
+    shared_log = NULL;
     free(t);
     return 0;
 }
@@ -100,8 +126,18 @@ static struct vd_row row_of(const char *name, const char *body)
 static uint64_t commit(struct setting *t, struct vd_row *rows, size_t n)
 {
     struct vd_error error;
-    assert_ok(t->engine->ops->commit(t->engine, rows, n, &error), &error);
+    struct vd_engine_commit how = {.head = t->newest, .patient = true};
+    assert_ok(t->engine->ops->commit(t->engine, how, rows, n, &error), &error);
+    t->newest = rows[n - 1].revision;
     return rows[0].revision;
+}
+
+static void compact(struct setting *t, const uint64_t *dead, size_t n, uint64_t floor)
+{
+    struct vd_error error;
+    struct vd_compaction what = {dead, n, t->floor, floor, .passed = n};
+    assert_ok(t->engine->ops->compact(t->engine, &what, &error), &error);
+    t->floor = floor;
 }
 
 static uint64_t commit_one(struct setting *t, const char *name, const char *body)
@@ -154,7 +190,10 @@ static void load_into(struct setting *t, struct sink *s)
 {
     struct vd_error error;
     struct vd_row_sink sink = {sink_wants, sink_take, s};
-    assert_ok(t->engine->ops->load(t->engine, &sink, &error), &error);
+    struct vd_engine_state found;
+    assert_ok(t->engine->ops->load(t->engine, &sink, &found, &error), &error);
+    assert_int_equal(found.revision, t->newest);
+    assert_int_equal(found.floor, t->floor);
 }
 
 /* The text of what a read gives is this. */
@@ -404,23 +443,39 @@ static void taking_stops_when_it_is_told(void **state)
     sink_reset(&s);
 }
 
-static void one_revision_is_got_or_not_found(void **state)
+static uint64_t got_revision(struct setting *t, uint64_t revision)
+{
+    struct vd_row got;
+    struct vd_error error;
+    struct vd_row_sink sink = {NULL, keep_row, &got};
+    int code = t->engine->ops->get(t->engine, revision, &sink, &error);
+    if (code) {
+        assert_code(code, VD_ERR_NOT_FOUND);
+        return 0;
+    }
+    kept_release(&got);
+    return got.revision;
+}
+
+static void the_newest_row_at_or_below_a_revision_is_got(void **state)
 {
     struct setting *t = *state;
+    assert_int_equal(got_revision(t, UINT64_MAX), 0);
     uint64_t a = commit_one(t, "a", "one");
     uint64_t b = commit_one(t, "b", "two");
     struct vd_error error;
-    struct sink s = {0};
+    struct sink s = {.only = "other"}; /* found, but not wanted */
     struct vd_row_sink sink = {sink_wants, sink_take, &s};
+    assert_int_equal(got_revision(t, 0), 0);
+    assert_int_equal(got_revision(t, a - 1), 0);
+    assert_int_equal(got_revision(t, a), a);
+    assert_int_equal(got_revision(t, b - 1), a);
+    assert_int_equal(got_revision(t, b), b);
+    assert_int_equal(got_revision(t, b + 1), b);
+    assert_int_equal(got_revision(t, INT64_MAX), b);
+    assert_int_equal(got_revision(t, UINT64_MAX), b);
     assert_ok(t->engine->ops->get(t->engine, a, &sink, &error), &error);
-    assert_int_equal(s.rows, 1);
-    const uint64_t missing[] = {0, a - 1, b + 1, INT64_MAX, UINT64_MAX};
-    for (size_t i = 0; i < sizeof missing / sizeof *missing; i++)
-        assert_code(t->engine->ops->get(t->engine, missing[i], &sink, &error), VD_ERR_NOT_FOUND);
-    assert_int_equal(s.rows, 1);
-    s.only = "other"; /* found, but not wanted */
-    assert_ok(t->engine->ops->get(t->engine, a, &sink, &error), &error);
-    assert_int_equal(s.rows, 1);
+    assert_int_equal(s.rows, 0);
     sink_reset(&s);
 }
 
@@ -435,36 +490,34 @@ static void compacting_removes_exactly_the_named_rows(void **state)
     struct vd_error error;
     struct vd_engine_stats stats;
     const uint64_t dead[] = {r[4], r[0], r[1], r[6]};
-    assert_ok(t->engine->ops->compact(t->engine, dead, 4, r[6], &error), &error);
+    compact(t, dead, 4, r[6]);
     char want[128];
-    snprintf(want, sizeof want, "%llu:c=x %llu:d=x %llu:f=x %llu:h=x ", (unsigned long long)r[2],
-             (unsigned long long)r[3], (unsigned long long)r[5], (unsigned long long)r[7]);
+    snprintf(want, sizeof want, "%llu:h=x %llu:f=x %llu:d=x %llu:c=x ", (unsigned long long)r[7],
+             (unsigned long long)r[5], (unsigned long long)r[3], (unsigned long long)r[2]);
     for (int round = 0; round < 1 + t->kind->lasts; round++) {
-        struct sink s = {0};
-        struct vd_row_sink sink = {NULL, sink_take, &s};
-        assert_reads(t, 0, UINT64_MAX, 100, want);
-        assert_code(t->engine->ops->get(t->engine, r[4], &sink, &error), VD_ERR_NOT_FOUND);
-        assert_ok(t->engine->ops->get(t->engine, r[5], &sink, &error), &error);
+        assert_loads(t, want);
+        assert_int_equal(got_revision(t, r[4]), r[3]);
+        assert_int_equal(got_revision(t, r[5]), r[5]);
         assert_ok(t->engine->ops->stats(t->engine, &stats, &error), &error);
         assert_int_equal(stats.rows, 4);
-        sink_reset(&s);
         if (t->kind->lasts) {
             engine_reopen(t);
             assert_int_equal(t->state.floor, r[6]);
             assert_int_equal(t->state.revision, r[7]);
         }
     }
+    compact(t, dead, 2, r[6]); /* gone already */
+    assert_true(commit_one(t, "i", "x") > r[7]);
+    assert_true(commit_one(t, "j", "x") > r[7]);
+    compact(t, &r[7], 1, r[7]);
     /* The limit of a read counts rows that are there. */
     struct sink s = {0};
-    read_into(t, &s, 0, UINT64_MAX, 3);
-    assert_int_equal(s.rows, 3);
+    read_into(t, &s, r[7], UINT64_MAX, 1);
+    assert_int_equal(s.rows, 1);
     sink_reset(&s);
-    assert_ok(t->engine->ops->compact(t->engine, dead, 2, r[6], &error), &error); /* gone already */
-    assert_ok(t->engine->ops->compact(t->engine, NULL, 0, r[6] + 1, &error), &error);
-    assert_true(commit_one(t, "i", "x") > r[7]);
     if (t->kind->lasts) {
         engine_reopen(t);
-        assert_int_equal(t->state.floor, r[6] + 1);
+        assert_int_equal(t->state.floor, r[7]);
     }
 }
 
@@ -478,7 +531,7 @@ static void revisions_survive_compaction_and_reopening(void **state)
         uint64_t a = commit_one(t, "a", "x"), b = commit_one(t, "b", "x");
         assert_true(a > last && b > a);
         last = b;
-        assert_ok(t->engine->ops->compact(t->engine, &a, 1, a, &error), &error);
+        compact(t, &a, 1, a);
         if (t->kind->lasts && i % 10 == 0)
             engine_reopen(t);
     }
@@ -505,7 +558,8 @@ struct watcher {
 static bool watch_row(void *arg, const struct vd_row *row)
 {
     struct watcher *w = arg;
-    w->gap |= w->last_seen && row->revision != w->last_seen + 1;
+    uint64_t next = vd_memory_log_next(w->t->kind->stride, w->last_seen);
+    w->gap |= w->last_seen && row->revision != next;
     w->last_seen = row->revision;
     w->rows++;
     return true;
@@ -622,7 +676,7 @@ static void *spin_reading(void *arg)
 static void the_wal_stays_small_beside_readers(void **state)
 {
     struct setting *t = *state;
-    if (!t->kind->lasts)
+    if (!vd_slice_is(vd_slice_of(t->kind->name), "sqlite"))
         return;
     enum { PAGES = 50, ROUNDS = 2000 }; /* left alone, it would grow to as many pages or more */
     struct vd_error error;
@@ -675,7 +729,7 @@ static void copy_file(const char *from_folder, const char *to_folder, const char
 static void the_wal_is_longer_than_what_is_in_it(void **state)
 {
     struct setting *t = *state;
-    if (!t->kind->lasts)
+    if (!vd_slice_is(vd_slice_of(t->kind->name), "sqlite"))
         return;
     enum { ROWS = 300 };
     struct vd_error error;
@@ -715,7 +769,7 @@ static void the_wal_is_longer_than_what_is_in_it(void **state)
 static void deleted_rows_leave_room_for_new_ones(void **state)
 {
     struct setting *t = *state;
-    if (!t->kind->lasts) /* there is no file */
+    if (!vd_slice_is(vd_slice_of(t->kind->name), "sqlite")) /* there is no file */
         return;
     struct vd_engine_stats before, after;
     struct vd_error error;
@@ -727,7 +781,7 @@ static void deleted_rows_leave_room_for_new_ones(void **state)
         revisions[i] = commit_one(t, "a", body);
     engine_reopen(t); /* closing folds the WAL into the main file */
     assert_ok(t->engine->ops->stats(t->engine, &before, &error), &error);
-    assert_ok(t->engine->ops->compact(t->engine, revisions, 199, revisions[198], &error), &error);
+    compact(t, revisions, 199, revisions[198]);
     assert_ok(t->engine->ops->stats(t->engine, &after, &error), &error);
     assert_true(after.free_bytes > before.free_bytes + 100000);
     for (size_t i = 0; i < 100; i++)
@@ -735,6 +789,229 @@ static void deleted_rows_leave_room_for_new_ones(void **state)
     engine_reopen(t);
     assert_ok(t->engine->ops->stats(t->engine, &after, &error), &error);
     assert_true(after.file_bytes <= before.file_bytes);
+}
+
+/* ---- what the committer has seen, and what others have done ---- */
+
+static struct vd_engine_state state_of(struct setting *t)
+{
+    struct vd_engine_state found;
+    struct vd_error error;
+    assert_ok(t->engine->ops->state(t->engine, &found, &error), &error);
+    return found;
+}
+
+static void the_state_says_where_the_log_stands(void **state)
+{
+    struct setting *t = *state;
+    uint64_t passed = state_of(t).passed;
+    assert_int_equal(state_of(t).revision, t->state.revision);
+    struct vd_row rows[3] = {row_of("a", "1"), row_of("b", "2"), row_of("c", "3")};
+    commit(t, rows, 3);
+    uint64_t last = commit_one(t, "d", "4");
+    assert_int_equal(state_of(t).revision, last);
+    assert_int_equal(state_of(t).floor, 0);
+    struct vd_error error;
+    struct vd_compaction what = {&rows[0].revision, 1, 0, rows[2].revision, .passed = 3};
+    assert_ok(t->engine->ops->compact(t->engine, &what, &error), &error);
+    assert_int_equal(state_of(t).revision, last);
+    assert_int_equal(state_of(t).floor, rows[2].revision);
+    assert_int_equal(state_of(t).passed - passed, 3);
+}
+
+/* The committer has not seen the newest row, or one that never was. */
+static void a_commit_that_is_behind_writes_nothing(void **state)
+{
+    struct setting *t = *state;
+    uint64_t first = t->newest, a = commit_one(t, "a", "1"), b = commit_one(t, "b", "2");
+    const uint64_t heads[] = {0, first, a, b - 1, b + 1, UINT64_MAX};
+    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) {
+        struct vd_row row = row_of("c", "3");
+        struct vd_error error;
+        if (heads[i] == a && a == b - 1 && i == 3)
+            continue;
+        for (int patient = 0; patient < 2; patient++) {
+            struct vd_engine_commit how = {.head = heads[i], .patient = patient};
+            assert_code(t->engine->ops->commit(t->engine, how, &row, 1, &error), VD_ERR_BEHIND);
+        }
+    }
+    assert_int_equal(state_of(t).revision, b);
+    struct sink s = {0};
+    load_into(t, &s);
+    assert_int_equal(s.rows, 2);
+    sink_reset(&s);
+    assert_true(commit_one(t, "c", "3") > b); /* who has seen it may write */
+}
+
+static void a_compaction_that_is_behind_changes_nothing(void **state)
+{
+    struct setting *t = *state;
+    struct vd_error error;
+    uint64_t a = commit_one(t, "a", "1"), b = commit_one(t, "a", "2"), c = commit_one(t, "a", "3");
+    compact(t, &a, 1, a);
+    struct vd_engine_state before = state_of(t);
+    struct vd_compaction what = {&b, 1, 0, b, .passed = 1};
+    assert_code(t->engine->ops->compact(t->engine, &what, &error), VD_ERR_BEHIND);
+    struct vd_engine_state after = state_of(t);
+    assert_memory_equal(&before, &after, sizeof before);
+    assert_int_equal(got_revision(t, b), b);
+    assert_int_equal(got_revision(t, c), c);
+    compact(t, &b, 1, b);
+    assert_int_equal(got_revision(t, b), 0);
+}
+
+/* Writes "revision:name=body<what was before". */
+struct history_text {
+    struct vd_buf text;
+    size_t passed, stop_at, rows;
+};
+
+static void history_passes(void *arg, const struct vd_row *head)
+{
+    struct history_text *h = arg;
+    h->passed += head->revision > 0;
+}
+
+static bool history_take(void *arg, const struct vd_row *row, const struct vd_row *before)
+{
+    struct history_text *h = arg;
+    vd_buf_addf(&h->text, "%.*s=%.*s<", VD_FMT(row->key.name), VD_FMT(row->body.bytes));
+    if (before && !vd_slice_eq(before->key.name, row->key.name))
+        vd_buf_add_text(&h->text, "another object's");
+    if (before && before->revision != row->previous)
+        vd_buf_add_text(&h->text, "another version's");
+    vd_buf_addf(&h->text, "%.*s ", VD_FMT(before ? before->body.bytes : VD_SLICE("-")));
+    return ++h->rows != h->stop_at;
+}
+
+static void assert_history(struct setting *t, const char *kind, uint64_t after, uint64_t upto,
+                           size_t rows_max, size_t passed, const char *want)
+{
+    struct history_text h = {0};
+    struct vd_history_sink sink = {history_passes, history_take, &h};
+    struct vd_error error;
+    assert_ok(
+        t->engine->ops->history(t->engine, vd_slice_of(kind), after, upto, rows_max, &sink, &error),
+        &error);
+    assert_string_equal(vd_buf_text(&h.text), want);
+    assert_int_equal(h.passed, passed);
+    vd_buf_release(&h.text);
+}
+
+static struct vd_row next_of(const struct vd_row *row, enum vd_event_type type, const char *body)
+{
+    struct vd_row next = *row;
+    next.previous = row->revision;
+    next.type = type;
+    next.body.bytes = vd_slice_of(body);
+    next.body_len = (uint32_t)strlen(body);
+    return next;
+}
+
+static void history_brings_along_what_was_replaced(void **state)
+{
+    struct setting *t = *state;
+    char *large = vd_malloc(10001);
+    memset(large, 'x', 10000);
+    large[10000] = 0;
+    struct vd_row a1 = row_of("a", "1"), other = row_of("o", "1");
+    other.key.kind = VD_SLICE("others");
+    commit(t, &a1, 1);
+    commit(t, &other, 1);
+    struct vd_row a2 = next_of(&a1, VD_EVENT_UPDATED, large);
+    commit(t, &a2, 1);
+    struct vd_row o2 = next_of(&other, VD_EVENT_UPDATED, "2");
+    commit(t, &o2, 1);
+    struct vd_row a3 = next_of(&a2, VD_EVENT_DELETED, "");
+    commit(t, &a3, 1);
+    struct vd_row a4 = next_of(&a3, VD_EVENT_CREATED, "4"); /* it replaced nothing */
+    commit(t, &a4, 1);
+    struct vd_buf want = {0};
+    vd_buf_addf(&want, "a=1<- o=1<- a=%s<1 o=2<1 a=<%s a=4<- ", large, large);
+    assert_history(t, "", 0, UINT64_MAX, 100, 6, vd_buf_text(&want));
+    assert_history(t, "others", 0, UINT64_MAX, 100, 6, "o=1<- o=2<1 ");
+    assert_history(t, "nothing", 0, UINT64_MAX, 100, 6, "");
+    assert_history(t, "others", 0, UINT64_MAX, 3, 3, "o=1<- "); /* others are counted */
+    assert_history(t, "others", other.revision, o2.revision, 3, 2, "o=2<1 ");
+    assert_history(t, "", a3.revision, UINT64_MAX, 3, 1, "a=4<- ");
+    assert_history(t, "", a4.revision, UINT64_MAX, 3, 0, "");
+    compact(t, &a1.revision, 1, a2.revision); /* what a2 replaced is gone, and may be missed */
+    struct history_text h = {.stop_at = 1};
+    struct vd_history_sink sink = {history_passes, history_take, &h};
+    struct vd_error error;
+    assert_ok(
+        t->engine->ops->history(t->engine, VD_SLICE(""), a2.revision, UINT64_MAX, 9, &sink, &error),
+        &error);
+    assert_string_equal(vd_buf_text(&h.text), "o=2<1 "); /* it stops when it is told */
+    vd_buf_release(&h.text);
+    vd_buf_release(&want);
+    free(large);
+}
+
+static void count_wake(void *arg)
+{
+    atomic_fetch_add((_Atomic int *)arg, 1);
+}
+
+/* Another process has the log open, too. */
+static void others_are_heard_of_and_their_rows_are_read(void **state)
+{
+    struct setting *t = *state;
+    if (!t->engine->shared)
+        return;
+    struct setting other = {.kind = t->kind, .folder = t->folder};
+    struct vd_error error;
+    _Atomic int wakes = 0, own = 0;
+    engine_open(&other);
+    t->engine->ops->on_others(t->engine, count_wake, &wakes);
+    other.engine->ops->on_others(other.engine, count_wake, &own);
+    uint64_t a = commit_one(t, "a", "1");
+    assert_int_equal(atomic_load(&wakes), 0); /* nobody is told of what he did himself */
+    other.newest = a;
+    uint64_t b = commit_one(&other, "b", "2");
+    for (int i = 0; i < 5000 && !atomic_load(&wakes); i++)
+        usleep(1000);
+    assert_true(atomic_load(&wakes) > 0);
+    assert_int_equal(state_of(t).revision, b);
+    assert_int_equal(got_revision(t, b), b);
+    struct vd_row row = row_of("c", "3");
+    struct vd_engine_commit how = {.head = a, .patient = true};
+    assert_code(t->engine->ops->commit(t->engine, how, &row, 1, &error), VD_ERR_BEHIND);
+    t->newest = b;
+    uint64_t c = commit_one(t, "c", "3");
+    int before = atomic_load(&wakes);
+    other.newest = c;
+    compact(&other, &a, 1, b);
+    for (int i = 0; i < 5000 && atomic_load(&wakes) == before; i++)
+        usleep(1000);
+    assert_int_equal(state_of(t).floor, b);
+    assert_int_equal(state_of(t).passed, 1);
+    other.engine->ops->close(other.engine);
+}
+
+/* Whoever reads from below a floor that another has moved is told so, and not given what is left.
+ */
+static void reads_from_below_the_floor_of_a_shared_log_expire(void **state)
+{
+    struct setting *t = *state;
+    if (!t->engine->shared)
+        return;
+    struct vd_error error;
+    struct sink s = {0};
+    struct history_text h = {0};
+    struct vd_row_sink sink = {NULL, sink_take, &s};
+    struct vd_history_sink history = {history_passes, history_take, &h};
+    uint64_t a = commit_one(t, "a", "1"), b = commit_one(t, "a", "2");
+    commit_one(t, "a", "3");
+    compact(t, &a, 1, b);
+    assert_code(t->engine->ops->read(t->engine, a, UINT64_MAX, 9, &sink, &error), VD_ERR_EXPIRED);
+    assert_code(
+        t->engine->ops->history(t->engine, VD_SLICE(""), a, UINT64_MAX, 9, &history, &error),
+        VD_ERR_EXPIRED);
+    assert_int_equal(s.rows + h.rows, 0);
+    assert_ok(t->engine->ops->read(t->engine, b, UINT64_MAX, 9, &sink, &error), &error);
+    assert_int_equal(s.rows, 1);
+    sink_reset(&s);
 }
 
 #define FOR_ENGINE(test, i)                                                                        \
@@ -753,7 +1030,7 @@ static int run_suite(size_t i)
         FOR_ENGINE(loading_gives_all_rows_newest_first, i),
         FOR_ENGINE(bodies_are_given_only_where_wanted, i),
         FOR_ENGINE(taking_stops_when_it_is_told, i),
-        FOR_ENGINE(one_revision_is_got_or_not_found, i),
+        FOR_ENGINE(the_newest_row_at_or_below_a_revision_is_got, i),
         FOR_ENGINE(compacting_removes_exactly_the_named_rows, i),
         FOR_ENGINE(revisions_survive_compaction_and_reopening, i),
         FOR_ENGINE(readers_see_whole_commits_only, i),
@@ -761,8 +1038,14 @@ static int run_suite(size_t i)
         FOR_ENGINE(the_wal_stays_small_beside_readers, i),
         FOR_ENGINE(the_wal_is_longer_than_what_is_in_it, i),
         FOR_ENGINE(deleted_rows_leave_room_for_new_ones, i),
+        FOR_ENGINE(the_state_says_where_the_log_stands, i),
+        FOR_ENGINE(a_commit_that_is_behind_writes_nothing, i),
+        FOR_ENGINE(a_compaction_that_is_behind_changes_nothing, i),
+        FOR_ENGINE(history_brings_along_what_was_replaced, i),
+        FOR_ENGINE(others_are_heard_of_and_their_rows_are_read, i),
+        FOR_ENGINE(reads_from_below_the_floor_of_a_shared_log_expire, i),
     };
-    return cmocka_run_group_tests_name(engines[i].name, tests, NULL, NULL);
+    return cmocka_run_group_tests_name(engines[i].suite, tests, NULL, NULL);
 }
 
 int main(void)

@@ -51,10 +51,11 @@ static void assert_same_text(struct run *r, const char *what)
 static void run_open(struct run *r)
 {
     struct vd_error error;
-    struct vd_store_options options = {.folder = r->folder, .manual_compaction = true};
+    struct vd_store_options options = {.manual_compaction = true};
     options.tail_events_max = PICK(&r->rng, tails);
     options.tail_bytes_max = seed_once_in(&r->rng, 3) ? seed_below(&r->rng, 400) : 0;
-    assert_ok(vd_store_open(&r->store, &options, &error), &error);
+    assert_ok(vd_store_open_in(&r->store, &(struct vd_folder){.path = r->folder}, &options, &error),
+              &error);
     assert_run(r, vd_store_revision(r->store) == model_newest(&r->model));
     assert_run(r, vd_store_floor(r->store) == r->model.floor);
 }

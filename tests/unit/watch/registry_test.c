@@ -1,6 +1,6 @@
 /*
  * src/watch/registry.h: groups, the states of a watcher, parking and resuming, the
- * inbox and bookmarks. One thread: a write has told its listeners when it returns,
+ * inbox and bookmarks. One thread: a write has told its subscribers when it returns,
  * and the test is the loop.
  */
 #include "watch/registry.h"
