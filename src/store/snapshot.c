@@ -114,27 +114,29 @@ static bool no_body(void *arg, const struct vd_row *row)
     return true;
 }
 
-/* The newest row at or below a revision. Most revisions are one. */
+/* The newest row at or below a revision, which is above the floor. Most revisions are one. What a
+ * row at or below the floor says of its batch is over: the floor is where a batch ends. */
 static int batch_begin(struct vd_store *store, uint64_t revision, struct batch *b,
                        struct vd_error *error)
 {
     const struct vd_tail *tail = &store->index.tail;
     struct vd_row_sink sink = {batch_row, no_body, b};
     struct vd_engine *engine = store->engine;
+    int code = VD_OK;
     *b = (struct batch){.more = true};
     vd_index_read_lock(&store->index);
+    uint64_t floor = store->index.floor;
     size_t at = tail->n ? vd_tail_first_after(tail, revision) : 0;
     if (at > 0)
         batch_pass(b, vd_tail_at(tail, at - 1)->revision, vd_tail_at(tail, at - 1)->more);
     vd_index_unlock(&store->index);
-    if (at > 0)
-        return VD_OK;
-    int code = engine->ops->get(engine, revision, &sink, error);
-    if (code == VD_ERR_NOT_FOUND) { /* nothing has happened up to there */
-        b->more = false;
+    if (at == 0)
+        code = engine->ops->get(engine, revision, &sink, error);
+    if (code == VD_ERR_NOT_FOUND) /* nothing has happened up to there */
         code = VD_OK;
-    }
-    if (!code && engine->shared) /* rows that are gone are no answer: let the engine say so */
+    if (b->at <= floor)
+        b->more = false;
+    if (!code && at == 0 && engine->shared) /* are rows gone by now? the engine says */
         code = engine->ops->read(engine, revision, revision, 1, &sink, error);
     return code;
 }
