@@ -37,6 +37,7 @@ struct vd_memory_log {
 struct memory_engine {
     struct vd_engine engine;
     struct vd_memory_log *log;
+    bool never_wakes;
     void (*wake)(void *arg);
     void *wake_arg;
     struct memory_engine *next;
@@ -105,7 +106,7 @@ static size_t first_after(const struct vd_memory_log *l, uint64_t revision)
 static void wake_others(struct vd_memory_log *l, const struct vd_engine *self)
 {
     for (struct memory_engine *e = l->engines; e; e = e->next)
-        if (&e->engine != self && e->wake)
+        if (&e->engine != self && e->wake && !e->never_wakes)
             e->wake(e->wake_arg);
 }
 
@@ -367,6 +368,7 @@ int vd_memory_engine_open(struct vd_engine **out, const struct vd_memory_options
         .shared = shared,
         .thread_only = options && options->thread_only,
     };
+    e->never_wakes = options && options->never_wakes;
     pthread_mutex_lock(&e->log->lock);
     e->next = e->log->engines;
     e->log->engines = e;

@@ -27,6 +27,7 @@ static inline uint64_t vd_memory_log_next(unsigned stride, uint64_t revision)
 struct vd_memory_options {
     struct vd_memory_log *log; /* shared with others; NULL: a log of its own */
     bool thread_only;          /* see struct vd_engine */
+    bool never_wakes;          /* of what others do it hears only when it asks, or is behind */
 };
 
 /* `options` NULL: a log of its own. */

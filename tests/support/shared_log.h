@@ -14,18 +14,24 @@
 
 enum { SHARED_STRIDE = 7 };
 
-/* Opens a store on the log. */
-static inline struct vd_store *shared_store_open(struct vd_memory_log *log,
-                                                 const struct vd_store_options *options)
+static inline struct vd_store *shared_store_open_with(const struct vd_memory_options *how,
+                                                      const struct vd_store_options *options)
 {
-    struct vd_memory_options how = {.log = log, .thread_only = true};
     struct vd_engine *engine = NULL;
     struct vd_engine_state state;
     struct vd_store *store = NULL;
     struct vd_error error;
-    assert_ok(vd_memory_engine_open(&engine, &how, &state, &error), &error);
+    assert_ok(vd_memory_engine_open(&engine, how, &state, &error), &error);
     assert_ok(vd_store_open(&store, engine, options, &error), &error);
     return store;
+}
+
+/* Opens a store on the log. */
+static inline struct vd_store *shared_store_open(struct vd_memory_log *log,
+                                                 const struct vd_store_options *options)
+{
+    return shared_store_open_with(&(struct vd_memory_options){.log = log, .thread_only = true},
+                                  options);
 }
 
 static inline void nothing_committed(struct vd_subscriber *subscriber, struct vd_commit *commit)
