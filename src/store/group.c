@@ -25,7 +25,10 @@
 #include "store/failpoint.h"
 #include "store/store_internal.h"
 
-enum { KEPT_MAX = 128 };
+enum {
+    KEPT_MAX = 128, /* rows and members that a group keeps memory for */
+    FEW = 16,       /* rows whose events need no memory of their own until they are published */
+};
 
 struct member {
     struct vd_proposal *proposal;
@@ -221,13 +224,15 @@ static struct vd_event *row_event(const struct vd_group *g, struct vd_event *con
 static void publish(struct vd_group *g)
 {
     size_t n = g->rows.n;
-    struct vd_event **events = vd_malloc(n * sizeof(struct vd_event *));
+    struct vd_event *few[FEW];
+    struct vd_event **events = n <= FEW ? few : vd_malloc(n * sizeof(struct vd_event *));
     for (size_t i = 0; i < n; i++)
         events[i] = row_event(g, events, i);
     for (size_t i = 0; i < n; i++)
         g->entries.p[i]->staged = 0;
     vd_store_publish(g->store, events, n);
-    free(events);
+    if (events != few)
+        free(events);
 }
 
 static void set_times(struct vd_group *g)
