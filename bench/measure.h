@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "store/admitted.h"
 #include "store/store.h"
 
 double measure_now_s(void);

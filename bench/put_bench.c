@@ -134,7 +134,7 @@ static void answered(struct vd_proposal *p, const struct vd_outcome *outcome)
 static void write_next(struct writer *w)
 {
     w->wish.body = measure_body(&w->room, w->name, ++w->n, BODY_LEN);
-    vd_store_propose(w->loop->store, &w->proposal);
+    vd_store_propose(w->loop->store, vd_admitted_of(&w->proposal));
 }
 
 static struct vd_proposal *wait_for_answers(struct loop *loop)

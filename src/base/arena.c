@@ -7,7 +7,10 @@
 
 #include "base/alloc.h"
 
-enum { CHUNK_MIN = 4096, CHUNK_MAX = 1 << 20 };
+enum {
+    CHUNK_MIN = 4096,    /* bytes of the first chunk */
+    CHUNK_MAX = 1 << 20, /* bytes of a chunk, unless one allocation needs more */
+};
 
 struct vd_arena_chunk {
     _Alignas(16) struct vd_arena_chunk *next;

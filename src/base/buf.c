@@ -8,7 +8,7 @@
 
 #include "base/alloc.h"
 
-enum { BUF_CAP_MIN = 64 };
+enum { BUF_CAP_MIN = 64 }; /* bytes that the first memory has room for */
 
 void vd_buf_release(struct vd_buf *b)
 {

@@ -13,11 +13,12 @@
 struct vd_bytes {
     struct vd_refcount refs;
     size_t len;
-    char *data; /* behind this struct, or the owner's */
+    char *data; /* lies behind this struct, or belongs to the owner */
     void *owner;
     void (*release)(void *owner); /* NULL: there is no owner */
-    /* For src/net/output.h, on the one loop that sends them: the account that is charged for them
-     * once, and how many times they wait there for it. */
+    /* These two belong to src/net/output.h and are used on the one loop that sends the bytes: the
+     * account that is charged for them, and in how many of its output queues they wait. The account
+     * is charged once, however many these are. */
     void *payer;
     size_t payer_waits;
 };

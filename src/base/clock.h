@@ -15,7 +15,8 @@
 struct vd_clock {
     int64_t (*wall_ms)(const struct vd_clock *clock);  /* since 1970, UTC; may jump */
     uint64_t (*mono_ns)(const struct vd_clock *clock); /* only grows */
-    int64_t (*wall_us)(const struct vd_clock *clock);  /* like wall_ms; NULL: it knows no better */
+    int64_t (*wall_us)(
+        const struct vd_clock *clock); /* like wall_ms; NULL: the clock has only milliseconds */
 };
 
 const struct vd_clock *vd_clock_system(void);

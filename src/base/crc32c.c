@@ -13,7 +13,7 @@
 #include <pthread.h>
 #include <string.h>
 
-enum { SLICES = 8 };
+enum { SLICES = 8 }; /* bytes, and tables, of one step */
 #define POLYNOMIAL_REVERSED 0x82F63B78u
 
 static uint32_t tables[SLICES][256];

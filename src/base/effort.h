@@ -1,10 +1,11 @@
 /*
  * How much work a check may do before it gives up.
  *
- * A unit is one instruction of a pattern's program at one byte of text: about 10 ns when a match
- * goes badly, far less as a rule. `= {0}` may do a good deal. A check on an event loop is
- * `in_turn`: it may do little, and compile nothing; when that does not do, it is `over`, what it
- * has found is worth nothing, and somebody who has the time does all of it again.
+ * A unit of work is one instruction of a pattern's program at one byte of text. It takes about
+ * 10 ns in the worst case and far less in most. A check with `= {0}` may take
+ * VD_CHECK_WORK_MAX units. A check with `in_turn` runs on an event loop: it may take
+ * VD_CHECK_TURN_WORK_MAX units and compile nothing. A check that needs more is `over`: its caller
+ * throws away what the check has found, and a loop gives the whole check to a worker.
  */
 #ifndef VD_BASE_EFFORT_H
 #define VD_BASE_EFFORT_H
@@ -15,9 +16,10 @@
 
 #include "base/limits.h"
 
-/* What an instruction of a pattern or a byte of a rule costs when it is compiled, and what a unit
- * of CEL's cost is here. */
-enum { VD_EFFORT_COMPILE = 64, VD_EFFORT_CEL = 4 };
+enum {
+    VD_EFFORT_COMPILE = 64, /* units for compiling a pattern's instruction or a rule's byte */
+    VD_EFFORT_CEL = 4,      /* units for one unit of CEL's own cost */
+};
 
 struct vd_effort {
     uint64_t spent;
@@ -28,7 +30,7 @@ struct vd_effort {
     bool over; /* more was needed than allowed */
 };
 
-/* False: that is too much, and so is all that comes behind it. */
+/* Takes units. False: that was too much, and so is everything that is asked for afterwards. */
 static inline bool vd_effort_spend(struct vd_effort *e, uint64_t units)
 {
     uint64_t max = e->in_turn ? VD_CHECK_TURN_WORK_MAX : VD_CHECK_WORK_MAX;
@@ -39,7 +41,7 @@ static inline bool vd_effort_spend(struct vd_effort *e, uint64_t units)
     return !e->over;
 }
 
-/* Before defaults add so many bytes to an object. */
+/* To be asked before defaults add so many bytes to an object. */
 static inline bool vd_effort_fill(struct vd_effort *e, uint64_t bytes)
 {
     uint64_t max = e->in_turn ? VD_DEFAULTS_TURN_LEN_MAX : VD_DEFAULTS_LEN_MAX;
@@ -50,14 +52,14 @@ static inline bool vd_effort_fill(struct vd_effort *e, uint64_t bytes)
     return !e->over;
 }
 
-/* Before something is compiled, however small it is: that shows only afterwards. */
+/* To be asked before anything is compiled: only afterwards one knows how large it was. */
 static inline bool vd_effort_may_compile(struct vd_effort *e)
 {
     e->over = e->over || e->in_turn;
     return !e->over;
 }
 
-/* Before a pattern meets a text. */
+/* To be asked before a pattern is matched against a text. */
 static inline bool vd_effort_match(struct vd_effort *e, size_t pattern_size, size_t text_len)
 {
     return vd_effort_spend(e, (uint64_t)pattern_size * (text_len + 1));

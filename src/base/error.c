@@ -15,7 +15,7 @@ const char *vd_code_name(int code)
     return code >= 0 && code < VD_CODE_COUNT ? names[code] : "unknown";
 }
 
-#undef vd_error_set /* what the analyser is told of it */
+#undef vd_error_set /* error.h defines it as a macro for the analyser */
 
 int vd_error_set(struct vd_error *error, enum vd_code code, const char *format, ...)
 {

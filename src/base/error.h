@@ -43,14 +43,14 @@ enum vd_code {
         VD_CODE_COUNT
 };
 
-enum { VD_ERROR_TEXT_MAX = 512 };
+enum { VD_ERROR_TEXT_MAX = 512 }; /* bytes of the sentence, with its NUL */
 
 struct vd_error {
     enum vd_code code;
     char text[VD_ERROR_TEXT_MAX];
 };
 
-/* What goes away by itself: the same may be tried again. */
+/* Whether the reason of a failure goes away by itself, so that the same may be tried again. */
 static inline bool vd_code_passes(int code)
 {
     return code == VD_ERR_FULL || code == VD_ERR_LOCKED || code == VD_ERR_MEMORY;
@@ -65,7 +65,8 @@ int vd_error_set(struct vd_error *error, enum vd_code code, const char *format, 
     VD_PRINTF(3, 4);
 
 #ifdef __clang_analyzer__
-/* It does not look into error.c: what has failed does not go on as if it had not. */
+/* The analyser does not look into error.c. This tells it that the call returns its code, so that
+ * it does not follow paths on which a failed call succeeds. */
 #define vd_error_set(error, code, ...) (vd_error_set((error), (code), __VA_ARGS__), (int)(code))
 #endif
 

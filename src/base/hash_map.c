@@ -19,7 +19,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 
-enum { SLOTS_MIN = 16 };
+enum { SLOTS_MIN = 16 }; /* slots of the first table */
 
 /* ---- SipHash-1-3: one round per word, three at the end ---- */
 

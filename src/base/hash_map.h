@@ -33,8 +33,9 @@ struct vd_hash_map {
 /* SipHash-1-3 of the bytes under this process' secret. Thread-safe. */
 uint64_t vd_hash_bytes(const void *p, size_t n);
 
-/* The same twice, under two secrets: nobody who does not know them finds two texts with the
- * same 128 bits, so they may stand for a text that should not be kept. Thread-safe. */
+/* Two hashes of the bytes, under two secrets. Nobody who does not know the secrets can find two
+ * texts with the same 128 bits, so the bits may be kept in place of a text that must not be, such
+ * as a token. Thread-safe. */
 void vd_hash_bytes_wide(const void *p, size_t n, uint64_t out[2]);
 
 void vd_hash_map_init(struct vd_hash_map *m, struct vd_slice (*key_of)(const void *item));

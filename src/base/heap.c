@@ -12,7 +12,10 @@
 
 #include "base/alloc.h"
 
-enum { ARITY = 4, CAP_MIN = 16 };
+enum {
+    ARITY = 4,    /* children of a node */
+    CAP_MIN = 16, /* nodes that the first memory has room for */
+};
 
 static bool precedes(const struct vd_heap_node *a, const struct vd_heap_node *b)
 {

@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* One for each value below 8, and 8 for each power of two from 2^3 to 2^63. */
 enum { VD_HISTOGRAM_BUCKETS = 8 + 61 * 8 };
 
 struct vd_histogram {

@@ -7,7 +7,11 @@
 
 #include <stdio.h>
 
-enum { SECOND = 1000, DAY_S = 86400, CYCLE_DAYS = 146097 };
+enum {
+    SECOND = 1000,       /* milliseconds of a second */
+    DAY_S = 86400,       /* seconds of a day */
+    CYCLE_DAYS = 146097, /* days of 400 years, after which the calendar repeats */
+};
 
 static struct vd_slice one_unit(char *out, int64_t value, char unit)
 {
@@ -15,7 +19,7 @@ static struct vd_slice one_unit(char *out, int64_t value, char unit)
     return vd_slice(out, (size_t)n);
 }
 
-/* The second unit is left out when there are none of it. */
+/* Writes two units, such as "5m10s", or only the first when there are none of the second. */
 static struct vd_slice two_units(char *out, int64_t value, char unit, int64_t rest, char rest_unit)
 {
     if (rest == 0)
@@ -149,8 +153,8 @@ bool vd_rfc3339_parse(struct vd_slice text, int64_t *ms)
     return true;
 }
 
-/* So many digits and a separator; gives the place behind it. Every write has a time, so
- * that it does not go through printf. */
+/* Writes so many digits and a separator, and gives the place behind them. It does not use printf,
+ * which is slow, because every write of an object formats a time. */
 static char *add_digits(char *at, int64_t value, size_t n, char separator)
 {
     for (size_t i = n; i > 0; i--, value /= 10)

@@ -11,7 +11,10 @@
 #include "base/attributes.h"
 #include "base/slice.h"
 
-enum { VD_HUMAN_DURATION_MAX = 32, VD_RFC3339_MAX = 28 };
+enum {
+    VD_HUMAN_DURATION_MAX = 32, /* bytes of a duration, with its NUL */
+    VD_RFC3339_MAX = 28,        /* bytes of a time with microseconds, with its NUL */
+};
 
 /*
  * A duration with two or three significant figures, as `kubectl get` shows an

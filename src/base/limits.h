@@ -10,7 +10,7 @@
 
 /* clang-format off */
 #define VD_LIMITS(X) \
-    X(VD_KIND_LEN_MAX,           316,         "bytes of a kind's name (plural.group)") \
+    X(VD_KIND_LEN_MAX,           316,         "bytes of a resource's name (plural.group)") \
     X(VD_NAMESPACE_LEN_MAX,      253,         "bytes of a namespace") \
     X(VD_NAME_LEN_MAX,           253,         "bytes of an object's name") \
     X(VD_BODY_LEN_MAX,           3145728,     "bytes of an object's body (3 MiB, as Kubernetes' request limit)") \
@@ -23,13 +23,13 @@
     X(VD_WINDOW_EVENTS_DEFAULT,  1000000,     "events of the watch window") \
     X(VD_WINDOW_AGE_S_DEFAULT,   86400,       "seconds that the watch window reaches back") \
     X(VD_TAIL_EVENTS_DEFAULT,    100000,      "newest events kept in memory; older ones of the window are read from the engine") \
-    X(VD_TAIL_BYTES_DEFAULT,     67108864,    "bytes of superseded bodies kept in memory for those events") \
+    X(VD_TAIL_BYTES_DEFAULT,     67108864,    "bytes of replaced bodies kept in memory for the newest events") \
     X(VD_COMPACT_STEP_ROWS,      256,         "log rows that one step of compaction looks at") \
     X(VD_CHECKPOINT_PAGES_DEFAULT, 4000,      "pages of the write-ahead log before it is folded into the main file (16 MB)") \
     X(VD_SCAN_STEP_ROWS,         512,         "entries or log rows that one call of a reader passes at most") \
     X(VD_READ_STEP_BYTES,        262144,      "bytes of bodies from which on one call of a reader gives no more objects or events") \
     X(VD_INBOX_COMMITS_MAX,      4096,        "commits waiting for a loop's turn; then its watchers catch up from the log instead") \
-    X(VD_INBOX_BYTES_MAX,        33554432,    "bytes of bodies of those commits; then likewise") \
+    X(VD_INBOX_BYTES_MAX,        33554432,    "bytes of bodies of commits waiting for a loop's turn; then its watchers catch up from the log instead") \
     X(VD_SELECTOR_LEN_MAX,       65536,       "bytes of a label or field selector") \
     X(VD_SELECTOR_TERMS_MAX,     1024,        "requirements of a label or field selector, and values of one of them") \
     X(VD_JSON_DEPTH_MAX,         512,         "nesting of a JSON or YAML document") \
@@ -42,7 +42,7 @@
     X(VD_JSONPATH_LEN_MAX,       1024,        "bytes of a JSONPath of a printer column or selectable field") \
     X(VD_TABLE_CELL_LEN_MAX,     16384,       "bytes of the text in a table's cell; a longer one is cut and ends in ...") \
     X(VD_TABLE_ROW_LEN_MAX,      262144,      "bytes of the cells of a table's row; those behind are null") \
-    X(VD_TABLE_ROW_WORK_MAX,     67108864,    "bytes of an object that the cells of its row are searched for in, in all; those behind are null") \
+    X(VD_TABLE_ROW_WORK_MAX,     67108864,    "bytes that are searched in an object for all cells of its table's row; cells behind are null") \
     X(VD_CEL_LEN_MAX,            65536,       "bytes of a CEL expression") \
     X(VD_CEL_DEPTH_MAX,          250,         "nesting of a CEL expression, and operators in one row of it") \
     X(VD_CEL_COST_MAX,           10000000,    "estimated cost of a CEL rule, at which a CRD is refused (as in Kubernetes)") \
@@ -67,44 +67,44 @@
     X(VD_HTTP_HEAD_MS,           10000,       "milliseconds from a request's first byte to the end of its head; then 408") \
     X(VD_HTTP_BODY_MS,           60000,       "milliseconds for the rest of a request; then 408") \
     X(VD_HTTP_IDLE_MS,           180000,      "milliseconds that a connection may wait for its next request") \
-    X(VD_HTTP_SEND_MS,           30000,       "milliseconds in which a client must take some of a complete answer, and of a stream while too much waits for its user") \
-    X(VD_HTTP_LINGER_MS,         2000,        "milliseconds that a client has for closing after the last answer, and for the rest of a request of HTTP/2 that was answered before its end") \
+    X(VD_HTTP_SEND_MS,           30000,       "milliseconds in which a client must take some bytes of a complete answer, or of a stream while too many bytes wait for its user") \
+    X(VD_HTTP_LINGER_MS,         2000,        "milliseconds that a client has for closing after the last answer, and for sending the rest of an HTTP/2 request that was answered before its end") \
     X(VD_HTTP_AHEAD_LEN_MAX,     65536,       "bytes of later requests that are read while one is answered") \
     X(VD_HTTP_AHEAD_OUTPUT_MAX,  262144,      "bytes waiting to be sent on a connection above which its next request waits") \
-    X(VD_HTTP_STRANGER_OUTPUT_MAX, 4096,      "the same on a connection of which nobody has shown yet who he is") \
+    X(VD_HTTP_STRANGER_OUTPUT_MAX, 4096,      "bytes waiting to be sent on a connection without an authenticated user above which its next request waits") \
     X(VD_HTTP_TURN_REQUESTS_MAX, 64,          "requests of one connection that one turn of a loop takes") \
-    X(VD_HTTP_TURN_SEND_MAX,     1048576,     "bytes that one turn of a loop sends on one connection, about") \
+    X(VD_HTTP_TURN_SEND_MAX,     1048576,     "bytes, about, that one turn of a loop sends on one connection") \
     X(VD_HTTP2_STREAMS_DEFAULT,  250,         "requests and watches at a time on one HTTP/2 connection") \
     X(VD_HTTP2_TABLE_LEN_MAX,    4096,        "bytes of an HTTP/2 connection's table of headers, in each direction") \
-    X(VD_HTTP2_UPLOAD_LEN_MAX,   8388608,     "bytes of request bodies of one HTTP/2 connection above which they arrive one after the other") \
-    X(VD_HTTP2_ANSWERS_LEN_MAX,  8388608,     "bytes of complete answers that wait for an HTTP/2 client above which its next requests wait") \
-    X(VD_HTTP2_OUTPUT_LEN_MAX,   131072,      "bytes of an HTTP/2 connection that are made ready for its socket at a time, about") \
-    X(VD_HTTP2_QUEUE_FRAMES_MAX, 2048,        "frames that wait for an HTTP/2 connection's socket above which it is not read from") \
+    X(VD_HTTP2_UPLOAD_LEN_MAX,   8388608,     "bytes of request bodies of one HTTP/2 connection above which the bodies arrive one after the other") \
+    X(VD_HTTP2_ANSWERS_LEN_MAX,  8388608,     "bytes of complete answers waiting for an HTTP/2 client above which its next requests wait") \
+    X(VD_HTTP2_OUTPUT_LEN_MAX,   131072,      "bytes, about, of an HTTP/2 connection that are made ready for its socket at a time") \
+    X(VD_HTTP2_QUEUE_FRAMES_MAX, 2048,        "frames waiting for an HTTP/2 connection's socket above which the connection is not read from") \
     X(VD_HTTP2_NUISANCES_MAX,    500,         "resets, pings, settings and the like that an HTTP/2 client may send at once; then GOAWAY") \
-    X(VD_HTTP2_NUISANCES_PER_S,  100,         "and how many per second in the long run") \
+    X(VD_HTTP2_NUISANCES_PER_S,  100,         "resets, pings, settings and the like that an HTTP/2 client may send per second in the long run; then GOAWAY") \
     X(VD_HTTP2_NOTICE_MS,        1000,        "milliseconds between the two GOAWAYs of a connection that ends, when the client does not answer") \
     X(VD_HTTP_TURN_HANDSHAKES_MAX, 2,         "steps of TLS handshakes that one turn of a loop takes; a step costs as much as many requests") \
-    X(VD_HTTP_STRANGERS_MAX,     16384,       "connections of which nobody has shown yet who he is; one more ends the oldest") \
-    X(VD_HTTP_STRANGERS_LEN_MAX, 67108864,    "bytes of requests that have not come so far that somebody was asked who sends them; one that goes beyond is 503") \
-    X(VD_HTTP_BODY_FREE_LEN,     16384,       "bytes of a request up to which nothing is reserved if it comes in one piece") \
+    X(VD_HTTP_STRANGERS_MAX,     16384,       "connections without an authenticated user; one more ends the oldest") \
+    X(VD_HTTP_STRANGERS_LEN_MAX, 67108864,    "bytes of requests whose senders are not authenticated yet; a request that goes beyond is 503") \
+    X(VD_HTTP_BODY_FREE_LEN,     16384,       "bytes of a request up to which no memory is reserved for it if it comes in one piece") \
     X(VD_TCP_UNSENT_LEN_MAX,     131072,      "bytes that the kernel keeps for a connection before it has sent them") \
     X(VD_ACCOUNTS_MAX,           10000,       "users whose use is counted one by one; more share one account") \
     X(VD_ACCOUNT_METRICS_MAX,    100,         "users with metrics of their own; more are counted as 'other'") \
     X(VD_USER_REQUESTS_DEFAULT,  400,         "requests of one user in flight; one more is 429") \
     X(VD_USER_WATCHES_DEFAULT,   10000,       "open watches of one user; one more is 429") \
-    X(VD_USER_QUEUED_BYTES_DEFAULT, 67108864, "bytes waiting for one user; then his watches that do not read are parked, and a list is 429; at twice as much nothing is queued for him, and all his requests are 429") \
+    X(VD_USER_QUEUED_BYTES_DEFAULT, 67108864, "bytes waiting for one user; beyond, the user's watches that do not read are parked and lists are 429; at twice as much nothing is queued for the user and all requests are 429") \
     X(VD_USER_BODY_BYTES_DEFAULT, 67108864,   "bytes of requests with bodies that one user sends or waits for; one more is 429") \
     X(VD_REQUESTS_DEFAULT,       4000,        "requests in flight of all users; a quarter is reserved for the system and administrators") \
-    X(VD_WATCHES_DEFAULT,        100000,      "open watches of all users; a quarter is reserved likewise") \
-    X(VD_QUEUED_BYTES_DEFAULT,   536870912,   "bytes waiting for all users; then those with more than a sixteenth of it are treated as over their own; at a quarter more nothing is queued for ordinary users, at half more for anybody") \
-    X(VD_BODY_BYTES_DEFAULT,     268435456,   "bytes of requests with bodies of all users; a quarter is reserved likewise") \
-    X(VD_GATHERED_LEN_MAX,       8388608,     "bytes of a page of a list, after which the next page begins, and of a list in an encoding that needs it whole; about, since it ends with an object") \
+    X(VD_WATCHES_DEFAULT,        100000,      "open watches of all users; a quarter is reserved for the system and administrators") \
+    X(VD_QUEUED_BYTES_DEFAULT,   536870912,   "bytes waiting for all users; beyond, users with more than a sixteenth of it are treated as over their own limit; at a quarter more nothing is queued for ordinary users, at half more for anybody") \
+    X(VD_BODY_BYTES_DEFAULT,     268435456,   "bytes of requests with bodies of all users; a quarter is reserved for the system and administrators") \
+    X(VD_GATHERED_LEN_MAX,       8388608,     "bytes, about, of a page of a list, after which the next page begins, and of a list in an encoding that needs it whole") \
     X(VD_GZIP_BODY_LEN_MIN,      131072,      "bytes from which on an answer is compressed, where the client allows it (as in Kubernetes)") \
-    X(VD_VERSION_WAIT_MS,        3000,        "milliseconds that a read waits for a resourceVersion that is to come; then 504 (as in Kubernetes)") \
-    X(VD_CLEARED_BYTES_MAX,      4194304,     "bytes of objects that the answer to a deletecollection lists; of more it tells the number") \
+    X(VD_VERSION_WAIT_MS,        3000,        "milliseconds that a read waits for a resourceVersion that does not exist yet; then 504 (as in Kubernetes)") \
+    X(VD_CLEARED_BYTES_MAX,      4194304,     "bytes of objects that the answer to a deletecollection lists; a larger answer tells only their number") \
     X(VD_TCP_KEEPALIVE_S,        60,          "seconds of silence before a connection is probed, 4 times in 15 s steps") \
     X(VD_TCP_USER_TIMEOUT_MS,    120000,      "milliseconds in which the peer's kernel must take what was sent") \
-    X(VD_DOOR_PAUSE_MS,          100,         "milliseconds without accepting when descriptors have run out") \
+    X(VD_DOOR_PAUSE_MS,          100,         "milliseconds without accepting connections when file descriptors have run out") \
     X(VD_URL_SEGMENTS_MAX,       64,          "segments of a path") \
     X(VD_URL_PARAMS_MAX,         256,         "parameters of a query") \
     X(VD_ACCEPT_RANGES_MAX,      32,          "media ranges of a request's Accept headers") \
@@ -116,25 +116,25 @@
     X(VD_CONFIG_DATA_LEN_MAX,    1048576,     "bytes of a ConfigMap's or Secret's data (as in Kubernetes)") \
     X(VD_FIELD_PATH_LEN_MAX,     1024,        "bytes of a field's path in a message; a longer one loses its beginning") \
     X(VD_VIOLATIONS_MAX,         500,         "violations that are named of one object; more are counted") \
-    X(VD_VIOLATION_VALUE_LEN_MAX, 4096,       "bytes of a value that a violation shows, and of what it says of it; more is cut") \
+    X(VD_VIOLATION_VALUE_LEN_MAX, 4096,       "bytes of a value that a violation shows, and of its message; the rest is cut") \
     X(VD_PRUNED_PATHS_MAX,       100,         "unknown fields that are named of one object") \
     X(VD_DEFINITION_VERSIONS_MAX, 64,         "versions of a CustomResourceDefinition") \
-    X(VD_DEFINITION_PATTERNS_SIZE_MAX, 2097152, "instructions to which the patterns of a CustomResourceDefinition compile in all, those of its rules included; a small one counts 256") \
+    X(VD_DEFINITION_PATTERNS_SIZE_MAX, 2097152, "instructions to which all patterns of a CustomResourceDefinition compile, those of its rules included; a small pattern counts 256") \
     X(VD_DEFINITION_RULES_MAX,   10000,       "rules (x-kubernetes-validations) of a CustomResourceDefinition") \
-    X(VD_DEFAULTS_LEN_MAX,       3145728,     "bytes that the defaults of a definition may add to one object; a definition that adds more to an empty one is refused") \
-    X(VD_DEFAULTS_TURN_LEN_MAX,  131072,      "the same inside one turn of an event loop; a worker thread fills in what takes more") \
-    X(VD_DEFAULTS_FRAME_LEN_MAX, 67108864,    "bytes that they may add to the events that a watch is told of at a time; one that adds more ends it with an error") \
-    X(VD_CHECK_WORK_MAX,         536870912,   "instructions of patterns times bytes of text that the check of one object may take; compiled ones count 64 each") \
-    X(VD_CHECK_TURN_WORK_MAX,    4194304,     "the same inside one turn of an event loop; a check that takes more, or has to compile, is done by a worker thread") \
+    X(VD_DEFAULTS_LEN_MAX,       3145728,     "bytes that the defaults of a definition may add to one object; a definition that adds more to an empty object is refused") \
+    X(VD_DEFAULTS_TURN_LEN_MAX,  131072,      "bytes that defaults may add to one object inside one turn of an event loop; a worker thread fills in what takes more") \
+    X(VD_DEFAULTS_FRAME_LEN_MAX, 67108864,    "bytes that defaults may add to the events that a watch is sent at a time; events that need more end the watch with an error") \
+    X(VD_CHECK_WORK_MAX,         536870912,   "instructions of patterns times bytes of text that the check of one object may take; an instruction that is compiled counts 64") \
+    X(VD_CHECK_TURN_WORK_MAX,    4194304,     "instructions of patterns times bytes of text that a check may take inside one turn of an event loop; a worker thread does a check that takes more or has to compile") \
     X(VD_TURN_OBJECT_LEN_MAX,    131072,      "bytes of a request or a stored object above which a worker thread makes, checks or converts the object, and not an event loop") \
-    X(VD_WORK_USER_MAX,          2,           "checks of one user that workers have at a time, for each event loop; fewer where there are several loops; more wait their turn") \
-    X(VD_WORK_LOOP_MAX,          4,           "and of all users, shared by the loops") \
+    X(VD_WORK_USER_MAX,          2,           "checks of one user that the workers do at a time, for each event loop, fewer where there are several loops; more wait") \
+    X(VD_WORK_LOOP_MAX,          4,           "checks of all users that the workers do at a time, shared by the loops; more wait") \
     X(VD_LIST_KEYS_MAX,          64,          "names in x-kubernetes-list-map-keys of a definition's schema") \
     X(VD_LOG_AGENT_LEN_MAX,      256,         "bytes of a client's User-Agent that the access log shows") \
     X(VD_CONVERSION_OBJECTS_MAX, 128,         "objects that a conversion webhook is sent at a time") \
-    X(VD_CONVERSION_REQUEST_LEN_MAX, 1048576, "bytes of objects that it is sent at a time; a longer one goes alone") \
-    X(VD_CONVERSION_ANSWER_LEN_MAX, 8388608,  "bytes of its answer") \
-    X(VD_CONVERSION_TIMEOUT_MS,  30000,       "milliseconds for its answer, and for waiting to be sent (as in Kubernetes)") \
+    X(VD_CONVERSION_REQUEST_LEN_MAX, 1048576, "bytes of objects that a conversion webhook is sent at a time; a longer object goes alone") \
+    X(VD_CONVERSION_ANSWER_LEN_MAX, 8388608,  "bytes of a conversion webhook's answer") \
+    X(VD_CONVERSION_TIMEOUT_MS,  30000,       "milliseconds for a conversion webhook's answer, and for the wait before a call is sent (as in Kubernetes)") \
     X(VD_CONVERSION_HOOK_CALLS_MAX, 4,        "calls of one definition's conversion webhook at a time; more wait") \
     X(VD_CONVERSION_CALLS_MAX,   8,           "calls of all conversion webhooks at a time; more wait") \
     X(VD_CONVERSION_CACHE_LEN_MAX, 16777216,  "bytes of converted objects that are kept for the next who wants them") \
@@ -149,22 +149,22 @@
     X(VD_USER_NAME_LEN_MAX,      1024,        "bytes of a user's or a group's name") \
     X(VD_USER_GROUPS_MAX,        1024,        "groups of a user") \
     X(VD_USER_CACHE_MAX,         1024,        "bearer tokens that each loop remembers having verified") \
-    X(VD_USER_CACHE_MS,          10000,       "milliseconds for which it does, unless tokens, the account or what a token is bound to change before") \
+    X(VD_USER_CACHE_MS,          10000,       "milliseconds for which a loop remembers a verified bearer token, unless tokens, the account or what the token is bound to change before") \
     X(VD_TOKENS_MAX,             100000,      "bearer tokens of a data folder") \
-    X(VD_TOKEN_FILE_LEN_MAX,     268435456,   "bytes of the file that keeps their hashes") \
+    X(VD_TOKEN_FILE_LEN_MAX,     268435456,   "bytes of the file that keeps the hashes of bearer tokens") \
     X(VD_JWT_LEN_MAX,            16384,       "bytes of a JSON web token") \
     X(VD_JWT_DEPTH_MAX,          16,          "nesting of a JSON web token's claims") \
     X(VD_JWT_AUDIENCES_MAX,      64,          "audiences of a JSON web token") \
     X(VD_JWKS_LEN_MAX,           1048576,     "bytes of a JWK set, and of an issuer's discovery document") \
     X(VD_JWKS_KEYS_MAX,          100,         "keys of a JWK set") \
     X(VD_JWKS_REFRESH_MS,        300000,      "milliseconds after which an issuer's keys are fetched again") \
-    X(VD_JWKS_RETRY_MS,          10000,       "milliseconds after which that is tried again when it has failed") \
-    X(VD_JWKS_ASK_MS,            2000,        "milliseconds between two fetches at least, however many tokens name unknown keys") \
+    X(VD_JWKS_RETRY_MS,          10000,       "milliseconds after which a failed fetch of an issuer's keys is tried again") \
+    X(VD_JWKS_ASK_MS,            2000,        "milliseconds, at least, between two fetches of an issuer's keys, however many tokens name unknown keys") \
     X(VD_JWKS_TIMEOUT_MS,        10000,       "milliseconds that one answer of an issuer may take") \
     X(VD_ISSUERS_MAX,            64,          "issuers of JSON web tokens (as in Kubernetes)") \
     X(VD_MANIFEST_LEN_MAX,       1048576,     "bytes of an audit policy or a file of issuers") \
     X(VD_AUDIT_QUEUE_LEN_MAX,    16777216,    "bytes of audit events waiting to be written; more are dropped and counted") \
-    X(VD_AUDIT_CLOSE_MS,         2000,        "milliseconds that a stopping server waits for the audit log to take no more") \
+    X(VD_AUDIT_CLOSE_MS,         2000,        "milliseconds that a stopping server waits for an audit log that takes no bytes") \
     X(VD_AUDIT_ID_LEN_MAX,       64,          "bytes of a client's own Audit-ID; a longer one is not used") \
     X(VD_PEM_LEN_MAX,            1048576,     "bytes of a file with keys or certificates") \
     X(VD_GRANT_RIGHTS_MAX,       16384,       "single rights (group x resource x verb x name) of a role that is checked for escalation")

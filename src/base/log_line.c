@@ -18,7 +18,10 @@
 #include "base/clock.h"
 #include "base/utf8.h"
 
-enum { ROOM_AT_END = VD_LOG_LINE_END_MAX + 16, TEXT_MAX = VD_LOG_LINE_MAX - ROOM_AT_END };
+enum {
+    ROOM_AT_END = VD_LOG_LINE_END_MAX + 16,   /* bytes for cut=true and the end of the line */
+    TEXT_MAX = VD_LOG_LINE_MAX - ROOM_AT_END, /* bytes of everything before that */
+};
 
 #define BOLD   "\033[1m"
 #define DIM    "\033[2m"
@@ -28,7 +31,7 @@ enum { ROOM_AT_END = VD_LOG_LINE_END_MAX + 16, TEXT_MAX = VD_LOG_LINE_MAX - ROOM
 
 /* ---- adding to the line ---- */
 
-/* For what ROOM_AT_END is kept for. */
+/* Adds text for which ROOM_AT_END is kept free: it always fits. */
 static void add_always(struct vd_log_line *line, const char *text)
 {
     size_t n = strlen(text);
@@ -37,7 +40,7 @@ static void add_always(struct vd_log_line *line, const char *text)
     line->n += n;
 }
 
-/* All or nothing; after the first that does not fit, nothing more is added. */
+/* Adds the whole text or nothing. After the first text that does not fit nothing more is added. */
 static bool add(struct vd_log_line *line, const char *p, size_t n)
 {
     if (line->cut || line->n + n > TEXT_MAX) {
@@ -75,7 +78,7 @@ static void add_escaped(struct vd_log_line *line, struct vd_slice text, bool quo
         char escaped[8];
         uint32_t rune = 0;
         size_t n = vd_utf8_read(text, &rune), escaped_n = 0;
-        if (n == 0 && line->format != VD_LOG_JSON) /* the byte itself, for who debugs */
+        if (n == 0 && line->format != VD_LOG_JSON) /* shows the byte's value, for debugging */
             escaped_n = (size_t)snprintf(escaped, sizeof escaped, "\\x%02x", (uint8_t)text.p[0]);
         else if (n == 0) /* JSON has no bytes: the replacement character */
             escaped_n = escape(0xfffd, escaped);

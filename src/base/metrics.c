@@ -117,6 +117,7 @@ static void add_escaped(struct vd_buf *out, struct vd_slice text, bool quotes)
     }
 }
 
+/* Bytes of the label values of one metric, each with its separator. */
 enum { KEY_LEN_MAX = VD_METRIC_LABELS_MAX * (VD_METRIC_LABEL_LEN_MAX + 1) };
 
 static struct vd_slice join_values(char out[KEY_LEN_MAX], const char *const *values, size_t count)

@@ -84,7 +84,7 @@ struct vd_metric_family {
 extern const uint64_t vd_metric_latency_bounds_ns[];
 
 /* Makes the family part of the output, and its only metric if it has no
- * labels. Again has no effect. */
+ * labels. Registering it again has no effect. */
 void vd_metric_register(struct vd_metric_family *family);
 
 /* The metric with these label values, made when it is new; as many values as
@@ -107,7 +107,7 @@ void vd_histogram_observe_n(struct vd_metric *histogram, uint64_t value, uint64_
 /* The value of a counter or gauge, or the number of values of a histogram. */
 int64_t vd_metric_value(const struct vd_metric *metric);
 
-/* In the unit that is observed; see vd_histogram_quantile. */
+/* A quantile, in the unit that is observed; see vd_histogram_quantile. */
 uint64_t vd_metric_quantile(const struct vd_metric *histogram, double q);
 
 /* Appends one family, or all registered ones in order of their names. */

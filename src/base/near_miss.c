@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { WORD_MAX = 32 };
+enum { WORD_MAX = 32 }; /* bytes of a word; a longer one is near to none */
 
 struct vd_near_miss vd_near_miss(const char *typed)
 {
@@ -19,7 +19,7 @@ static size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Row by row of the usual table; three rows are enough for swaps. */
+/* Fills the table of edit distances row by row. Three rows are kept, as a swap looks two back. */
 static size_t distance(const char *a, size_t a_len, const char *b, size_t b_len)
 {
     size_t rows[3][WORD_MAX + 1];

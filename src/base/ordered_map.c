@@ -35,11 +35,11 @@
 #include "base/alloc.h"
 
 enum {
-    NODE_MAX = 64,
-    NODE_MIN = NODE_MAX / 4,
-    MERGED_MAX = NODE_MAX * 3 / 4, /* room left after a merge: no see-saw with split */
-    HEIGHT_MAX = 16,               /* NODE_MIN to the 16th is more than memory holds */
-    HEAD_LEN = 4,
+    NODE_MAX = 64,                 /* entries of a node */
+    NODE_MIN = NODE_MAX / 4,       /* entries below which a node is merged with its neighbour */
+    MERGED_MAX = NODE_MAX * 3 / 4, /* entries after a merge: the next insert must not split it */
+    HEIGHT_MAX = 16,               /* levels: NODE_MIN to the 16th is more than memory holds */
+    HEAD_LEN = 4,                  /* bytes of a key that are kept in the node itself */
 };
 
 struct vd_ordered_map_node {

@@ -38,7 +38,7 @@ const char *vd_duration_text(uint64_t ms, char out[VD_QUANTITY_MAX])
     int n = snprintf(out, VD_QUANTITY_MAX, "%llu%s", (unsigned long long)(ms / units[i].ms),
                      units[i].name);
     uint64_t rest = ms % units[i].ms;
-    /* Nobody wants 45s850ms. */
+    /* Milliseconds beside seconds, as in 45s850ms, are left out. */
     if (i + 2 < UNITS && rest >= units[i + 1].ms)
         snprintf(out + n, VD_QUANTITY_MAX - (size_t)n, "%llu%s",
                  (unsigned long long)(rest / units[i + 1].ms), units[i + 1].name);

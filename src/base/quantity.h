@@ -6,7 +6,7 @@
 
 #include "base/slice.h"
 
-enum { VD_QUANTITY_MAX = 32 };
+enum { VD_QUANTITY_MAX = 32 }; /* bytes of any of these texts, with its NUL */
 
 /* "0 B", "999 B", "1.2 KiB", "15 MiB"; written to out, which is returned. */
 const char *vd_bytes_text(uint64_t bytes, char out[VD_QUANTITY_MAX]);

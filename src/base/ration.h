@@ -1,8 +1,8 @@
 /*
- * A ration: so many of something in a second, and a count of what was over it. For log
- * lines that a stranger can cause as often as he likes.
+ * A rate limit for log lines that any client can cause as often as it likes: so many lines may be
+ * logged in a second, and the lines beyond are counted.
  *
- * Zeroed, it is full. One thread at a time.
+ * `= {0}` is a limit of which nothing has been used. Only one thread at a time may use it.
  */
 #ifndef VD_BASE_RATION_H
 #define VD_BASE_RATION_H
@@ -11,12 +11,12 @@
 #include <stdint.h>
 
 struct vd_ration {
-    uint64_t second; /* that `taken` is of */
+    uint64_t second; /* the second in which `taken` lines were logged */
     uint64_t taken;
-    uint64_t held_back; /* since vd_ration_told() */
+    uint64_t held_back; /* lines that were not logged since vd_ration_told() */
 };
 
-/* Whether there is one more for this second; if not, it is counted. */
+/* Whether one more line may be logged in this second. A line that may not is counted. */
 static inline bool vd_ration_take(struct vd_ration *r, uint64_t now_ns, uint64_t per_s)
 {
     uint64_t second = now_ns / UINT64_C(1000000000);
@@ -30,7 +30,7 @@ static inline bool vd_ration_take(struct vd_ration *r, uint64_t now_ns, uint64_t
     return has;
 }
 
-/* How many were held back; the count starts again. */
+/* How many lines were not logged since the last call; the count starts again. */
 static inline uint64_t vd_ration_told(struct vd_ration *r)
 {
     uint64_t n = r->held_back;

@@ -12,7 +12,7 @@
 #include "base/alloc.h"
 #include "cel/program_internal.h"
 
-enum { PARAMS = 2 };
+enum { PARAMS = 2 }; /* type parameters of one function: its A and B */
 
 struct binding {
     const struct vd_cel_type *p[PARAMS];
@@ -54,7 +54,7 @@ static bool takes_null(const struct vd_cel_type *t)
            t->kind >= VD_CEL_OPTIONAL;
 }
 
-/* May a value of the one be where the other is wanted, as far as one can know? */
+/* Whether a value of the one type may stand where the other is wanted, as far as the types tell. */
 static bool fits(const struct vd_cel_type *a, const struct vd_cel_type *b)
 {
     if (a == b || is_any(a) || is_any(b))
@@ -78,7 +78,7 @@ static bool fits(const struct vd_cel_type *a, const struct vd_cel_type *b)
     }
 }
 
-/* The type of both: one of them, if it holds the other's values; else dyn. */
+/* A type for values of both types: one of the two, if it holds the other's values; else dyn. */
 static const struct vd_cel_type *join(const struct vd_cel_type *a, const struct vd_cel_type *b)
 {
     if (!fits(a, b))
@@ -595,7 +595,6 @@ static bool range_types(struct checker *c, struct vd_cel_node *node)
         node->var2_type = range->item;
         return true;
     case VD_CEL_MAP:
-        node->flags |= VD_CEL_MAP_RANGE;
         node->var_type = range->key;
         node->var2_type = range->item;
         return true;

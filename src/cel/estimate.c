@@ -305,7 +305,7 @@ static void price(const struct vd_cel_node *node, const struct estimate *a, stru
     }
 }
 
-enum { ARGS_MAX = 8 };
+enum { ARGS_MAX = 8 }; /* arguments of a call; no function of the libraries has more */
 
 static struct estimate visit_call(struct estimator *e, const struct vd_cel_node *node)
 {
@@ -398,7 +398,7 @@ static struct estimate visit_ternary(struct estimator *e, const struct vd_cel_no
                              .item_known = a.item_known && b.item_known};
 }
 
-/* What one turn costs, as the spec's expansion of the macro would. */
+/* What one iteration costs in the spec's expansion of the macro. */
 static struct range turn_cost(const struct vd_cel_node *node, const struct estimate *body,
                               const struct estimate *last)
 {

@@ -14,7 +14,11 @@
 #include "base/alloc.h"
 #include "cel/program_internal.h"
 
-enum { LIST_CREATE = 10, MAP_CREATE = 30, ARGS_MAX = 8 };
+enum {
+    LIST_CREATE = 10, /* cost of making a list, as in cel-go */
+    MAP_CREATE = 30,  /* cost of making a map, as in cel-go */
+    ARGS_MAX = 8,     /* arguments of a call; no function of the libraries has more */
+};
 
 static struct vd_cel_value eval(struct vd_cel_run *run, const struct vd_cel_node *node);
 

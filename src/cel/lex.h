@@ -10,7 +10,7 @@
 
 enum vd_cel_token_kind {
     VD_CEL_TOKEN_END,
-    VD_CEL_TOKEN_BAD, /* `text` is what is no token */
+    VD_CEL_TOKEN_BAD, /* `text` holds characters that are no token */
     VD_CEL_TOKEN_IDENT,
     VD_CEL_TOKEN_INT,
     VD_CEL_TOKEN_UINT,
@@ -36,7 +36,7 @@ struct vd_cel_lexer {
 
 void vd_cel_lexer_init(struct vd_cel_lexer *lexer, struct vd_arena *arena, struct vd_slice text);
 
-/* The next token; after the last one VD_CEL_TOKEN_END for ever. */
+/* The next token. After the last one, every call gives VD_CEL_TOKEN_END. */
 struct vd_cel_token vd_cel_lex(struct vd_cel_lexer *lexer);
 
 #endif

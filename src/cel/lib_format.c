@@ -11,7 +11,10 @@
 
 #include "cel/program_internal.h"
 
-enum { PRECISION_MAX = 1000, NEST_MAX = 64 };
+enum {
+    PRECISION_MAX = 1000, /* digits that a verb like %.3f may ask for */
+    NEST_MAX = 64,        /* nesting of a list or map that is written */
+};
 
 /* A value inside %s: texts as they are, lists and maps in brackets. */
 static bool write_any(struct vd_cel_run *run, struct vd_buf *out, const struct vd_cel_value *v,

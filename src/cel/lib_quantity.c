@@ -18,7 +18,10 @@ struct vd_cel_quantity {
     uint32_t nanos;
 };
 
-enum { DIGITS_MAX = 120, EXPONENT_MAX = 60 };
+enum {
+    DIGITS_MAX = 120,  /* digits of a quantity that are kept; later ones cannot change its value */
+    EXPONENT_MAX = 60, /* a decimal exponent beyond it makes any quantity 0 or too large */
+};
 
 /* A decimal number being made: digits, most significant first, `point` of them
  * before the decimal point. */

@@ -6,7 +6,8 @@
 
 #include "cel/program_internal.h"
 
-/* What the effort allows; the price of a call knows nothing of repetitions. */
+/* Whether the effort allows this match. The price of a call does not: it is blind to repetitions.
+ */
 static struct vd_pattern *compile(struct vd_cel_run *run, struct vd_slice text,
                                   struct vd_cel_value *error)
 {

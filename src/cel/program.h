@@ -45,9 +45,9 @@ struct vd_cel_env {
 };
 
 /*
- * Compiles `text`, which is copied. The program lives in the arena; it and the types
- * of the environment must outlive it. False: `issues` has got what is wrong, in the
- * words and the form of cel-go; there is then nothing to release.
+ * Compiles `text`, which is copied. The program lives in the arena; the arena and the
+ * types of the environment must outlive it. False: `issues` tells what is wrong, in the
+ * words and the form of cel-go, and there is nothing to release.
  */
 bool vd_cel_compile(struct vd_arena *arena, struct vd_slice text, const struct vd_cel_env *env,
                     struct vd_cel_program **out, struct vd_buf *issues) VD_MUST_USE;
@@ -68,7 +68,7 @@ size_t vd_cel_program_pattern_size(const struct vd_cel_program *program);
  * bounds; UINT64_MAX when there is no bound. */
 uint64_t vd_cel_program_cost(const struct vd_cel_program *program);
 
-/* What the host knows of Kubernetes' names and formats. */
+/* Functions of the layers above, which know Kubernetes' names and formats. */
 struct vd_cel_host {
     /*
      * What is wrong with `text` as a "dns1123Label" and so on: up to 4 sentences, in
@@ -78,7 +78,7 @@ struct vd_cel_host {
                             struct vd_slice faults[4]);
 };
 
-enum { VD_CEL_CACHE_SLOTS = 8 };
+enum { VD_CEL_CACHE_SLOTS = 8 }; /* containers that an evaluation keeps an index of */
 
 /* A container of the document that is being looked up often. */
 struct vd_cel_cached {
@@ -96,7 +96,7 @@ struct vd_cel_run {
     struct vd_arena *arena;
     const struct vd_cel_host *host; /* NULL: named formats find nothing wrong */
     uint64_t cost_max;
-    struct vd_effort *effort;           /* that regular expressions take; NULL: any */
+    struct vd_effort *effort; /* is charged for regular expressions; NULL: they are unbounded */
     struct vd_cel_value self, old_self; /* made by vd_cel_of_json; old_self may be an optional */
 
     uint64_t cost;  /* so far */

@@ -42,9 +42,8 @@ enum vd_cel_flag {
     VD_CEL_OPT_ENTRY = 2, /* x.?f, x[?i], and list or map entries with a '?' */
     VD_CEL_FREE = 4,      /* the branch of a ternary: naming it costs nothing */
     VD_CEL_FLAT = 8,      /* optFlatMap */
-    VD_CEL_ROOTLESS = 16, /* a selection from something that is no name: one more unit */
+    VD_CEL_ROOTLESS = 16, /* a selection from something that is no name: it costs one unit more */
     VD_CEL_CONSTANT = 32, /* a literal that was written as a list or a map */
-    VD_CEL_MAP_RANGE = 64,
 };
 
 /* The slots of what the environment names; the others are of folds. */
@@ -151,7 +150,7 @@ struct vd_cel_library {
     size_t n;
 };
 
-enum { VD_CEL_LIBRARIES = 10 };
+enum { VD_CEL_LIBRARIES = 10 }; /* entries of vd_cel_libraries */
 extern const struct vd_cel_library *const vd_cel_libraries[VD_CEL_LIBRARIES];
 
 extern const struct vd_cel_library vd_cel_lib_operators, vd_cel_lib_conversions, vd_cel_lib_times,

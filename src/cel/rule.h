@@ -37,8 +37,8 @@ struct vd_cel_rule {
 
 /*
  * Compiles the rule for a self of this type. `rule_issues` and `message_issues` get
- * Kubernetes' sentences about the two expressions, or stay empty. What compiled is to
- * be released in any case.
+ * Kubernetes' sentences about the two expressions, or stay empty. The caller releases
+ * the rule's programs in any case.
  */
 void vd_cel_rule_compile(struct vd_cel_rule *rule, struct vd_arena *arena,
                          const struct vd_cel_type *self, struct vd_buf *rule_issues,

@@ -4,7 +4,7 @@
 #include <assert.h>
 #include <string.h>
 
-enum { KINDS = VD_CEL_ERROR + 1 };
+enum { KINDS = VD_CEL_ERROR + 1 }; /* values of enum vd_cel_kind */
 
 #define SIMPLE(k) [k] = {.kind = (k)}
 

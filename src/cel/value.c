@@ -19,7 +19,10 @@
 #include "json/compare.h"
 #include "json/number.h"
 
-enum { SMALL_CONTAINER_MAX = 32, COMPARE_DEPTH_MAX = 600 };
+enum {
+    SMALL_CONTAINER_MAX = 32, /* items of a container that is searched without an index */
+    COMPARE_DEPTH_MAX = 600,  /* nesting of values that are compared; deeper is an error */
+};
 
 void *vd_cel_alloc(struct vd_cel_run *run, size_t size)
 {
@@ -498,7 +501,7 @@ static bool equal_unordered(struct vd_cel_run *run, const struct vd_cel_value *a
     for (size_t i = 0; i < x.n; i++) {
         bool found = false;
         for (size_t k = 0; k < y.n && !found && !run->cancelled; k++) {
-            size_t at = (i + k) % y.n; /* most lists are in one order after all */
+            size_t at = (i + k) % y.n; /* most lists have their items in the same order */
             found = type->list_type == VD_CEL_LIST_MAP
                         ? same_keys(run, type, &x.p[i], &y.p[at], depth) &&
                               equal(run, &x.p[i], &y.p[at], depth + 1)

@@ -16,8 +16,8 @@
 /* NULL is equal to NULL only. */
 bool vd_json_eq(const struct vd_json *a, const struct vd_json *b);
 
-/* The same for documents that are equal, in every run and on every machine: it
- * may be stored. It has no secret, so it proves nothing to an adversary. */
+/* A hash that equal documents share, in every run and on every machine, so that it
+ * may be stored. It has no secret: whoever chooses documents can choose collisions. */
 uint64_t vd_json_hash(const struct vd_json *v);
 
 #endif

@@ -13,7 +13,7 @@
  * - The address of a value is stable: adding or removing neighbours moves
  *   nothing.
  * - Object members keep the order in which they were added, and keys are
- *   unique unless vd_json_add was lied to.
+ *   unique, unless a caller of vd_json_add gave it a key that was there.
  * - Texts and keys are valid UTF-8 (they may hold NULs), decoded, immutable,
  *   and borrowed: from the arena, or from what the maker promised to keep.
  * - A number keeps the text it was written with, which is valid JSON.
@@ -49,7 +49,7 @@ enum vd_json_type {
 enum vd_json_flags {
     VD_JSON_LINKED = 1,     /* is in a container */
     VD_JSON_PLAIN_TEXT = 2, /* the text is ASCII that needs no escapes */
-    VD_JSON_PLAIN_KEY = 4,  /* the same of the key */
+    VD_JSON_PLAIN_KEY = 4,  /* the key is ASCII that needs no escapes */
     VD_JSON_DROP = 8,       /* about to be unlinked by the function that set it */
     VD_JSON_REPEAT = 16,    /* the second member of its key, while the parser sorts that out */
 };

@@ -4,7 +4,7 @@
 #include "base/utf8.h"
 #include "json/scan.h"
 
-enum { REPLACEMENT = 0xfffd };
+enum { REPLACEMENT = 0xfffd }; /* U+FFFD, which stands for what is no character */
 
 /* The character that a short escape stands for; 0: there is no such escape. */
 static char short_escape(char c)

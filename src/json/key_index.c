@@ -50,9 +50,9 @@ void vd_key_index_release(struct vd_key_index *index)
 }
 
 /*
- * The hashes go into a table with open addressing. Two equal ones are a key
- * that repeats, or a collision; so is, to us, a table that takes too many
- * probes, which only chosen keys can bring about.
+ * The hashes go into a table with open addressing. Two equal hashes are a key
+ * that repeats, or a collision. A table that takes too many probes, which only
+ * keys that were chosen for it can cause, is answered like a collision.
  */
 bool vd_key_index_may_repeat(const struct vd_json *object)
 {

@@ -40,8 +40,8 @@ void vd_key_index_release(struct vd_key_index *index);
 /* The (first) member named `key`, or NULL. */
 struct vd_json *vd_key_index_get(const struct vd_key_index *index, struct vd_slice key);
 
-/* False: no two members have the same key, surely. Linear, and right most of
- * the time when it is true. */
+/* False means that no two members have the same key. True means that two probably
+ * have; the caller has to look. It takes linear time. */
 bool vd_key_index_may_repeat(const struct vd_json *object);
 
 #endif

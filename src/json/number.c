@@ -18,7 +18,8 @@
 #include "base/alloc.h"
 #include "json/stable_hash.h"
 
-/* Far beyond what digits of a document can shift, far below overflow. */
+/* Larger exponents are not evaluated. No document has so many digits that they could make up for
+ * one, and sums of exponents below it do not overflow. */
 #define EXPONENT_MAX INT64_C(1000000000000000)
 
 struct decimal {

@@ -34,9 +34,10 @@ bool vd_number_to_u64(struct vd_slice text, uint64_t *out) VD_MUST_USE;
 /* The nearest double; false if the value is beyond the range of doubles. */
 bool vd_number_to_double(struct vd_slice text, double *out) VD_MUST_USE;
 
-/* The shortest text that reads back as the finite `value`, for `out` of 32
- * bytes; gives the number of bytes. */
-enum { VD_NUMBER_TEXT_MAX = 32 };
+enum { VD_NUMBER_TEXT_MAX = 32 }; /* bytes of any double as text */
+
+/* Writes the shortest text that reads back as the finite `value`; gives the
+ * number of bytes. */
 size_t vd_number_format(double value, char out[VD_NUMBER_TEXT_MAX]);
 
 /*
@@ -46,7 +47,7 @@ size_t vd_number_format(double value, char out[VD_NUMBER_TEXT_MAX]);
  */
 bool vd_number_eq(struct vd_slice a, struct vd_slice b);
 
-/* The same for numbers that are equal; stable across runs and machines. */
+/* A hash that equal numbers share, in every run and on every machine. */
 uint64_t vd_number_hash(struct vd_slice text);
 
 #endif

@@ -49,8 +49,8 @@ struct parser {
     struct frame frames[VD_JSON_DEPTH_MAX + 1]; /* frames[0] holds the document */
 };
 
-/* What an error is about: the innermost container, or its last child. */
-enum about { ABOUT_CONTAINER, ABOUT_CHILD };
+/* The value that the path of an error names: the innermost container, or its last child. */
+enum path_end { PATH_OF_CONTAINER, PATH_OF_CHILD };
 
 /* --- errors --- */
 
@@ -74,10 +74,10 @@ static struct vd_json *frame_child(const struct frame *f)
 }
 
 /* The path of the innermost container, or of its last child. */
-static void path_of(const struct parser *p, enum about about, struct vd_buf *path)
+static void path_of(const struct parser *p, enum path_end end_at, struct vd_buf *path)
 {
     for (const struct frame *f = p->frames + 1; f <= p->top; f++) {
-        if (f < p->top || (about == ABOUT_CHILD && f->container->n))
+        if (f < p->top || (end_at == PATH_OF_CHILD && f->container->n))
             path_add_child(path, f->container, frame_child(f));
     }
 }
@@ -105,7 +105,7 @@ static void where_set_path(struct vd_json_where *where, struct vd_slice path)
     hide_controls(where->path);
 }
 
-static void where_set(const struct parser *p, const char *at, enum about about,
+static void where_set(const struct parser *p, const char *at, enum path_end end_at,
                       struct vd_json_where *where)
 {
     *where = (struct vd_json_where){.offset = (size_t)(at - p->start), .line = 1, .column = 1};
@@ -118,17 +118,17 @@ static void where_set(const struct parser *p, const char *at, enum about about,
         }
     }
     struct vd_buf path = {0};
-    path_of(p, about, &path);
+    path_of(p, end_at, &path);
     where_set_path(where, vd_buf_slice(&path));
     vd_buf_release(&path);
 }
 
 /* Records the failure at `at`; gives NULL for the caller to return. */
-static const char *fail(struct parser *p, enum vd_code code, const char *at, enum about about,
+static const char *fail(struct parser *p, enum vd_code code, const char *at, enum path_end end_at,
                         const char *what)
 {
     struct vd_json_where where;
-    where_set(p, at, about, &where);
+    where_set(p, at, end_at, &where);
     if (p->options->where)
         *p->options->where = where;
     p->code = vd_error_set(p->error, code, "JSON line %zu, column %zu%s%s: %s", where.line,
@@ -137,7 +137,7 @@ static const char *fail(struct parser *p, enum vd_code code, const char *at, enu
 }
 
 /* Fails with `expected` and what is there instead. */
-static const char *fail_expected(struct parser *p, const char *at, enum about about,
+static const char *fail_expected(struct parser *p, const char *at, enum path_end end_at,
                                  const char *expected)
 {
     char what[128];
@@ -148,7 +148,7 @@ static const char *fail_expected(struct parser *p, const char *at, enum about ab
         snprintf(what, sizeof what, "expected %s, found '%c'", expected, c);
     else
         snprintf(what, sizeof what, "expected %s, found byte 0x%02x", expected, c);
-    return fail(p, VD_ERR_INVALID, at, about, what);
+    return fail(p, VD_ERR_INVALID, at, end_at, what);
 }
 
 /* --- scalars: each gives the place behind the value, or NULL --- */
@@ -160,22 +160,22 @@ struct text {
     bool plain; /* ASCII without escapes */
 };
 
-static const char *fail_in_string(struct parser *p, const char *at, enum about about)
+static const char *fail_in_string(struct parser *p, const char *at, enum path_end end_at)
 {
     if (at >= p->end)
-        return fail(p, VD_ERR_INVALID, at, about, "the text ends inside a string");
+        return fail(p, VD_ERR_INVALID, at, end_at, "the text ends inside a string");
     if (*at == '\\')
-        return fail(p, VD_ERR_INVALID, at, about, "not an escape that JSON has");
+        return fail(p, VD_ERR_INVALID, at, end_at, "not an escape that JSON has");
     if ((unsigned char)*at < 0x20)
-        return fail(p, VD_ERR_INVALID, at, about,
+        return fail(p, VD_ERR_INVALID, at, end_at,
                     "a control character in a string has to be written as an escape");
-    return fail(p, VD_ERR_INVALID, at, about, "the bytes are not UTF-8");
+    return fail(p, VD_ERR_INVALID, at, end_at, "the bytes are not UTF-8");
 }
 
 /* The rest of a string that has escapes or non-ASCII bytes: `at` is at the
  * first of them, `from` at the first byte of the string. */
 static const char *read_text_slow(struct parser *p, const char *from, const char *at,
-                                  enum about about, struct text *out)
+                                  enum path_end end_at, struct text *out)
 {
     bool escapes = false;
     while (at < p->end && *at != '"') {
@@ -187,11 +187,11 @@ static const char *read_text_slow(struct parser *p, const char *from, const char
             n = vd_utf8_len(at, p->end);
         }
         if (n == 0)
-            return fail_in_string(p, at, about);
+            return fail_in_string(p, at, end_at);
         at = vd_scan_string(at + n, p->end);
     }
     if (at >= p->end)
-        return fail_in_string(p, at, about);
+        return fail_in_string(p, at, end_at);
     *out = (struct text){.p = from, .n = (size_t)(at - from)};
     if (escapes) {
         char *decoded = vd_arena_alloc(p->arena, out->n);
@@ -202,12 +202,12 @@ static const char *read_text_slow(struct parser *p, const char *from, const char
 }
 
 /* A string; `at` is behind its opening quote. */
-static inline const char *read_text(struct parser *p, const char *at, enum about about,
+static inline const char *read_text(struct parser *p, const char *at, enum path_end end_at,
                                     struct text *out)
 {
     const char *stop = vd_scan_string(at, p->end);
     if (VD_UNLIKELY(stop == p->end || *stop != '"'))
-        return read_text_slow(p, at, stop, about, out);
+        return read_text_slow(p, at, stop, end_at, out);
     *out = (struct text){.p = at, .n = (size_t)(stop - at), .plain = true};
     return stop + 1;
 }
@@ -226,7 +226,7 @@ static const char *read_fraction(struct parser *p, const char *at)
         const char *digits = at + 1;
         at = skip_digits(digits, p->end);
         if (at == digits)
-            return fail_expected(p, at, ABOUT_CHILD, "a digit after the decimal point");
+            return fail_expected(p, at, PATH_OF_CHILD, "a digit after the decimal point");
     }
     if (at < p->end && (*at == 'e' || *at == 'E')) {
         at++;
@@ -235,7 +235,7 @@ static const char *read_fraction(struct parser *p, const char *at)
         const char *digits = at;
         at = skip_digits(digits, p->end);
         if (at == digits)
-            return fail_expected(p, at, ABOUT_CHILD, "a digit in the exponent");
+            return fail_expected(p, at, PATH_OF_CHILD, "a digit in the exponent");
     }
     return at;
 }
@@ -247,16 +247,16 @@ static inline const char *read_number(struct parser *p, const char *at, struct v
     const char *digits = at;
     at = skip_digits(at, p->end);
     if (VD_UNLIKELY(at == digits))
-        return fail_expected(p, at, ABOUT_CHILD, "a digit after '-'");
+        return fail_expected(p, at, PATH_OF_CHILD, "a digit after '-'");
     if (VD_UNLIKELY(*digits == '0' && at - digits > 1))
-        return fail(p, VD_ERR_INVALID, digits, ABOUT_CHILD, "a number has no leading zeros");
+        return fail(p, VD_ERR_INVALID, digits, PATH_OF_CHILD, "a number has no leading zeros");
     if (at < p->end && (*at == '.' || (*at | 0x20) == 'e')) {
         at = read_fraction(p, at);
         if (!at)
             return NULL;
     }
     if (VD_UNLIKELY(at - from > VD_JSON_NUMBER_LEN_MAX))
-        return fail(p, VD_ERR_LIMIT, from, ABOUT_CHILD, "a number of too many digits");
+        return fail(p, VD_ERR_LIMIT, from, PATH_OF_CHILD, "a number of too many digits");
     v->type = VD_JSON_NUMBER;
     v->text_p = from;
     v->n = (size_t)(at - from);
@@ -281,7 +281,7 @@ static const char *read_word(struct parser *p, const char *at, struct vd_json *v
             return at + words[i].n;
         }
     }
-    return fail_expected(p, at, ABOUT_CHILD, "a value");
+    return fail_expected(p, at, PATH_OF_CHILD, "a value");
 }
 
 /* --- duplicate keys --- */
@@ -313,7 +313,7 @@ static const char *fail_duplicate(struct parser *p, const char *at, struct vd_sl
     key = vd_utf8_cut(key, 100);
     snprintf(what, sizeof what, "the key \"%.*s\" is there twice", VD_FMT(key));
     hide_controls(what);
-    return fail(p, VD_ERR_INVALID, at, ABOUT_CONTAINER, what);
+    return fail(p, VD_ERR_INVALID, at, PATH_OF_CONTAINER, what);
 }
 
 static void report_duplicate(struct parser *p, struct vd_json *member)
@@ -322,7 +322,7 @@ static void report_duplicate(struct parser *p, struct vd_json *member)
     /* Each report costs the length of its path: their number has to be bounded. */
     if (p->reported++ >= VD_JSON_DUPLICATES_MAX)
         return;
-    path_of(p, ABOUT_CONTAINER, &path);
+    path_of(p, PATH_OF_CONTAINER, &path);
     path_add_child(&path, p->top->container, member);
     p->options->on_duplicate(p->options->context, vd_buf_slice(&path));
     vd_buf_release(&path);
@@ -405,10 +405,10 @@ static inline const char *read_key(struct parser *p, const char *at, struct vd_j
 {
     struct text key;
     if (VD_UNLIKELY(at >= p->end || *at != '"'))
-        return fail_expected(p, at, ABOUT_CONTAINER,
+        return fail_expected(p, at, PATH_OF_CONTAINER,
                              p->top->container->n ? "a key in quotes" : "a key in quotes or '}'");
     const char *from = at;
-    at = read_text(p, at + 1, ABOUT_CONTAINER, &key);
+    at = read_text(p, at + 1, PATH_OF_CONTAINER, &key);
     if (VD_UNLIKELY(!at))
         return NULL;
     struct frame *f = p->top;
@@ -425,7 +425,7 @@ static inline const char *read_key(struct parser *p, const char *at, struct vd_j
     v->flags |= key.plain ? VD_JSON_PLAIN_KEY : 0;
     at = vd_scan_blank(at, p->end);
     if (VD_UNLIKELY(at >= p->end || *at != ':'))
-        return fail_expected(p, at, ABOUT_CHILD, "':' after the key");
+        return fail_expected(p, at, PATH_OF_CHILD, "':' after the key");
     return vd_scan_blank(at + 1, p->end);
 }
 
@@ -448,7 +448,7 @@ static const char *fail_depth(struct parser *p, const char *at)
 {
     char what[96];
     snprintf(what, sizeof what, "nested more than %zu deep", (size_t)(p->limit - p->frames));
-    return fail(p, VD_ERR_LIMIT, at, ABOUT_CHILD, what);
+    return fail(p, VD_ERR_LIMIT, at, PATH_OF_CHILD, what);
 }
 
 /*
@@ -494,12 +494,12 @@ static inline const char *after_value(struct parser *p, const char *at, struct v
             if (object)
                 return read_key(p, at, child);
             if (at < p->end && *at == ']')
-                return fail_expected(p, at, ABOUT_CONTAINER, "a value after ','");
+                return fail_expected(p, at, PATH_OF_CONTAINER, "a value after ','");
             *child = add_child(p);
             return at;
         }
         if (c != (object ? '}' : ']'))
-            return fail_expected(p, at, ABOUT_CONTAINER, object ? "',' or '}'" : "',' or ']'");
+            return fail_expected(p, at, PATH_OF_CONTAINER, object ? "',' or '}'" : "',' or ']'");
         at = close_container(p, at);
         if (!at)
             return NULL;
@@ -509,7 +509,7 @@ static inline const char *after_value(struct parser *p, const char *at, struct v
 static inline const char *read_string(struct parser *p, const char *at, struct vd_json *v)
 {
     struct text text;
-    at = read_text(p, at + 1, ABOUT_CHILD, &text);
+    at = read_text(p, at + 1, PATH_OF_CHILD, &text);
     if (!at)
         return NULL;
     v->type = VD_JSON_STRING;
@@ -551,7 +551,7 @@ static const char *read_document(struct parser *p, const char *at, struct vd_jso
 static const char *read_all(struct parser *p, struct vd_json *root)
 {
     if (p->end - p->start >= 3 && memcmp(p->start, "\xef\xbb\xbf", 3) == 0)
-        return fail(p, VD_ERR_INVALID, p->start, ABOUT_CONTAINER,
+        return fail(p, VD_ERR_INVALID, p->start, PATH_OF_CONTAINER,
                     "the text starts with a byte order mark; remove it");
     const char *at = vd_scan_blank(p->start, p->end);
     at = read_document(p, at, root);
@@ -559,7 +559,7 @@ static const char *read_all(struct parser *p, struct vd_json *root)
         return NULL;
     at = vd_scan_blank(at, p->end);
     if (at < p->end)
-        return fail_expected(p, at, ABOUT_CONTAINER, "nothing behind the document");
+        return fail_expected(p, at, PATH_OF_CONTAINER, "nothing behind the document");
     return at;
 }
 

@@ -31,7 +31,7 @@ enum vd_json_duplicates {
     VD_JSON_DUPLICATES_REJECT, /* fail with VD_ERR_INVALID */
 };
 
-enum { VD_JSON_PATH_MAX = 256 };
+enum { VD_JSON_PATH_MAX = 256 }; /* bytes of a path in an error, with its NUL */
 
 /*
  * Where something is. `path` is written as Kubernetes writes it,

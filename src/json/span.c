@@ -14,7 +14,7 @@
 #include "json/escape.h"
 #include "json/scan.h"
 
-enum { BLOCK = 64 };
+enum { BLOCK = 64 }; /* bytes that one step of the scan looks at */
 
 /* Bit i stands for byte i of a block. */
 struct block {
@@ -267,7 +267,7 @@ bool vd_span_find(struct vd_slice json, const struct vd_slice *keys, size_t n,
         *value = json;
         return true;
     }
-    /* Where a value on the way ends need not be known to look into it. */
+    /* To look into a value one need not know where it ends. */
     for (size_t i = 0; i < n; i++) {
         vd_span_open(&c, json);
         if (!c.object || !seek_member(&c, keys[i]))

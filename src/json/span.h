@@ -46,8 +46,8 @@ bool vd_span_find(struct vd_slice json, const struct vd_slice *keys, size_t n,
 /* vd_span_find for the member `key` of the object `json`. */
 bool vd_span_get(struct vd_slice json, struct vd_slice key, struct vd_slice *value) VD_MUST_USE;
 
-/* The bytes from the value of the member `key` on, to the end of `json`: where the value ends
- * need not be known to look into it. */
+/* The bytes from the value of the member `key` on, to the end of `json`. This does not look for
+ * the end of the value, which is not needed to look into it. */
 bool vd_span_seek(struct vd_slice json, struct vd_slice key, struct vd_slice *rest) VD_MUST_USE;
 
 /* Does the raw key spell `key`? */

@@ -314,7 +314,7 @@ static int read_merge(struct vd_yaml_reader *r, size_t depth)
     struct vd_yaml_position at = vd_yaml_mark(r, event.start_mark);
     bool list = event.type == YAML_SEQUENCE_START_EVENT;
     if (event.type == YAML_ALIAS_EVENT)
-        code = find_alias(r, &event, &value); /* its members are copied, not it */
+        code = find_alias(r, &event, &value); /* the map is not copied, only its members */
     else
         code = vd_yaml_node_read(r, &event, depth, &value);
     yaml_event_delete(&event);
@@ -368,7 +368,7 @@ static int member_repeats(struct vd_yaml_reader *r, struct vd_yaml_member *first
     return VD_OK;
 }
 
-/* Of these members, which have one key, one stays. */
+/* Decides which one of these members, all of the same key, stays in the map. */
 static int members_settle(struct vd_yaml_reader *r, struct vd_yaml_member **same, size_t n)
 {
     struct vd_yaml_member *winner = NULL;
@@ -388,7 +388,7 @@ static int members_settle(struct vd_yaml_reader *r, struct vd_yaml_member **same
     return code;
 }
 
-/* Marks the members from `base` on that are not to stay. */
+/* Marks the members from `base` on that do not stay, because their keys repeat. */
 static int members_unique(struct vd_yaml_reader *r, size_t base)
 {
     r->sorted.n = 0;

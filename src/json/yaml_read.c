@@ -127,7 +127,7 @@ int vd_yaml_next_event(struct vd_yaml_reader *r, yaml_event_t *event)
 
 /* --- the budget --- */
 
-/* So many more values, or candidates for one, and bytes of text. */
+/* Charges so many values, or candidates for members, and bytes of text to the budget. */
 int vd_yaml_charge(struct vd_yaml_reader *r, struct vd_yaml_position at, size_t nodes, size_t bytes)
 {
     r->nodes += nodes;
@@ -158,7 +158,7 @@ static bool is_empty(const yaml_event_t *event)
            !event->data.scalar.anchor;
 }
 
-/* What libyaml would accept, but this reader does not, or not so slowly. */
+/* Refuses what libyaml would accept and this reader does not, and what would make libyaml slow. */
 static int check_text(struct vd_yaml_reader *r)
 {
     const struct vd_slice directive = VD_SLICE("%TAG");

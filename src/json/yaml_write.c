@@ -20,7 +20,7 @@
 #include "json/yaml_scalar.h"
 
 enum {
-    INDENT = 2,
+    INDENT = 2, /* spaces for each level */
     /* A key may be written before a bare ':' only if it is shorter than 1024
      * characters (YAML 1.2, 7.4.2); longer ones follow a '?'. */
     SIMPLE_KEY_LEN_MAX = 1000,

@@ -4,6 +4,8 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "kinds/object_meta.h"
+
 static bool is_protected(struct vd_slice group)
 {
     return vd_slice_is(group, "k8s.io") || vd_slice_is(group, "kubernetes.io") ||
@@ -31,10 +33,10 @@ static bool is_address(struct vd_slice text)
 enum vd_approval vd_approval_of(const struct vd_json *definition, struct vd_slice *value)
 {
     struct vd_slice group = vd_json_text(vd_json_dig(definition, "spec", "group", NULL));
-    struct vd_slice text = vd_json_text(
-        vd_json_get(vd_json_dig(definition, "metadata", "annotations", NULL),
-                    VD_SLICE(VD_APPROVAL_ANNOTATION)));
-    *value = text.p ? text : VD_SLICE("");
+    struct vd_slice text = VD_SLICE("");
+    if (!vd_meta_annotation(definition, VD_SLICE(VD_APPROVAL_ANNOTATION), &text))
+        text = VD_SLICE("");
+    *value = text;
     if (!group.p || !is_protected(group))
         return VD_APPROVAL_NOT_NEEDED;
     if (!text.n)

@@ -1,5 +1,6 @@
 /*
- * status.conditions: what controllers say of an object, one entry for each type.
+ * A condition: what a controller says of an object in status.conditions, one entry for each type.
+ * What is checked of the conditions that clients write is in condition_rules.h.
  */
 #ifndef VD_KINDS_CONDITION_H
 #define VD_KINDS_CONDITION_H

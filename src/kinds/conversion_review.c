@@ -4,8 +4,8 @@
 #include <stdio.h>
 
 #include "base/limits.h"
-#include "kinds/metadata.h"
 #include "kinds/object.h"
+#include "kinds/object_meta_rules.h"
 #include "json/compare.h"
 #include "json/escape.h"
 #include "json/parse.h"
@@ -167,7 +167,7 @@ static int restore_metadata(const struct vd_conversion_review *review, struct vd
     }
     vd_json_set(a, object, VD_SLICE("metadata"), was);
     if (!code && changed)
-        vd_metadata_check(review->to, object, &wrong);
+        vd_meta_rules_check(review->to, object, &wrong);
     if (!code && vd_violations_any(&wrong)) {
         vd_violations_write(&text, &wrong);
         code = vd_error_set(error, VD_ERR_INVALID, "%s", vd_buf_text(&text));

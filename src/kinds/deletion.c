@@ -2,9 +2,12 @@
 #include "kinds/deletion.h"
 
 #include "kinds/condition.h"
+#include "kinds/object.h"
 #include "kinds/object_meta.h"
+#include "store/collection.h"
+#include "json/revision_hole.h"
 
-void vd_deletion_propagate(struct vd_arena *a, struct vd_json *object, struct vd_slice policy)
+static void propagate(struct vd_arena *a, struct vd_json *object, struct vd_slice policy)
 {
     if (vd_slice_is(policy, "Foreground"))
         vd_meta_add_finalizer(a, object, VD_FINALIZER_FOREGROUND);
@@ -27,6 +30,11 @@ bool vd_deletion_waits(const struct vd_json *object, struct vd_slice storage_key
             vd_json_count(vd_json_dig(object, "spec", "finalizers", NULL)) > 0);
 }
 
+bool vd_deletion_is_finished(const struct vd_json *object, struct vd_slice storage_key)
+{
+    return vd_meta_is_deleting(object) && !vd_deletion_waits(object, storage_key);
+}
+
 /* From now on no object of the kind can be made. */
 static void mark_definition(struct vd_arena *a, struct vd_json *object, int64_t now_ms)
 {
@@ -42,8 +50,8 @@ static void mark_definition(struct vd_arena *a, struct vd_json *object, int64_t 
                      now_ms);
 }
 
-void vd_deletion_mark(struct vd_arena *a, struct vd_json *object, struct vd_slice storage_key,
-                      int64_t now_ms)
+static void mark(struct vd_arena *a, struct vd_json *object, struct vd_slice storage_key,
+                 int64_t now_ms)
 {
     if (is_definition(storage_key) && !vd_meta_is_deleting(object))
         mark_definition(a, object, now_ms);
@@ -55,4 +63,52 @@ void vd_deletion_mark(struct vd_arena *a, struct vd_json *object, struct vd_slic
     struct vd_json *status = vd_json_get(object, VD_SLICE("status"));
     if (vd_slice_is(storage_key, "namespaces") && vd_json_is(status, VD_JSON_OBJECT))
         vd_json_set(a, status, VD_SLICE("phase"), vd_json_string_ref(a, VD_SLICE("Terminating")));
+}
+
+enum vd_deletion_step vd_deletion_begin(const struct vd_deletion *deletion, struct vd_arena *a,
+                                        struct vd_json *object)
+{
+    propagate(a, object, deletion->policy);
+    if (!vd_deletion_waits(object, deletion->storage_key))
+        return VD_DELETION_REMOVE;
+    mark(a, object, deletion->storage_key, vd_clock_wall_ms(deletion->clock));
+    return VD_DELETION_MARK;
+}
+
+/* Makes the wish one that puts the object. */
+static int put(struct vd_wish *wish, const struct vd_json *object, struct vd_arena *arena,
+               struct vd_error *error)
+{
+    struct vd_buf body = {0};
+    size_t hole = 0;
+    int code = vd_revision_hole_write(&body, object, &hole, error);
+    if (!code) {
+        wish->action = VD_PUT;
+        wish->body = (struct vd_template){vd_arena_copy(arena, vd_buf_slice(&body)),
+                                          (uint32_t)hole};
+    }
+    vd_buf_release(&body);
+    return code;
+}
+
+int vd_deletion_wish(const struct vd_deletion *deletion, const struct vd_event *event,
+                     struct vd_json *object, struct vd_arena *scratch, struct vd_arena *arena,
+                     enum vd_deletion_step *step, struct vd_wish *wish, struct vd_error *error)
+{
+    *step = VD_DELETION_NOTHING;
+    if (vd_meta_is_deleting(object))
+        return VD_OK;
+    *wish = (struct vd_wish){.action = VD_DELETE,
+                             .when = VD_WHEN_REVISION,
+                             .revision = event->revision,
+                             .expect_uid = event->uid,
+                             .uid = event->uid,
+                             .key = {vd_entry_kind(event->entry), vd_entry_space(event->entry),
+                                     vd_entry_name(event->entry)}};
+    *step = vd_deletion_begin(deletion, scratch, object);
+    if (*step == VD_DELETION_REMOVE)
+        return VD_OK;
+    if (deletion->kind && vd_object_must_catch_up(deletion->kind, event->revision))
+        vd_object_catch_up_or_stay(deletion->kind, scratch, object);
+    return put(wish, object, arena, error);
 }

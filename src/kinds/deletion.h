@@ -1,11 +1,19 @@
 /*
  * What deletion means for an object: finalizers have a say, and so has the way in
  * which its dependents are to be treated.
+ *
+ * An object without finalizers goes at once. One with finalizers is marked, by its
+ * deletionTimestamp, and goes with the last of them. All who delete ask here which of both it is.
  */
 #ifndef VD_KINDS_DELETION_H
 #define VD_KINDS_DELETION_H
 
 #include "base/arena.h"
+#include "base/attributes.h"
+#include "base/clock.h"
+#include "kinds/kind.h"
+#include "store/event.h"
+#include "store/proposal.h"
 #include "json/document.h"
 
 /* The finalizers of the garbage collector. */
@@ -18,16 +26,49 @@
 /* The storage key of CustomResourceDefinitions. */
 #define VD_DEFINITIONS VD_SLICE("customresourcedefinitions.apiextensions.k8s.io")
 
-/* The policy ("Foreground", "Orphan"; any other adds nothing) as a finalizer. */
-void vd_deletion_propagate(struct vd_arena *a, struct vd_json *object, struct vd_slice policy);
+/* What is wanted of an object that is to be deleted. */
+struct vd_deletion {
+    struct vd_slice storage_key; /* of the object's kind */
+    const struct vd_kind *kind;  /* in whose form it is stored; NULL: unknown, or the object is not
+                                    behind it (object.h) */
+    struct vd_slice policy; /* "Foreground" or "Orphan" for a finalizer of the garbage collector;
+                               any other adds nothing */
+    const struct vd_clock *clock;
+};
+
+/* What is to be proposed for it. */
+enum vd_deletion_step {
+    VD_DELETION_NOTHING, /* it was marked before */
+    VD_DELETION_MARK,    /* a put of the object, which is marked now */
+    VD_DELETION_REMOVE,  /* a delete */
+};
+
+/*
+ * Says what deleting the object comes to: VD_DELETION_MARK or VD_DELETION_REMOVE. The object gets
+ * the policy's finalizer and, to be put, its mark. Marking is a change of what is wanted, so an
+ * object that counts its generations has a new one; a namespace or a definition is Terminating from
+ * then on. One that was marked before is not marked again.
+ */
+enum vd_deletion_step vd_deletion_begin(const struct vd_deletion *deletion, struct vd_arena *a,
+                                        struct vd_json *object);
+
+/*
+ * The same for the stored version `event`, whose document `object` is: makes *wish, which holds for
+ * this very version; one that was marked before is left alone. What is put is as new as its
+ * revision, so it catches up with its kind first. The wish's key is borrowed from the event's
+ * entry; its body is in the arena, while the object's new values are in `scratch`. Fails if the
+ * object cannot be written.
+ */
+int vd_deletion_wish(const struct vd_deletion *deletion, const struct vd_event *event,
+                     struct vd_json *object, struct vd_arena *scratch, struct vd_arena *arena,
+                     enum vd_deletion_step *step, struct vd_wish *wish,
+                     struct vd_error *error) VD_MUST_USE;
 
 /* Whether finalizers keep the object, so that it can only be marked. */
 bool vd_deletion_waits(const struct vd_json *object, struct vd_slice storage_key);
 
-/* Marks the object as being deleted since `now_ms`; once only. That is a change of what
- * is wanted, so an object that counts its generations has a new one. A namespace or a
- * definition is Terminating from then on. */
-void vd_deletion_mark(struct vd_arena *a, struct vd_json *object, struct vd_slice storage_key,
-                      int64_t now_ms);
+/* Whether the object, as it is to be put, is one that was marked and that nothing keeps any more:
+ * then it is to be deleted instead. */
+bool vd_deletion_is_finished(const struct vd_json *object, struct vd_slice storage_key);
 
 #endif

@@ -4,8 +4,8 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "kinds/metadata.h"
 #include "kinds/name.h"
+#include "kinds/object_meta_rules.h"
 
 /* The text of a field that has to be there. False: it is not, which is said. */
 static bool needed_text(const struct vd_json *resource, const char *key,
@@ -64,6 +64,6 @@ bool vd_embedded_check(const struct vd_json *resource, const struct vd_field_pat
         check_version(text, &version, out);
     if (needed_text(resource, "kind", &kind, &text, out))
         check_kind(text, &kind, out);
-    vd_metadata_check_embedded(resource, path, out);
+    vd_meta_rules_check_embedded(resource, path, out);
     return out->list.n == before && out->dropped == dropped;
 }

@@ -10,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/buf.h"
+#include "kinds/object_meta.h"
 #include "json/compare.h"
 
 struct vd_kind_source {
@@ -396,18 +397,16 @@ static struct vd_slice deprecation_warning(const struct reading *r)
 static void read_version(struct reading *r)
 {
     struct vd_kind *kind = r->kind;
-    struct vd_slice uid = vd_json_text(vd_json_dig(kind->document, "metadata", "uid", NULL));
-    kind->definition_uid = kind->builtin || !uid.p ? VD_SLICE("") : uid;
-    struct vd_slice since = vd_json_text(
-        vd_json_dig(kind->document, "metadata", "resourceVersion", NULL));
+    struct vd_slice uid = vd_meta_text(kind->document, VD_SLICE("uid"));
+    kind->definition_uid = kind->builtin ? VD_SLICE("") : uid;
+    struct vd_slice since = vd_meta_resource_version(kind->document);
     if (kind->builtin || vd_slice_to_u64(since, &kind->schema_since))
         kind->schema_since = 0;
     kind->schemas_differ = !kind->builtin && schemas_differ(r);
     kind->definition_alive = vd_arena_alloc(&kind->arena, sizeof *kind->definition_alive);
     atomic_init(kind->definition_alive, 0);
     kind->served = vd_json_truth(vd_json_get(r->version, VD_SLICE("served")));
-    kind->terminating =
-        vd_json_text(vd_json_dig(kind->document, "metadata", "deletionTimestamp", NULL)).n > 0;
+    kind->terminating = vd_meta_is_deleting(kind->document);
     kind->counts_generation = !kind->builtin ||
                               vd_slice_is(annotation(r, "vedette.dev/generation"), "counted");
     struct vd_slice strategy = vd_json_text(vd_json_dig(r->spec, "conversion", "strategy", NULL));
@@ -463,7 +462,7 @@ int vd_kind_new(struct vd_kind **out, struct vd_kind_source *source, struct vd_s
     struct reading r = {.kind = kind, .error = error};
     r.spec = vd_json_get(kind->document, VD_SLICE("spec"));
     r.names = vd_json_get(r.spec, VD_SLICE("names"));
-    r.annotations = vd_json_dig(kind->document, "metadata", "annotations", NULL);
+    r.annotations = vd_meta_annotations(kind->document);
     r.version = version_named(r.spec, version);
     if (!r.version) {
         r.code = vd_error_set(error, VD_ERR_NOT_FOUND, "the definition has no version \"%.*s\"",

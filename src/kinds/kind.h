@@ -157,7 +157,7 @@ struct vd_kind {
     bool stored; /* false: only answered, as reviews are */
     bool storage_version;
     bool terminating;       /* its definition is being deleted: no new objects */
-    bool converts;          /* stored bytes may be in another version's form: kinds/shown.h */
+    bool converts;          /* stored bytes may be in another version's form: kinds/served_form.h */
     bool webhook;           /* only a webhook turns one version into another: kinds/webhook.h */
     bool counts_generation; /* metadata.generation grows with changes outside status */
     bool deprecated;

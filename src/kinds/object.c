@@ -1,7 +1,7 @@
 /* See object.h. */
 #include "kinds/object.h"
 
-#include "kinds/metadata.h"
+#include "kinds/object_meta_rules.h"
 #include "kinds/rules.h"
 #include "kinds/scale_bounds.h"
 #include "kinds/schema_rules.h"
@@ -72,9 +72,9 @@ bool vd_object_validate(const struct vd_kind *kind, const struct vd_json *object
 {
     size_t before = out->list.n;
     if (kind->stored) {
-        vd_metadata_check(kind, object, out);
+        vd_meta_rules_check(kind, object, out);
         if (old)
-            vd_metadata_check_update(object, old, out);
+            vd_meta_rules_check_update(object, old, out);
     }
     size_t schema = out->list.n;
     vd_schema_validate_change(kind->schema, object, kind->builtin ? NULL : old, out);

@@ -64,7 +64,7 @@ void vd_object_catch_up_or_stay(const struct vd_kind *kind, struct vd_arena *are
 /*
  * Adds everything that is wrong: by the schema, the rules of metadata and those of
  * the kind. `old` is the stored object of an update, NULL for a create; fields that
- * only the server sets are expected to be in place already: vd_metadata_inherit. True if nothing is
+ * only the server sets are expected to be in place already: vd_meta_inherit. True if nothing is
  * wrong. On an event loop, out->effort is to be in_turn: with out->effort.over afterwards, ask
  * again elsewhere.
  */

@@ -284,6 +284,14 @@ bool vd_meta_annotation(const struct vd_json *object, struct vd_slice key, struc
     return text_in(vd_meta_annotations(object), key, value);
 }
 
+size_t vd_meta_annotations_len(const struct vd_json *annotations)
+{
+    size_t total = 0;
+    VD_JSON_EACH (annotation, annotations)
+        total += vd_json_key(annotation).n + vd_json_text(annotation).n;
+    return total;
+}
+
 bool vd_meta_has_finalizer(const struct vd_json *object, struct vd_slice name)
 {
     VD_JSON_EACH (item, vd_meta_finalizers(object))
@@ -468,4 +476,38 @@ void vd_meta_set_owner(struct vd_arena *a, struct vd_json *object, const struct 
             return;
         }
     vd_json_append(list, item);
+}
+
+/* Go clients send an empty uid where others leave it out. */
+static bool is_said(const struct vd_json *value)
+{
+    return value && !vd_json_is(value, VD_JSON_NULL) &&
+           !(vd_json_is(value, VD_JSON_STRING) && !vd_json_text(value).n);
+}
+
+void vd_meta_inherit(struct vd_arena *arena, struct vd_json *object, const struct vd_json *old)
+{
+    static const struct {
+        const char *field;
+        bool always; /* even if the client sent another */
+    } fields[] = {
+        {"uid", false},
+        {"deletionGracePeriodSeconds", false},
+        {"generation", true},
+        {"creationTimestamp", true},
+        {"deletionTimestamp", true},
+    };
+    struct vd_json *metadata = vd_json_get(object, VD_SLICE("metadata"));
+    const struct vd_json *before = vd_json_get(old, VD_SLICE("metadata"));
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        struct vd_slice field = vd_slice_of(fields[i].field);
+        const struct vd_json *was = vd_json_get(before, field);
+        if (!vd_json_is(metadata, VD_JSON_OBJECT) ||
+            (!fields[i].always && is_said(vd_json_get(metadata, field))))
+            continue;
+        if (was)
+            vd_json_set(arena, metadata, field, vd_json_copy(arena, was));
+        else
+            vd_json_remove(metadata, field);
+    }
 }

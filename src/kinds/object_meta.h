@@ -90,6 +90,9 @@ const struct vd_json *vd_meta_annotations(const struct vd_json *object);
 const struct vd_json *vd_meta_finalizers(const struct vd_json *object);
 const struct vd_json *vd_meta_owners(const struct vd_json *object);
 
+/* The bytes of the annotations, keys and values, which VD_ANNOTATIONS_LEN_MAX bounds. */
+size_t vd_meta_annotations_len(const struct vd_json *annotations);
+
 bool vd_meta_has_finalizer(const struct vd_json *object, struct vd_slice name);
 
 struct vd_owner {
@@ -160,5 +163,13 @@ bool vd_meta_remove_finalizer(struct vd_json *object, struct vd_slice name);
 
 /* Appends an owner, or replaces the one with its uid. */
 void vd_meta_set_owner(struct vd_arena *a, struct vd_json *object, const struct vd_owner *owner);
+
+/*
+ * What an update takes over from the stored object, before it is checked: the uid
+ * and the grace period if the client sent none; the generation and the times
+ * whatever it sent, so that a client can neither set nor unset them. New values
+ * live in the arena.
+ */
+void vd_meta_inherit(struct vd_arena *arena, struct vd_json *object, const struct vd_json *old);
 
 #endif

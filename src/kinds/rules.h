@@ -22,7 +22,8 @@ void vd_rules_prepare(const struct vd_kind *kind, struct vd_arena *arena, struct
                       bool create);
 
 /* What follows in status from a change of the rest: the version that a definition stores
- * objects in from now on. For an update by the main door, after status has been put back. */
+ * objects in from now on. For an update through the main endpoint, after status has been put back.
+ */
 void vd_rules_settle(const struct vd_kind *kind, struct vd_arena *arena, struct vd_json *object);
 
 /* Adds what is wrong with the object; `old` is the stored one, NULL on create. */

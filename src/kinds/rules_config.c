@@ -6,6 +6,7 @@
 
 #include "base/limits.h"
 #include "kinds/name.h"
+#include "kinds/object_meta.h"
 #include "kinds/rules_internal.h"
 #include "json/compare.h"
 #include "json/key_index.h"
@@ -134,7 +135,7 @@ static void check_account_token(const struct vd_json *object, struct vd_violatio
     struct vd_field_path metadata = vd_field_member(NULL, VD_SLICE("metadata"));
     struct vd_field_path annotations = vd_field_member(&metadata, VD_SLICE("annotations"));
     struct vd_field_path at = vd_field_key(&annotations, vd_slice_of(name));
-    if (vd_rule_text(vd_json_dig(object, "metadata", "annotations", NULL), name).n == 0)
+    if (vd_rule_text(vd_meta_annotations(object), name).n == 0)
         vd_rule_add(out, VD_VIOLATION_REQUIRED, &at, "");
 }
 

@@ -13,6 +13,7 @@
 #include "base/limits.h"
 #include "kinds/approval.h"
 #include "kinds/name.h"
+#include "kinds/object_meta.h"
 #include "kinds/rules_internal.h"
 #include "kinds/structural.h"
 #include "json/compare.h"
@@ -231,7 +232,7 @@ static void check_annotations(const struct vd_json *object, struct vd_violations
         {"vedette.dev/status-boundary", {"strict", ""}, "\"strict\""},
         {"vedette.dev/status-conditions", {"strict", ""}, "\"strict\""},
     };
-    const struct vd_json *annotations = vd_json_dig(object, "metadata", "annotations", NULL);
+    const struct vd_json *annotations = vd_meta_annotations(object);
     struct vd_field_path metadata = vd_field_member(NULL, VD_SLICE("metadata"));
     struct vd_field_path up = vd_field_member(&metadata, VD_SLICE("annotations"));
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {

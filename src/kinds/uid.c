@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/utf8.h"
 
 enum { RANDOM = 4, OUR_OWN = 8 }; /* versions: RFC 9562 */
 
@@ -79,24 +78,4 @@ struct vd_uid vd_uid_of_text(struct vd_slice text)
     SHA256((const unsigned char *)text.p, text.n, hash);
     memcpy(uid.bytes, hash, sizeof uid.bytes);
     return of_version(uid, OUR_OWN);
-}
-
-struct vd_slice vd_name_generate(struct vd_arena *a, struct vd_slice base)
-{
-    /* No vowels and nothing that looks like one: no words come out. */
-    static const char letters[] = "bcdfghjklmnpqrstvwxz2456789";
-    enum { COUNT = sizeof letters - 1, FAIR = 256 / COUNT * COUNT };
-    base = vd_utf8_cut(base, VD_NAME_BASE_LEN_MAX);
-    char *name = vd_arena_alloc(a, base.n + VD_NAME_SUFFIX_LEN + 1);
-    size_t n = base.n;
-    if (n)
-        memcpy(name, base.p, n);
-    while (n < base.n + VD_NAME_SUFFIX_LEN) {
-        uint8_t byte;
-        vd_random_bytes(&byte, 1);
-        if (byte < FAIR)
-            name[n++] = letters[byte % COUNT];
-    }
-    name[n] = 0;
-    return vd_slice(name, n);
 }

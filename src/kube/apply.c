@@ -8,7 +8,6 @@
 #include "kinds/object_apply.h"
 
 #include "base/limits.h"
-#include "kinds/metadata.h"
 #include "kinds/object.h"
 #include "kinds/object_merge.h"
 #include "kinds/object_meta.h"
@@ -183,7 +182,7 @@ static void note_last_applied(struct vd_call *call, const struct vd_apply *apply
     vd_buf_add_char(&text, '\n');
     vd_meta_set_annotation(&call->arena, apply->object, key, vd_buf_slice(&text));
     vd_buf_release(&text);
-    if (vd_annotations_len(vd_meta_annotations(apply->object)) > VD_ANNOTATIONS_LEN_MAX)
+    if (vd_meta_annotations_len(vd_meta_annotations(apply->object)) > VD_ANNOTATIONS_LEN_MAX)
         vd_meta_remove_annotation(apply->object, key);
 }
 

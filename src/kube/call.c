@@ -8,7 +8,7 @@
 #include "base/alloc.h"
 #include "base/utf8.h"
 #include "kinds/object_meta.h"
-#include "kinds/shown.h"
+#include "kinds/served_form.h"
 #include "kube/audit/audit.h"
 #include "kube/call_conversion.h"
 #include "kube/offload.h"
@@ -251,7 +251,7 @@ void vd_call_reply_object(struct vd_call *call, unsigned status, struct vd_slice
     struct vd_error error;
     struct vd_effort effort = vd_call_effort(call);
     vd_buf_reset(body);
-    if (vd_shown_body(call->kind, object, written, &room, &effort, &object, &error)) {
+    if (vd_served_form_make(call->kind, object, written, &room, &effort, &object, &error)) {
         vd_buf_release(&room);
         if (effort.in_turn)
             vd_call_offload(call, call->write);
@@ -288,7 +288,7 @@ static bool is_sent_as_stored(const struct vd_call *call, struct vd_slice stored
     return !call->away && stored.n >= SHARED_LEN_MIN && !call->scales &&
            call->output.form == VD_OUTPUT_PLAIN && vd_kube_output_is_stream(&call->output) &&
            (stored.n <= VD_GZIP_BODY_LEN_MIN || !vd_call_takes_gzip(call)) &&
-           vd_shown_is_as_stored(call->kind, stored, written);
+           vd_served_form_is_as_stored(call->kind, stored, written);
 }
 
 void vd_call_reply_body(struct vd_call *call, struct vd_body *body, uint64_t written)

@@ -8,6 +8,7 @@
 #ifndef VD_KUBE_CALL_H
 #define VD_KUBE_CALL_H
 
+#include "api/revision_wait.h"
 #include "kube/continue_token.h"
 #include "kube/kube.h"
 #include "kube/list_options.h"
@@ -62,19 +63,19 @@ struct vd_call {
     bool applied;                   /* by a server-side apply, which has seen to `managed` */
     struct vd_event *before;        /* the version that was read, and is replaced; NULL: none */
     struct vd_buf body;             /* the template */
-    struct vd_proposal proposal;
+    struct vd_loop_proposal proposal;
     struct vd_outcome outcome;
-    struct vd_task answered;
-    unsigned success;    /* the HTTP status when it works */
-    bool deletes;        /* the answer speaks of a deletion */
-    bool makes_name;     /* the name was made from generateName: another one is as good */
-    bool version_named;  /* a patch says which version it means */
-    bool version_tested; /* or has compared it itself */
-    bool awaited;        /* the registry follows what was written; see proposal.c */
-    bool scales;         /* the answer is the object's Scale */
-    bool finishes;       /* what is put is the last of the object: it goes */
-    bool unchanged;      /* what is put is what is there */
-    bool as_stored;      /* the object was read as it is stored, whatever its version */
+    struct vd_task defined; /* the registry follows the definition that was written */
+    unsigned success;       /* the HTTP status when it works */
+    bool deletes;           /* the answer speaks of a deletion */
+    bool makes_name;        /* the name was made from generateName: another one is as good */
+    bool version_named;     /* a patch says which version it means */
+    bool version_tested;    /* or has compared it itself */
+    bool awaited;           /* the registry follows what was written; see proposal.c */
+    bool scales;            /* the answer is the object's Scale */
+    bool finishes;          /* what is put is the last of the object: it goes */
+    bool unchanged;         /* what is put is what is there */
+    bool as_stored;         /* the object was read as it is stored, whatever its version */
 
     /* What a webhook converts; see call_conversion.h and proposal.c. */
     struct vd_conversion *conversion; /* that the call waits for; NULL: it does not */
@@ -84,12 +85,8 @@ struct vd_call {
     struct vd_body *stored; /* what is to be stored, in the stored version: a reference, or NULL */
     struct vd_template shown; /* the same in the call's version; empty: it is that already */
 
-    /* A read that waits for a revision; see future.c. */
-    struct {
-        struct vd_heap_node node;
-        struct vd_timer patience;
-        void (*go_on)(struct vd_call *call); /* not NULL: it waits, or has waited */
-    } future;
+    struct vd_revision_wait wait; /* of a read, for the revision that it names */
+    void (*awaited_by)(struct vd_call *call);
 
     struct vd_call *next; /* while it is nobody's: of those kept for the next requests */
 };
@@ -172,8 +169,6 @@ int vd_call_filter(struct vd_call *call, const struct vd_list_options *options,
 bool vd_call_await(struct vd_call *call, uint64_t revision,
                    void (*verb)(struct vd_call *call)) VD_MUST_USE;
 
-/* Every turn: wakes the calls whose revision has come. */
-void vd_kube_loop_let_go_on(struct vd_kube_loop *l);
 /* The header that warns of a version that is deprecated; 0 if it is not, else 1. */
 size_t vd_deprecation_field(const struct vd_kind *kind, struct vd_arena *a,
                             struct vd_http_field *out);

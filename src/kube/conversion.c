@@ -4,13 +4,13 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "kinds/shown.h"
+#include "kinds/served_form.h"
 #include "kube/converter.h"
 #include "kube/kube.h"
 
 bool vd_conversion_is_needed(const struct vd_kind *kind, struct vd_slice body)
 {
-    return VD_UNLIKELY(kind->webhook) && !vd_shown_is_of_version(kind, body);
+    return VD_UNLIKELY(kind->webhook) && !vd_served_form_is_of_version(kind, body);
 }
 
 static void on_done(struct vd_task *task)
@@ -45,8 +45,8 @@ void vd_conversion_add(struct vd_conversion *c, struct vd_body *body, uint64_t r
         return;
     struct vd_effort effort = {0};
     struct vd_slice shown;
-    int code = vd_shown_body(c->to, vd_body_slice(body), written, &room, &effort, &shown,
-                             &c->error);
+    int code = vd_served_form_make(c->to, vd_body_slice(body), written, &room, &effort, &shown,
+                                   &c->error);
     if (code)
         c->code = code;
     else

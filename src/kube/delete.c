@@ -140,14 +140,6 @@ struct vd_slice vd_call_propagation(const struct vd_call *call, const struct vd_
     return policy;
 }
 
-static void mark(struct vd_call *call, struct vd_json *object)
-{
-    vd_deletion_mark(&call->arena, object, call->kind->storage_key,
-                     vd_clock_wall_ms(call->kube->clock));
-    call->success = 200;
-    vd_call_store(call, object);
-}
-
 /* The namespaces that clients and the server itself count on stay, as in Kubernetes. False: the
  * call has been answered. */
 static bool check_stays(struct vd_call *call)
@@ -174,9 +166,12 @@ void vd_call_delete(struct vd_call *call)
     if (!vd_call_delete_options(call, &options) || !check_stays(call) ||
         !vd_call_read_current(call, &object) || !check_preconditions(call, options))
         return;
-    vd_deletion_propagate(&call->arena, object, vd_call_propagation(call, options));
-    if (vd_deletion_waits(object, call->kind->storage_key)) {
-        mark(call, object);
+    struct vd_deletion deletion = {.storage_key = call->kind->storage_key,
+                                   .policy = vd_call_propagation(call, options),
+                                   .clock = call->kube->clock};
+    if (vd_deletion_begin(&deletion, &call->arena, object) == VD_DELETION_MARK) {
+        call->success = 200;
+        vd_call_store(call, object);
         return;
     }
     call->wish.action = VD_DELETE;

@@ -279,24 +279,6 @@ static int list_piece(struct clearing *c, struct vd_error *error)
     return code;
 }
 
-/* Makes the wish one that marks the object. */
-static int mark(struct clearing *c, struct vd_arena *scratch, struct vd_wish *wish,
-                struct vd_json *object, struct vd_error *error)
-{
-    struct vd_buf body = {0};
-    size_t hole = 0;
-    const struct vd_kind *kind = vd_kind_set_stored(c->call->kinds, wish->key.kind);
-    if (kind && vd_object_must_catch_up(kind, wish->revision))
-        vd_object_catch_up_or_stay(kind, scratch, object); /* it is as new as its revision now */
-    vd_deletion_mark(scratch, object, wish->key.kind, vd_clock_wall_ms(c->call->kube->clock));
-    int code = vd_revision_hole_write(&body, object, &hole, error);
-    wish->action = VD_PUT;
-    wish->body = (struct vd_template){vd_arena_copy(&c->arena, vd_buf_slice(&body)),
-                                      (uint32_t)hole};
-    vd_buf_release(&body);
-    return code;
-}
-
 /* The wish that the object of this event goes, if it is still there. What is read of it is
  * forgotten at once: a piece of large objects would hold many times their size until it is done. */
 static int want_gone(struct clearing *c, const struct vd_event *was, struct vd_error *error)
@@ -311,18 +293,17 @@ static int want_gone(struct clearing *c, const struct vd_event *was, struct vd_e
         return VD_OK;
     if (!code)
         code = vd_json_parse_copy(&scratch, vd_body_slice(now->body), NULL, &object, error);
-    if (!code && vd_uid_eq(now->uid, was->uid) && !vd_meta_is_deleting(object)) {
-        struct vd_wish wish = {.action = VD_DELETE,
-                               .when = VD_WHEN_REVISION,
-                               .revision = now->revision,
-                               .expect_uid = now->uid,
-                               .uid = now->uid,
-                               .key = key};
-        vd_deletion_propagate(&scratch, object, c->policy);
-        if (vd_deletion_waits(object, key.kind))
-            code = mark(c, &scratch, &wish, object, error);
-        if (!code)
-            *VD_VEC_PUSH(&c->wishes) = wish;
+    struct vd_deletion deletion = {.storage_key = key.kind,
+                                   .kind = vd_kind_set_stored(c->call->kinds, key.kind),
+                                   .policy = c->policy,
+                                   .clock = c->call->kube->clock};
+    struct vd_wish wish;
+    enum vd_deletion_step step = VD_DELETION_NOTHING;
+    if (!code && vd_uid_eq(now->uid, was->uid))
+        code = vd_deletion_wish(&deletion, now, object, &scratch, &c->arena, &step, &wish, error);
+    if (!code && step != VD_DELETION_NOTHING) {
+        wish.key = key; /* of an event that stays as long as the piece */
+        *VD_VEC_PUSH(&c->wishes) = wish;
     }
     vd_event_unref(now);
     vd_arena_release(&scratch);
@@ -371,10 +352,13 @@ static void do_piece(struct clearing *c)
     struct vd_call *call = c->call;
     c->task.run = goes_on ? next_piece : answered;
     c->proposal = (struct vd_proposal){c->wishes.p, c->wishes.n, proposal_done, c, NULL};
-    if (c->wishes.n && !vd_call_admit(call, &c->proposal))
+    struct vd_admitted *admitted = c->wishes.n ? vd_call_admit(call, &c->proposal) : NULL;
+    if (c->wishes.n && !admitted)
         clearing_free(c);
     else if (goes_on)
         vd_loop_post(call->l->loop, &c->task);
+    else
+        vd_store_propose(call->kube->store, admitted);
 }
 
 /* The client has gone: nobody hears the rest. True: that is so. */

@@ -8,6 +8,7 @@
 #ifndef VD_KUBE_KUBE_H
 #define VD_KUBE_KUBE_H
 
+#include "api/loop.h"
 #include "auth/access.h"
 #include "auth/rbac.h"
 #include "auth/service_account.h"
@@ -17,8 +18,6 @@
 #include "kube/meter.h"
 #include "kube/table/tables.h"
 #include "net/exchange.h"
-#include "net/turnstile.h"
-#include "net/workshop.h"
 #include "store/store.h"
 #include "watch/registry.h"
 
@@ -28,19 +27,18 @@ struct vd_converter;
 struct vd_gzip;
 
 struct vd_kube_options {
-    uint64_t bookmark_ms;     /* about how often a watch that wants them gets a bookmark */
-    uint64_t watch_min_s;     /* a watch without timeoutSeconds ends between this ... */
-    uint64_t watch_max_s;     /* ... and this */
-    uint64_t version_wait_ms; /* how long a read waits for a revision that is to come; 0: not */
-    const char *git_version;  /* what /version says: "v1.32.4+vedette.0.1.0" */
-    bool access_log;          /* what requests the log may name when they end */
+    uint64_t bookmark_ms;    /* about how often a watch that wants them gets a bookmark */
+    uint64_t watch_min_s;    /* a watch without timeoutSeconds ends between this ... */
+    uint64_t watch_max_s;    /* ... and this */
+    const char *git_version; /* what /version says: "v1.32.4+vedette.0.1.0" */
+    bool access_log;         /* what requests the log may name when they end */
 };
 
 struct vd_kube {
     struct vd_store *store;
     struct vd_kinds *kinds;
     const struct vd_clock *clock;
-    /* A name for metadata.generateName, in the arena; NULL: vd_name_generate(). */
+    /* A name for metadata.generateName, in the arena; NULL: vd_generated_name_make(). */
     struct vd_slice (*make_name)(struct vd_arena *a, struct vd_slice base);
     struct vd_kube_options options;
     /* May the user do this? Fills *reason (for people) when not. */
@@ -77,20 +75,8 @@ struct vd_kube {
 /* One loop's part of the face. */
 struct vd_kube_loop {
     struct vd_kube *kube;
+    struct vd_api_loop *api; /* shared with the other faces on the loop */
     struct vd_loop *loop;
-    struct vd_registry *registry;
-    struct vd_turnstile turnstile; /* users take turns */
-    struct vd_lane lane;           /* of those without an account */
-    struct vd_workshop workshop;   /* and share the workers */
-    struct vd_place place;         /* of those without an account */
-    struct vd_turn_hook hook;
-    struct vd_proposal *proposals; /* of this turn, for its end */
-    struct vd_proposal **proposals_end;
-    size_t in_flight;      /* proposals of calls that have no answer yet */
-    bool alone;            /* who has proposed last is the loop's only client; see kube_loop.c */
-    size_t handovers;      /* before the loop may commit a lone write itself again */
-    uint64_t lone_sync_ns; /* what those take */
-    struct vd_timer hold;  /* looks at held events again, see kube_loop.c */
     struct vd_buf frame;   /* scratch for frames */
     struct vd_buf piece;   /* scratch for what goes into them compressed */
     struct vd_gzip *gzip;  /* NULL until somebody wants it */
@@ -100,7 +86,6 @@ struct vd_kube_loop {
     size_t spare_n;
     struct vd_watch *watches;
     size_t watches_n;
-    struct vd_heap futures; /* calls that wait for a revision; see future.c */
     struct vd_meters *meters;
     struct vd_turn_hook after; /* tells the meters what has left */
     struct vd_timer recheck;   /* set while there are watches */
@@ -110,9 +95,8 @@ struct vd_kube_loop {
     uint64_t recheck_version;
 };
 
-/* On the loop, or before it starts. The hook must come before the one that
- * flushes connections, so that a turn's events leave with it. */
-void vd_kube_loop_init(struct vd_kube_loop *l, struct vd_kube *kube, struct vd_loop *loop);
+/* On the loop, or before it starts. */
+void vd_kube_loop_init(struct vd_kube_loop *l, struct vd_kube *kube, struct vd_api_loop *api);
 void vd_kube_loop_release(struct vd_kube_loop *l);
 
 /* The part of it that is in watch.c. */
@@ -127,10 +111,6 @@ void vd_kube_finished(struct vd_kube_loop *l, struct vd_exchange *x, bool log);
 
 /* Answers a request, now or later. A reference to the user is taken. */
 void vd_kube_handle(struct vd_kube_loop *l, struct vd_exchange *x, struct vd_user *user);
-
-/* Has the loop's turn propose this when it ends, together with the others'. */
-void vd_kube_loop_propose(struct vd_kube_loop *l, const struct vd_exchange *x,
-                          struct vd_proposal *proposal);
 
 /* Ends all watches of the loop, in order, spread over `spread_ms`. */
 void vd_kube_loop_drain(struct vd_kube_loop *l, uint64_t spread_ms);

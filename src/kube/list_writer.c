@@ -1,7 +1,7 @@
 /* See list_writer.h. */
 #include "kube/list_writer.h"
 
-#include "kinds/shown.h"
+#include "kinds/served_form.h"
 
 enum { SCRATCH_KEPT = 65536 };
 
@@ -71,8 +71,9 @@ int vd_list_writer_add(struct vd_list_writer *w, struct vd_buf *out, const struc
     if (effort->in_turn && work > VD_TURN_OBJECT_LEN_MAX)
         return vd_error_set(error, VD_ERR_LIMIT, "it takes too long here");
     w->worked += work;
-    int code = vd_shown_body(w->call->kind, body, w->as_stored ? VD_WRITTEN_NOW : event->revision,
-                             &w->room, effort, &body, error);
+    int code = vd_served_form_make(w->call->kind, body,
+                                   w->as_stored ? VD_WRITTEN_NOW : event->revision, &w->room,
+                                   effort, &body, error);
     if (!code)
         vd_list_writer_add_shown(w, out, body);
     let_go(w);

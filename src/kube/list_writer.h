@@ -36,7 +36,7 @@ void vd_list_writer_release(struct vd_list_writer *w);
 void vd_list_writer_head(struct vd_list_writer *w, struct vd_buf *out,
                          const struct vd_list_meta *meta);
 /* Adds an item, or nothing and VD_ERR_LIMIT: it cannot be shown, or, with an effort that is
- * in_turn, not here; see shown.h. */
+ * in_turn, not here; see served_form.h. */
 int vd_list_writer_add(struct vd_list_writer *w, struct vd_buf *out, const struct vd_event *event,
                        struct vd_effort *effort, struct vd_error *error) VD_MUST_USE;
 /* The same with what is to be shown. */

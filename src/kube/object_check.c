@@ -9,7 +9,7 @@
 #include "base/limits.h"
 #include "kinds/deletion.h"
 #include "kinds/object_meta.h"
-#include "kinds/status_door.h"
+#include "kinds/status_subresource.h"
 #include "kinds/uid.h"
 #include "kube/offload.h"
 #include "kube/validation.h"
@@ -198,7 +198,7 @@ bool vd_call_check_boundary(struct vd_call *call, const struct vd_json *object,
     if (!vd_call_prepare(call, was, false, NULL))
         return false;
     vd_meta_drop_empty(was);
-    bool ok = vd_status_door_check(object, was, &violations);
+    bool ok = vd_status_subresource_check(object, was, &violations);
     if (!ok)
         vd_call_reply_invalid(call, call->kind, object, &violations);
     vd_violations_release(&violations);

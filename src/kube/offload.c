@@ -217,8 +217,9 @@ void vd_call_offload(struct vd_call *call, void (*work)(struct vd_call *call))
     call->away = o;
     call->x->ops = &waiting;
     call->x->arg = o;
-    vd_workshop_order(&l->workshop, l->loop,
-                      account ? vd_account_place(account, l->loop->index) : &l->place, &o->order);
+    vd_workshop_order(&l->api->workshop, l->loop,
+                      account ? vd_account_place(account, l->loop->index) : &l->api->place,
+                      &o->order);
 }
 
 void vd_call_start_over(struct vd_call *call)

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "kinds/shown.h"
+#include "kinds/served_form.h"
 #include "net/account.h"
 
 /* What a worker has of a frame. */
@@ -112,7 +112,7 @@ struct vd_pending_frame *vd_pending_frame_new(struct vd_kube_loop *l, const stru
         const struct vd_delivery *d = &f->deliveries.list.p[i];
         if (d->body)
             vd_conversion_add(c, d->body, d->event->revision, d->body != d->event->body,
-                              vd_shown_written(d->event, d->type == VD_DELETED));
+                              vd_served_form_written(d->event, d->type == VD_DELETED));
     }
     vd_ref(&f->shared.refs); /* the conversion's */
     vd_conversion_start(c);
@@ -169,8 +169,9 @@ struct vd_pending_frame *vd_pending_frame_order(const struct vd_watch_form *form
     m->order = (struct vd_order){.run = run, .done = made};
     copy_form(m, form);
     vd_ref(&f->shared.refs); /* the order's */
-    vd_workshop_order(&l->workshop, l->loop,
-                      account ? vd_account_place(account, l->loop->index) : &l->place, &m->order);
+    vd_workshop_order(&l->api->workshop, l->loop,
+                      account ? vd_account_place(account, l->loop->index) : &l->api->place,
+                      &m->order);
     return f;
 }
 

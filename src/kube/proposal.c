@@ -3,9 +3,9 @@
  * the condition that the object is still what was read. If it is not, and the client has not said
  * which version it means, the attempt is made again on the new one.
  *
- * The store answers on its writer's thread, which may be the loop's own; `answered` brings the
- * call back to its loop. A client that has left in between is told nothing, but the call goes on to
- * its end: its memory belongs to the store until then.
+ * The store answers on its writer's thread, which may be the loop's own; then the
+ * call is back on its loop. A client that has left in between is told nothing, but the call goes on
+ * to its end: its memory belongs to the store until then.
  */
 #include "kube/proposal.h"
 
@@ -15,7 +15,7 @@
 #include "kinds/deletion.h"
 #include "kinds/object.h"
 #include "kinds/object_meta.h"
-#include "kinds/shown.h"
+#include "kinds/served_form.h"
 #include "kinds/uid.h"
 #include "kube/call_conversion.h"
 #include "kube/field_manager.h"
@@ -45,14 +45,6 @@ static void on_drained(struct vd_exchange *x)
 }
 
 static const struct vd_exchange_ops waiting = {on_drained, on_gone};
-
-/* The writer: back to the loop. */
-static void proposal_done(struct vd_proposal *p, const struct vd_outcome *outcome)
-{
-    struct vd_call *call = p->arg;
-    call->outcome = *outcome;
-    vd_loop_post(call->l->loop, &call->answered);
-}
 
 /* What was written, with the outcome's revision. If that takes too long here a worker does this
  * again, and nothing else of the call. */
@@ -90,25 +82,30 @@ static bool may_try_again(struct vd_call *call, bool name_taken)
            (call->attempts < ATTEMPTS_MAX && call->arena.total < ATTEMPTS_LEN_MAX);
 }
 
+static void answer(struct vd_call *call);
+
+static void on_defined(struct vd_task *task)
+{
+    answer(VD_HEAP_OWNER(task, struct vd_call, defined));
+}
+
 /* Whoever has written a definition finds its kind when the answer comes: this calls
- * on_answered() again by then. False: there is nothing to wait for. */
+ * answer() again by then. False: there is nothing to wait for. */
 static bool awaits_definition(struct vd_call *call)
 {
     if (call->awaited || call->outcome.code || !call->kube->await_definition ||
         !vd_slice_eq(call->kind->storage_key, VD_DEFINITIONS))
         return false;
     call->awaited = true;
+    call->defined.run = on_defined;
     call->kube->await_definition(call->kube->definitions, call->target.name, call->outcome.revision,
-                                 call->l->loop, &call->answered);
+                                 call->l->loop, &call->defined);
     return true;
 }
 
-static void on_answered(struct vd_task *task)
+static void answer(struct vd_call *call)
 {
-    struct vd_call *call = (struct vd_call *)((char *)task - offsetof(struct vd_call, answered));
     const struct vd_outcome *o = &call->outcome;
-    if (!call->awaited)
-        call->l->in_flight--;
     if (!call->x) {
         vd_call_free(call);
         return;
@@ -124,7 +121,7 @@ static void on_answered(struct vd_task *task)
         call->write(call);
     } else if (o->code == VD_ERR_CONFLICT) {
         struct vd_status_target about = vd_call_about(call);
-        bool its_own = o->at == call->proposal.n - 1; /* and not a guard's */
+        bool its_own = o->at == call->proposal.proposal.n - 1; /* and not a guard's */
         struct vd_status status = vd_status_modified(&call->arena, &about,
                                                      its_own ? o->revision : 0);
         vd_call_reply_status(call, &status);
@@ -139,6 +136,13 @@ static void on_answered(struct vd_task *task)
     }
 }
 
+static void on_answered(struct vd_loop_proposal *p)
+{
+    struct vd_call *call = VD_HEAP_OWNER(p, struct vd_call, proposal);
+    call->outcome = p->outcome;
+    answer(call);
+}
+
 /* Nobody but the pipeline, whatever their rights: not even who may speak for others. */
 static enum vd_author author(const struct vd_call *call)
 {
@@ -146,24 +150,20 @@ static enum vd_author author(const struct vd_call *call)
     return pipeline ? VD_AUTHOR_GIT : VD_AUTHOR_API;
 }
 
-/* Judges what is proposed, and proposes it unless it is only to be judged. False: the call
- * has been answered. */
-static bool admit(struct vd_call *call, struct vd_proposal *proposal, bool judge_only)
+struct vd_admitted *vd_call_admit(struct vd_call *call, struct vd_proposal *proposal)
 {
     struct vd_git_claim claim;
-    struct vd_admission admission = {.store = call->kube->store,
-                                     .kind = call->kind,
-                                     .author = author(call),
-                                     .before = call->before,
-                                     .dry_run = judge_only};
-    if (vd_admission_propose(&admission, proposal, &call->arena, &claim))
-        return true;
+    struct vd_admission admission = {
+        .store = call->kube->store, .author = author(call), .subject = {call->kind, call->before}};
+    struct vd_admitted *admitted = vd_admission_admit(&admission, proposal, &call->arena, &claim);
+    if (admitted)
+        return admitted;
     struct vd_status_target about = vd_call_about(call);
     about.name = claim.name;
     struct vd_status status = vd_status_owned_by_git(&call->arena, &about, &claim);
     call->x->ops = NULL;
     vd_call_reply_status(call, &status);
-    return false;
+    return NULL;
 }
 
 /* The object that would be created: it has no version. */
@@ -191,7 +191,7 @@ static void reply_dry_run(struct vd_call *call)
     struct vd_error error;
     struct vd_event *event = NULL;
     size_t at;
-    int code = vd_proposal_check(&call->proposal, &at, &error);
+    int code = vd_proposal_check(&call->proposal.proposal, &at, &error);
     bool exists = !code && call->wish.when == VD_WHEN_ABSENT &&
                   !vd_store_get(call->kube->store, &call->wish.key, 0, &event, NULL);
     vd_event_unref(event);
@@ -212,11 +212,6 @@ static void reply_dry_run(struct vd_call *call)
     }
 }
 
-bool vd_call_admit(struct vd_call *call, struct vd_proposal *proposal)
-{
-    return admit(call, proposal, call->dry_run);
-}
-
 void vd_call_propose(struct vd_call *call)
 {
     size_t n = 0;
@@ -227,14 +222,15 @@ void vd_call_propose(struct vd_call *call)
     for (; n < call->guard_count; n++)
         call->wishes[n] = call->guards[n];
     call->wishes[n++] = call->wish;
-    call->answered.run = on_answered;
-    call->proposal = (struct vd_proposal){call->wishes, n, proposal_done, call, NULL};
+    call->proposal.proposal = (struct vd_proposal){.wishes = call->wishes, .n = n};
+    call->proposal.done = on_answered;
     call->x->ops = &waiting;
     call->x->arg = call;
-    if (!admit(call, &call->proposal, true))
+    struct vd_admitted *admitted = vd_call_admit(call, &call->proposal.proposal);
+    if (!admitted)
         return;
     if (!call->dry_run) {
-        vd_kube_loop_propose(call->l, call->x, &call->proposal);
+        vd_api_loop_propose(call->l->api, &call->proposal, admitted, vd_exchange_is_alone(call->x));
         return;
     }
     call->x->ops = NULL;
@@ -332,7 +328,7 @@ static void store_converted(struct vd_call *call, const struct vd_kind *stored,
 {
     struct vd_buf body = {0};
     if (call->unchanged && call->current &&
-        vd_shown_is_of_version(stored, vd_body_slice(call->before->body))) {
+        vd_served_form_is_of_version(stored, vd_body_slice(call->before->body))) {
         set_stored(call, call->before->body);
         propose_converted(call, call->current);
         return;

@@ -17,9 +17,9 @@ void vd_call_store(struct vd_call *call, struct vd_json *object);
 /* Answers that the object was deleted. */
 void vd_call_reply_deleted(struct vd_call *call);
 
-/* Gives a proposal of the call's user to the store, or, in a dry run, only asks whether
- * the user may. False: it was refused, and the call has been answered. */
-bool vd_call_admit(struct vd_call *call, struct vd_proposal *proposal) VD_MUST_USE;
+/* Asks whether the call's user may make these changes. NULL: the user may not, and the call has
+ * been answered. */
+struct vd_admitted *vd_call_admit(struct vd_call *call, struct vd_proposal *proposal) VD_MUST_USE;
 
 /* Proposes the call's wish and answers when the store has: with the object that was
  * put, or, if call->deletes, with a Status. call->write is tried again when

@@ -188,13 +188,13 @@ static void on_again(struct vd_chore *chore)
 static struct vd_lane *lane_of(struct listing *l)
 {
     struct vd_account *account = l->call->x->account;
-    return account ? vd_account_lane(account, l->call->l->loop->index) : &l->call->l->lane;
+    return account ? vd_account_lane(account, l->call->l->loop->index) : &l->call->l->api->lane;
 }
 
 static void let_others(struct listing *l)
 {
     l->again.run = on_again;
-    vd_turnstile_wait(&l->call->l->turnstile, lane_of(l), &l->again);
+    vd_turnstile_wait(&l->call->l->api->turnstile, lane_of(l), &l->again);
 }
 
 /* ---- items ---- */
@@ -379,8 +379,8 @@ static void let_make(struct listing *l)
                                 .account = account ? vd_account_ref(account) : NULL};
     vd_exchange_hold(l->call->x, l->making.held);
     l->call->x->ops = &making_ops;
-    vd_workshop_order(&loop->workshop, loop->loop,
-                      account ? vd_account_place(account, loop->loop->index) : &loop->place,
+    vd_workshop_order(&loop->api->workshop, loop->loop,
+                      account ? vd_account_place(account, loop->loop->index) : &loop->api->place,
                       &l->making.order);
 }
 
@@ -508,7 +508,7 @@ static void send_piece(struct listing *l)
     if (!l->begun && out->n == from)
         add_head(l, out, VD_SLICE(""), 0, false);
     size_t head_end = out->n;
-    size_t len = vd_turnstile_is_shared(&loop->turnstile) ? SHARED_LEN : PIECE_LEN;
+    size_t len = vd_turnstile_is_shared(&loop->api->turnstile) ? SHARED_LEN : PIECE_LEN;
     if (l->begun) /* what follows mostly is as long as it may be */
         vd_buf_reserve(out, len);
     int code = take_items(l, out, out->n + len, &error);
@@ -624,7 +624,7 @@ static void go_on(struct listing *l)
 static void drained(struct vd_exchange *x)
 {
     struct listing *l = x->arg;
-    struct vd_turnstile *turnstile = &l->call->l->turnstile;
+    struct vd_turnstile *turnstile = &l->call->l->api->turnstile;
     struct vd_lane *lane = lane_of(l);
     if (!vd_turnstile_enter(turnstile, lane)) {
         let_others(l);

@@ -10,7 +10,7 @@
  */
 #include "kube/validation.h"
 
-#include "kinds/conditions.h"
+#include "kinds/condition_rules.h"
 #include "kinds/deletion.h"
 #include "kinds/object.h"
 #include "kinds/object_meta.h"
@@ -57,7 +57,7 @@ static bool conclude(struct vd_call *call, const struct vd_kind *kind, const str
         vd_call_warn(call, "%.*s: %.*s", VD_FMT(violations->passed.p[i].field),
                      VD_FMT(violations->passed.p[i].message));
     if (vd_call_is_at_status(call)) {
-        vd_conditions_check(kind, object, violations);
+        vd_condition_rules_check(kind, object, violations);
         ok = ok && !vd_violations_any(violations);
     }
     if (!ok)
@@ -124,8 +124,9 @@ static void let_check(struct vd_call *call, const struct vd_json *object, const 
     };
     call->x->ops = &waiting;
     call->x->arg = v;
-    vd_workshop_order(&l->workshop, l->loop,
-                      account ? vd_account_place(account, l->loop->index) : &l->place, &v->order);
+    vd_workshop_order(&l->api->workshop, l->loop,
+                      account ? vd_account_place(account, l->loop->index) : &l->api->place,
+                      &v->order);
 }
 
 /* ---- here ---- */

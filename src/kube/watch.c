@@ -689,7 +689,7 @@ static void start(struct vd_watch *w, const struct vd_list_options *o, int code,
         vd_timer_set(w->l->loop, &w->bookmark, jittered(w->l->kube->options.bookmark_ms));
     if (!vd_timer_is_set(&w->l->recheck))
         vd_timer_set(w->l->loop, &w->l->recheck, RECHECK_MS);
-    vd_registry_add(w->l->registry, &w->watcher);
+    vd_registry_add(w->l->api->registry, &w->watcher);
     vd_loop_again(w->l->loop);
 }
 

@@ -2,7 +2,7 @@
 #include "kube/watch_frame.h"
 
 #include "kinds/object.h"
-#include "kinds/shown.h"
+#include "kinds/served_form.h"
 
 /* Bytes that the loop decodes for a frame, which may have many objects; an eighth of those that it
  * searches. */
@@ -10,7 +10,7 @@ enum { LONG_WORK = 4 * VD_TURN_OBJECT_LEN_MAX };
 
 static uint64_t written_of(const struct vd_delivery *d)
 {
-    return vd_shown_written(d->event, d->type == VD_DELETED);
+    return vd_served_form_written(d->event, d->type == VD_DELETED);
 }
 
 bool vd_watch_frame_is_long(const struct vd_watch_form *form, const struct vd_deliveries *d)
@@ -35,8 +35,8 @@ static int add_object(struct vd_event_frame *frame, const struct vd_watch_form *
     struct vd_arena scratch = {0};
     struct vd_buf room = {0};
     struct vd_slice shown;
-    int code = vd_shown_body(form->kind, vd_body_slice(body), written, &room, effort, &shown,
-                             error);
+    int code = vd_served_form_make(form->kind, vd_body_slice(body), written, &room, effort, &shown,
+                                   error);
     if (code) {
         vd_buf_release(&room);
         return code;

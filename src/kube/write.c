@@ -5,12 +5,13 @@
  */
 #include "kube/write.h"
 
-#include "kinds/conditions.h"
-#include "kinds/metadata.h"
+#include "kinds/condition_rules.h"
+#include "kinds/deletion.h"
+#include "kinds/generated_name.h"
 #include "kinds/object.h"
 #include "kinds/object_meta.h"
 #include "kinds/rules.h"
-#include "kinds/status_door.h"
+#include "kinds/status_subresource.h"
 #include "kinds/uid.h"
 #include "kube/decode.h"
 #include "kube/escalation_check.h"
@@ -48,7 +49,7 @@ static void make_name(struct vd_call *call, struct vd_json *object)
     if (call->makes_name)
         vd_meta_set_name(&call->arena, object,
                          call->kube->make_name ? call->kube->make_name(&call->arena, base)
-                                               : vd_name_generate(&call->arena, base));
+                                               : vd_generated_name_make(&call->arena, base));
 }
 
 /* A new namespace is active, and is emptied before it goes. */
@@ -151,7 +152,7 @@ static void keep_metadata(struct vd_call *call, const struct vd_json *old, struc
 {
     struct vd_json *metadata = vd_json_get(object, VD_SLICE("metadata"));
     vd_json_remove(metadata, VD_SLICE("selfLink"));
-    vd_metadata_inherit(&call->arena, object, old);
+    vd_meta_inherit(&call->arena, object, old);
     vd_meta_set_resource_version(&call->arena, object, VD_SLICE(""));
 }
 
@@ -244,13 +245,6 @@ static bool check_preconditions(struct vd_call *call, const struct vd_json *obje
     return false;
 }
 
-/* An object that was waiting for its finalizers goes with the last of them. */
-static bool is_finished(const struct vd_json *object)
-{
-    return vd_meta_is_deleting(object) && vd_json_count(vd_meta_finalizers(object)) == 0 &&
-           vd_json_count(vd_json_dig(object, "spec", "finalizers", NULL)) == 0;
-}
-
 /* Brings the record up to date. What changes nothing but times in the record is written as it
  * was, whatever the order in which it came: then there is no event. An apply cannot see that
  * itself, since defaults are filled in behind it, and one inside an atomic map makes its
@@ -278,7 +272,7 @@ static void write_valid(struct vd_call *call, struct vd_json *object)
     if (!vd_call_check_escalation(call, object, false))
         return;
     call->success = 200;
-    call->finishes = is_finished(object);
+    call->finishes = vd_deletion_is_finished(object, call->kind->storage_key);
     vd_call_store(call, object);
 }
 
@@ -297,7 +291,7 @@ void vd_call_write_new(struct vd_call *call, const struct vd_json *old, struct v
         return;
     }
     if (is_put && vd_call_is_at_status(call))
-        vd_status_door_fill(&call->arena, object, old);
+        vd_status_subresource_fill(&call->arena, object, old);
     /* A strict request that is refused is shown what was wrong with it. */
     const struct vd_json *sent = call->validation == VD_FIELDS_STRICT
                                      ? vd_json_clone(&call->arena, object)
@@ -313,12 +307,13 @@ void vd_call_write_new(struct vd_call *call, const struct vd_json *old, struct v
         return;
     vd_call_drop_repeated_owners(call, object);
     keep_metadata(call, old, object);
-    object = vd_status_door_pass(call->kind, &call->arena, object, old, vd_call_is_at_status(call));
+    object = vd_status_subresource_merge(call->kind, &call->arena, object, old,
+                                         vd_call_is_at_status(call));
     object = through_finalize(call, old, object);
     if (!vd_call_is_at_status(call))
         vd_rules_settle(call->kind, &call->arena, object);
     if (vd_call_is_at_status(call))
-        vd_conditions_keep(call->kind, &call->arena, object, old);
+        vd_condition_rules_keep_times(call->kind, &call->arena, object, old);
     count_generation(call, old, object);
     vd_call_warn_of_finalizers(call, object, old);
     object = track(call, old, object, managed);

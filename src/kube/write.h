@@ -26,7 +26,7 @@ void vd_call_write_new(struct vd_call *call, const struct vd_json *old, struct v
  * call->dry_run if they say so. False: the call has been answered. */
 bool vd_call_delete_options(struct vd_call *call, struct vd_json **out) VD_MUST_USE;
 
-/* How dependents are to be treated, for vd_deletion_propagate(); borrowed. */
+/* How dependents are to be treated, for struct vd_deletion; borrowed. */
 struct vd_slice vd_call_propagation(const struct vd_call *call, const struct vd_json *options);
 
 #endif

@@ -121,7 +121,7 @@ void vd_errand_replace(struct vd_errand *errand, const struct vd_event *event,
                        const struct vd_json *object);
 
 /* Deletes this version, or marks it if it has finalizers; `policy` as in
- * vd_deletion_propagate(). One that is marked already is left alone. The object is
+ * struct vd_deletion. One that is marked already is left alone. The object is
  * the version's document and may have been changed. */
 void vd_errand_delete(struct vd_errand *errand, const struct vd_event *event,
                       struct vd_json *object, struct vd_slice policy);

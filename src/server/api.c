@@ -30,6 +30,21 @@ static int open_audit(struct vd_api *api, const struct vd_config *config, struct
                          error);
 }
 
+static void init_accounts(struct vd_api *api, const struct vd_config *config, size_t loops_n)
+{
+    vd_accounts_init(
+        &api->accounts,
+        &(struct vd_account_limits){.user_requests = config->limits_user_requests,
+                                    .user_watches = config->limits_user_watches,
+                                    .user_queued_bytes = config->limits_user_queued_bytes,
+                                    .requests = config->limits_requests,
+                                    .watches = config->limits_watches,
+                                    .queued_bytes = config->limits_queued_bytes,
+                                    .user_body_bytes = config->limits_user_body_bytes,
+                                    .body_bytes = config->limits_body_bytes},
+        loops_n);
+}
+
 int vd_api_open(struct vd_api *api, struct vd_store *store, const struct vd_config *config,
                 size_t loops_n, struct vd_loop *first, struct vd_error *error)
 {
@@ -42,7 +57,6 @@ int vd_api_open(struct vd_api *api, struct vd_store *store, const struct vd_conf
                  .options = {.bookmark_ms = config->watch_bookmark_period_ms,
                              .watch_min_s = config->watch_timeout_min_ms / 1000,
                              .watch_max_s = config->watch_timeout_max_ms / 1000,
-                             .version_wait_ms = VD_VERSION_WAIT_MS,
                              .access_log = vd_config_logs_access(config)},
                  .converter = vd_converter_new(&(struct vd_converter_options){
                      .loop = first, .store = store, .kinds = kinds, .clock = clock}),
@@ -53,20 +67,12 @@ int vd_api_open(struct vd_api *api, struct vd_store *store, const struct vd_conf
                  .stands = vd_gatekeeper_stands,
                  .rbac = vd_gatekeeper_rbac,
                  .identify = vd_gatekeeper_identify_token},
+        .env = {store, kinds, clock, VD_VERSION_WAIT_MS},
+        .api_loops = vd_calloc(loops_n, sizeof *api->api_loops),
         .loops = vd_calloc(loops_n, sizeof *api->loops),
         .n = loops_n,
     };
-    vd_accounts_init(
-        &api->accounts,
-        &(struct vd_account_limits){.user_requests = config->limits_user_requests,
-                                    .user_watches = config->limits_user_watches,
-                                    .user_queued_bytes = config->limits_user_queued_bytes,
-                                    .requests = config->limits_requests,
-                                    .watches = config->limits_watches,
-                                    .queued_bytes = config->limits_queued_bytes,
-                                    .user_body_bytes = config->limits_user_body_bytes,
-                                    .body_bytes = config->limits_body_bytes},
-        loops_n);
+    init_accounts(api, config, loops_n);
     vd_buf_addf(&api->git_version, "%s+vedette.%s", config->kubernetes_version, VD_RELEASE);
     api->kube.options.git_version = vd_buf_text(&api->git_version);
     vd_welcome_init(&api->welcome, config);
@@ -126,18 +132,20 @@ void vd_api_follow_definitions(struct vd_api *api, struct vd_definitions *defini
 
 void vd_api_join(struct vd_api *api, size_t i, struct vd_loop *loop)
 {
-    vd_kube_loop_init(&api->loops[i], &api->kube, loop);
-    vd_workshop_init(&api->loops[i].workshop, api->n);
+    vd_api_loop_init(&api->api_loops[i], &api->env, loop);
+    vd_workshop_init(&api->api_loops[i].workshop, api->n);
+    vd_kube_loop_init(&api->loops[i], &api->kube, &api->api_loops[i]);
 }
 
 struct vd_turnstile *vd_api_turnstile(struct vd_api *api, size_t i)
 {
-    return &api->loops[i].turnstile;
+    return &api->api_loops[i].turnstile;
 }
 
 void vd_api_follow(struct vd_api *api, size_t i)
 {
     vd_kube_loop_follow(&api->loops[i]);
+    vd_api_loop_follow(&api->api_loops[i]);
 }
 
 void vd_api_finished(struct vd_api *api, size_t i, struct vd_exchange *x, bool log)
@@ -406,7 +414,7 @@ static void take_turn(struct vd_api *api, size_t i, struct vd_exchange *x, bool 
 {
     static const struct vd_exchange_ops waiting_ops = {.gone = left_waiting};
     struct vd_connection *c = x->connection;
-    struct vd_turnstile *turnstile = &api->loops[i].turnstile;
+    struct vd_turnstile *turnstile = &api->api_loops[i].turnstile;
     struct vd_account *account = c->account ? c->account : api->accounts.strangers;
     struct vd_lane *lane = vd_account_lane(account, i);
     bool over = c->account && !is_head &&
@@ -448,24 +456,21 @@ void vd_api_drain(struct vd_api *api, size_t i, uint64_t spread_ms)
     vd_kube_loop_drain(&api->loops[i], spread_ms);
 }
 
-/* The store answers in order: when this one, which asks for what is not there, has
- * been refused, all before it have been answered. */
 void vd_api_settle(struct vd_api *api)
 {
-    struct vd_outcome outcome;
-    struct vd_wish nothing = {
-        .action = VD_DELETE,
-        .key = {VD_SLICE("namespaces"), VD_SLICE(""), VD_SLICE("no such namespace")}};
-    if (api->kube.store && vd_store_commit(api->kube.store, &nothing, 1, &outcome))
-        return;
+    if (api->kube.store)
+        vd_store_settle(api->kube.store);
 }
 
 void vd_api_close(struct vd_api *api)
 {
     for (size_t i = 0; api->loops && i < api->n; i++)
-        if (api->loops[i].registry)
+        if (api->api_loops[i].registry) {
             vd_kube_loop_release(&api->loops[i]);
+            vd_api_loop_release(&api->api_loops[i]);
+        }
     free(api->loops);
+    free(api->api_loops);
     vd_gatekeeper_free(api->gatekeeper);
     vd_audit_close(api->kube.audit);
     if (api->kube.metrics)

@@ -20,6 +20,8 @@ struct vd_api {
     struct vd_metrics_desk metrics;
     struct vd_welcome welcome;
     struct vd_buf git_version; /* "v1.32.4+vedette.0.1.0" */
+    struct vd_api_env env;
+    struct vd_api_loop *api_loops;
     struct vd_kube_loop *loops;
     size_t n;
 };

@@ -4,9 +4,10 @@
 #include <assert.h>
 
 #include "auth/default_roles.h"
+#include "kinds/field_tracking.h"
 #include "kinds/object_meta.h"
 #include "kinds/uid.h"
-#include "kube/field_manager.h"
+#include "store/admitted.h"
 #include "json/parse.h"
 #include "json/revision_hole.h"
 
@@ -55,7 +56,7 @@ static int create(struct vd_store *store, const struct vd_kind_set *set, struct 
         return vd_error_set(error, VD_ERR_INVALID, "a default object has an unknown kind");
     vd_meta_set_uid(arena, object, vd_uid_generate());
     vd_meta_set_creation_timestamp(arena, object, now_ms);
-    vd_track_server(arena, kind, NULL, object, now_ms);
+    vd_field_tracking_server(arena, kind, NULL, object, now_ms);
     struct vd_buf body = {0};
     size_t hole = 0;
     struct vd_outcome outcome;

@@ -11,10 +11,10 @@
 #include "base/log.h"
 #include "kinds/admission.h"
 #include "kinds/deletion.h"
+#include "kinds/field_tracking.h"
 #include "kinds/object.h"
 #include "kinds/object_meta.h"
 #include "kinds/uid.h"
-#include "kube/field_manager.h"
 #include "server/agent_internal.h"
 #include "json/parse.h"
 #include "json/revision_hole.h"
@@ -57,6 +57,13 @@ size_t vd_errand_count(const struct vd_errand *e)
     return e->wishes.n;
 }
 
+/* Nothing that was stored is no object that can be stored. */
+static void cannot_write(const struct vd_wish *wish, const struct vd_error *error)
+{
+    vd_log_error("an object cannot be written back", VD_F_SLICE("kind", wish->key.kind),
+                 VD_F_SLICE("name", wish->key.name), VD_F_STR("error", error->text));
+}
+
 /* The object's bytes, in the arena. False when it is no object that can be stored,
  * which nothing that was stored is. */
 static bool write_body(struct vd_errand *e, const struct vd_json *object, struct vd_wish *wish)
@@ -69,14 +76,13 @@ static bool write_body(struct vd_errand *e, const struct vd_json *object, struct
         wish->body = (struct vd_template){vd_arena_copy(&e->arena, vd_buf_slice(&body)),
                                           (uint32_t)hole};
     else
-        vd_log_error("an object cannot be written back", VD_F_SLICE("kind", wish->key.kind),
-                     VD_F_SLICE("name", wish->key.name), VD_F_STR("error", error.text));
+        cannot_write(wish, &error);
     vd_buf_release(&body);
     return code == VD_OK;
 }
 
 /* What is written again is as new as its revision from then on, so that it has to be: see
- * kinds/shown.h. */
+ * kinds/served_form.h. */
 static void catch_up(struct vd_errand *e, const struct vd_event *event, struct vd_json *object)
 {
     struct vd_kind_set *set = vd_kinds_snapshot(e->agent->options.kinds);
@@ -99,7 +105,8 @@ static void track(struct vd_errand *e, struct vd_slice storage_key, const struct
         if (event && vd_object_must_catch_up(kind, event->revision))
             vd_object_catch_up_or_stay(kind, &e->arena,
                                        old); /* the schema did it, and nobody else */
-        vd_track_server(&e->arena, kind, old, object, vd_clock_wall_ms(e->agent->options.clock));
+        vd_field_tracking_server(&e->arena, kind, old, object,
+                                 vd_clock_wall_ms(e->agent->options.clock));
     }
     vd_kind_set_unref(set);
 }
@@ -140,7 +147,7 @@ void vd_errand_replace(struct vd_errand *e, const struct vd_event *event,
                        const struct vd_json *object)
 {
     struct vd_wish wish = wish_for(e, event);
-    bool finished = vd_meta_is_deleting(object) && !vd_deletion_waits(object, wish.key.kind);
+    bool finished = vd_deletion_is_finished(object, wish.key.kind);
     wish.action = finished ? VD_DELETE : VD_PUT;
     struct vd_json *tracked = vd_json_clone(&e->arena, object);
     if (!finished) {
@@ -154,20 +161,23 @@ void vd_errand_replace(struct vd_errand *e, const struct vd_event *event,
 void vd_errand_delete(struct vd_errand *e, const struct vd_event *event, struct vd_json *object,
                       struct vd_slice policy)
 {
-    struct vd_wish wish = wish_for(e, event);
-    if (vd_meta_is_deleting(object))
-        return;
-    vd_deletion_propagate(&e->arena, object, policy);
-    wish.action = VD_DELETE;
-    if (vd_deletion_waits(object, wish.key.kind)) {
-        vd_deletion_mark(&e->arena, object, wish.key.kind,
-                         vd_clock_wall_ms(e->agent->options.clock));
-        wish.action = VD_PUT;
-        catch_up(e, event, object);
-        if (!write_body(e, object, &wish))
-            return;
+    struct vd_kind_set *set = vd_kinds_snapshot(e->agent->options.kinds);
+    struct vd_deletion deletion = {.storage_key = vd_entry_kind(event->entry),
+                                   .policy = policy,
+                                   .clock = e->agent->options.clock};
+    deletion.kind = vd_kind_set_stored(set, deletion.storage_key);
+    struct vd_wish wish;
+    enum vd_deletion_step step = VD_DELETION_NOTHING;
+    struct vd_error error;
+    int code = vd_deletion_wish(&deletion, event, object, &e->arena, &e->arena, &step, &wish,
+                                &error);
+    if (code) {
+        cannot_write(&wish, &error);
+    } else if (step != VD_DELETION_NOTHING) {
+        wish.key = wish_for(e, event).key;
+        *VD_VEC_PUSH(&e->wishes) = wish;
     }
-    *VD_VEC_PUSH(&e->wishes) = wish;
+    vd_kind_set_unref(set);
 }
 
 void vd_errand_require(struct vd_errand *e, const struct vd_event *event)
@@ -238,7 +248,7 @@ void vd_errand_send(struct vd_errand *e)
     e->answered.run = on_answered;
     e->proposal = (struct vd_proposal){e->wishes.p, e->wishes.n, proposal_done, e, NULL};
     struct vd_admission admission = {.store = e->agent->options.store, .author = VD_AUTHOR_SERVER};
-    bool proposed = vd_admission_propose(&admission, &e->proposal, NULL, NULL);
-    assert(proposed);
-    (void)proposed;
+    struct vd_admitted *admitted = vd_admission_admit(&admission, &e->proposal, NULL, NULL);
+    assert(admitted);
+    vd_store_propose(e->agent->options.store, admitted);
 }

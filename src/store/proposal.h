@@ -61,7 +61,28 @@ struct vd_proposal {
     size_t n;
     void (*done)(struct vd_proposal *proposal, const struct vd_outcome *outcome);
     void *arg;                /* the proposer's */
-    struct vd_proposal *next; /* the store's from when it was proposed */
+    struct vd_proposal *next; /* the store's from when it was admitted */
 };
+
+/*
+ * A proposal that was admitted: somebody has decided that its author may make these changes. Only
+ * this type can be proposed, and only kinds/admission.c makes one; see store/admitted.h. The type
+ * is never defined: a pointer to it points to the proposal itself, so that nothing is copied.
+ */
+struct vd_admitted;
+
+/* Admitted proposals that are proposed together, in this order. `= {0}` is empty. */
+struct vd_admitted_list {
+    struct vd_admitted *first, *last;
+};
+
+static inline void vd_admitted_list_add(struct vd_admitted_list *list, struct vd_admitted *admitted)
+{
+    if (list->first)
+        ((struct vd_proposal *)list->last)->next = (struct vd_proposal *)admitted;
+    else
+        list->first = admitted;
+    list->last = admitted;
+}
 
 #endif

@@ -52,12 +52,12 @@ void vd_store_close(struct vd_store *store);
  * large or malformed. Each proposal is checked so; who does not mean to propose may ask. */
 int vd_proposal_check(const struct vd_proposal *p, size_t *at, struct vd_error *error) VD_MUST_USE;
 
-/* Hands a proposal to the writer; see proposal.h. Never blocks on the disk. */
-void vd_store_propose(struct vd_store *store, struct vd_proposal *proposal);
+/* Hands an admitted proposal to the writer; see proposal.h. Never blocks on the disk. */
+void vd_store_propose(struct vd_store *store, struct vd_admitted *admitted);
 
-/* Hands over several, linked by `next`: they come into one group if there is room, where
+/* Hands over all of the list: they come into one group if there is room, where
  * one at a time the first would be committed alone while the others are on their way. */
-void vd_store_propose_all(struct vd_store *store, struct vd_proposal *first);
+void vd_store_propose_all(struct vd_store *store, const struct vd_admitted_list *list);
 
 /*
  * Proposes one, and commits it on the caller's thread if nobody is writing at the moment: `done`
@@ -66,11 +66,10 @@ void vd_store_propose_all(struct vd_store *store, struct vd_proposal *first);
  * it is when another process has the log, for which the caller does not wait, when others have
  * written to the log meanwhile, and always when the engine is for the writer's thread only.
  */
-bool vd_store_propose_here(struct vd_store *store, struct vd_proposal *proposal);
+bool vd_store_propose_here(struct vd_store *store, struct vd_admitted *admitted);
 
-/* Proposes and waits. Returns outcome->code. */
-int vd_store_commit(struct vd_store *store, const struct vd_wish *wishes, size_t n,
-                    struct vd_outcome *outcome);
+/* Waits until all that was proposed before this call has been answered. */
+void vd_store_settle(struct vd_store *store);
 
 /* ---- reading ---- */
 

@@ -16,6 +16,7 @@
 #include <time.h>
 
 #include "base/limits.h"
+#include "store/admitted.h"
 #include "store/failpoint.h"
 #include "store/store_internal.h"
 
@@ -106,7 +107,8 @@ static void refuse_for_room(struct vd_store *store, struct vd_proposal *p, bool 
     refuse(store, p, &outcome);
 }
 
-void vd_store_propose_all(struct vd_store *store, struct vd_proposal *first)
+/* Puts the proposals, which are linked, into the queue. */
+static void enqueue(struct vd_store *store, struct vd_proposal *first)
 {
     struct vd_proposal *fit = NULL, **fit_end = &fit;
     for (struct vd_proposal *p = first, *next; p; p = next) {
@@ -137,10 +139,14 @@ void vd_store_propose_all(struct vd_store *store, struct vd_proposal *first)
     }
 }
 
-void vd_store_propose(struct vd_store *store, struct vd_proposal *proposal)
+void vd_store_propose_all(struct vd_store *store, const struct vd_admitted_list *list)
 {
-    proposal->next = NULL;
-    vd_store_propose_all(store, proposal);
+    enqueue(store, (struct vd_proposal *)list->first);
+}
+
+void vd_store_propose(struct vd_store *store, struct vd_admitted *admitted)
+{
+    enqueue(store, (struct vd_proposal *)admitted);
 }
 
 /* Makes the caller the writer if nobody is, nor waits to be written. Now and then it is the
@@ -172,13 +178,13 @@ static void stop_writing(struct vd_store *store)
         pthread_cond_signal(&store->queue_filled);
 }
 
-bool vd_store_propose_here(struct vd_store *store, struct vd_proposal *proposal)
+bool vd_store_propose_here(struct vd_store *store, struct vd_admitted *admitted)
 {
-    proposal->next = NULL;
+    struct vd_proposal *proposal = (struct vd_proposal *)admitted;
     if (!is_fit(store, proposal))
         return true;
     if (!become_writer(store)) {
-        vd_store_propose_all(store, proposal);
+        enqueue(store, proposal);
         return false;
     }
     uint64_t groups = atomic_load_explicit(&store->groups, memory_order_relaxed);
@@ -187,7 +193,7 @@ bool vd_store_propose_here(struct vd_store *store, struct vd_proposal *proposal)
     atomic_fetch_add_explicit(&store->groups_here, groups, memory_order_relaxed);
     stop_writing(store);
     if (!answered)
-        vd_store_propose_all(store, proposal); /* the thread may wait */
+        enqueue(store, proposal); /* the thread may wait */
     return answered;
 }
 
@@ -219,7 +225,7 @@ int vd_store_commit(struct vd_store *store, const struct vd_wish *wishes, size_t
                        .lock = PTHREAD_MUTEX_INITIALIZER,
                        .answered = PTHREAD_COND_INITIALIZER};
     w.proposal.arg = &w;
-    vd_store_propose(store, &w.proposal);
+    enqueue(store, &w.proposal);
     pthread_mutex_lock(&w.lock);
     while (!w.done)
         pthread_cond_wait(&w.answered, &w.lock);
@@ -227,6 +233,17 @@ int vd_store_commit(struct vd_store *store, const struct vd_wish *wishes, size_t
     pthread_mutex_destroy(&w.lock);
     pthread_cond_destroy(&w.answered);
     return (int)outcome->code;
+}
+
+/* Proposals are answered in order: when this one, which changes nothing, has been answered, all
+ * before it have been. */
+void vd_store_settle(struct vd_store *store)
+{
+    struct vd_outcome outcome;
+    struct vd_wish nothing = {.action = VD_CHECK,
+                              .key = {VD_SLICE("nothing"), VD_SLICE(""), VD_SLICE("nothing")}};
+    if (vd_store_commit(store, &nothing, 1, &outcome))
+        return;
 }
 
 /* ---- the thread ---- */

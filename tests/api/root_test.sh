@@ -149,6 +149,7 @@ mv data data.moved
 https=
 # shellcheck disable=SC2016 # the dollar is part of what is told
 absolute() {
+    rm -f out err # the shell empties them when it runs the server, which may be too late
     "$vedette" serve --data "$scratch/data" --listen 127.0.0.1:0 --tls-listen off >out 2>err &
     server=$!
     until_true is_up

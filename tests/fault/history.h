@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "base/vec.h"
+#include "store/admitted.h"
 #include "store/folder.h"
 #include "watch/filter.h"
 

@@ -535,7 +535,7 @@ static void who_leans_on_a_failed_commit_fails_with_it(void **state)
     gate.proposal.arg = &gate;
     sem_init(&gate.entered, 0, 0);
     sem_init(&gate.open, 0, 0);
-    vd_store_propose(r.store, &gate.proposal);
+    vd_store_propose(r.store, vd_admitted_of(&gate.proposal));
     sem_wait(&gate.entered);
     sim_disk_fail(r.disk, (struct sim_fault){.op = SIM_WRITE, .at = 1, .how = SIM_ENOSPC});
     for (size_t i = 0; i < N; i++) {
@@ -543,7 +543,7 @@ static void who_leans_on_a_failed_commit_fails_with_it(void **state)
             .proposal = {
                 .wishes = lines[i].wishes, .n = lines[i].n, .done = probe_done, .arg = &probes[i]}};
         sem_init(&probes[i].answered, 0, 0);
-        vd_store_propose(r.store, &probes[i].proposal);
+        vd_store_propose(r.store, vd_admitted_of(&probes[i].proposal));
     }
     sem_post(&gate.open);
     for (size_t i = 0; i < N; i++) {

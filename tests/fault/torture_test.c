@@ -227,7 +227,7 @@ static void write_burst(struct world *w)
     size_t n = 1 + (unsigned)seed_below(&w->random, BURST_MAX);
     struct ticket *tickets = vd_calloc(n, sizeof *tickets);
     gate.waiting = (unsigned)n + 1;
-    vd_store_propose(w->store, &holder);
+    vd_store_propose(w->store, vd_admitted_of(&holder));
     for (size_t i = 0; i < n; i++) {
         struct ticket *t = &tickets[i];
         t->gate = &gate;
@@ -237,7 +237,7 @@ static void write_burst(struct world *w)
         for (size_t k = 0; k < wishes; k++)
             choose_wish(w, t, k);
         t->proposal = (struct vd_proposal){t->wishes, wishes, answer_ticket, t, NULL};
-        vd_store_propose(either(w), &t->proposal);
+        vd_store_propose(either(w), vd_admitted_of(&t->proposal));
     }
     pthread_mutex_lock(&gate.lock);
     gate.open = true;

@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "kinds/conditions.h"
-#include "kinds/status_door.h"
+#include "kinds/condition_rules.h"
+#include "kinds/status_subresource.h"
 #include "json/compare.h"
 #include "json/parse.h"
 
@@ -38,7 +38,7 @@ static struct vd_json *without_status(struct vd_arena *a, const struct vd_json *
 static size_t touched(const struct vd_json *object, const struct vd_json *old)
 {
     struct vd_violations violations = {0};
-    bool ok = vd_status_door_check(object, old, &violations);
+    bool ok = vd_status_subresource_check(object, old, &violations);
     size_t n = violations.list.n;
     FUZZ_CHECK(ok == (n == 0));
     vd_violations_release(&violations);
@@ -49,16 +49,16 @@ static void check_doors(const struct vd_kind *kind, struct vd_arena *a, const st
                         const struct vd_json *object)
 {
     struct vd_slice status = VD_SLICE("status");
-    struct vd_json *in = vd_status_door_pass(kind, a, vd_json_copy(a, object), old, true);
+    struct vd_json *in = vd_status_subresource_merge(kind, a, vd_json_copy(a, object), old, true);
     FUZZ_CHECK(vd_json_eq(without_status(a, in), without_status(a, old)));
     FUZZ_CHECK(vd_json_eq(vd_json_get(in, status), vd_json_get(object, status)));
     FUZZ_CHECK(touched(in, old) == 0);
     FUZZ_CHECK(touched(object, old) == touched(object, old));
-    in = vd_status_door_pass(kind, a, vd_json_copy(a, object), old, false);
+    in = vd_status_subresource_merge(kind, a, vd_json_copy(a, object), old, false);
     FUZZ_CHECK(vd_json_eq(without_status(a, in), without_status(a, object)));
     FUZZ_CHECK(vd_json_eq(vd_json_get(in, status), vd_json_get(old, status)));
     struct vd_json *nothing = vd_json_object(a);
-    vd_status_door_fill(a, nothing, old);
+    vd_status_subresource_fill(a, nothing, old);
     FUZZ_CHECK(vd_json_eq(nothing, without_status(a, old)));
     FUZZ_CHECK(touched(nothing, old) == 0);
 }
@@ -67,21 +67,21 @@ static void check_conditions(const struct vd_kind *kind, struct vd_arena *a,
                              const struct vd_json *old, struct vd_json *object)
 {
     struct vd_violations first = {0}, second = {0};
-    vd_conditions_check(kind, object, &first);
-    vd_conditions_check(kind, object, &second);
+    vd_condition_rules_check(kind, object, &first);
+    vd_condition_rules_check(kind, object, &second);
     FUZZ_CHECK(first.list.n == second.list.n && first.dropped == second.dropped);
     vd_violations_release(&first);
     vd_violations_release(&second);
-    vd_conditions_keep(kind, a, object, old);
+    vd_condition_rules_keep_times(kind, a, object, old);
     struct vd_json *once = vd_json_copy(a, object);
-    vd_conditions_keep(kind, a, object, old);
+    vd_condition_rules_keep_times(kind, a, object, old);
     FUZZ_CHECK(vd_json_eq(once, object));
     /* What was stored is not changed by itself, unless one type is there twice. */
     struct vd_json *same = vd_json_copy(a, old);
-    vd_conditions_check(kind, old, &first);
+    vd_condition_rules_check(kind, old, &first);
     bool twins = vd_violations_any(&first);
     vd_violations_release(&first);
-    vd_conditions_keep(kind, a, same, old);
+    vd_condition_rules_keep_times(kind, a, same, old);
     FUZZ_CHECK(twins || vd_json_eq(vd_json_dig(same, "status", "conditions", NULL),
                                    vd_json_dig(old, "status", "conditions", NULL)));
 }

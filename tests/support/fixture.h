@@ -12,6 +12,7 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "store/admitted.h"
 #include "store/commit.h"
 #include "store/folder.h"
 #include "store/health.h"

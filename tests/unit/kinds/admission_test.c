@@ -64,21 +64,22 @@ static void done(struct vd_proposal *p, const struct vd_outcome *outcome)
     sem_post(&w->answered);
 }
 
-/* Proposes; true if that was admitted, and then it must have worked. */
-static bool propose(struct vd_arena *a, const struct vd_admission *admission,
+/* Proposes, unless it is a dry run; true if that was admitted, and then it must have worked. */
+static bool propose(struct vd_arena *a, const struct vd_admission *admission, bool dry_run,
                     const struct vd_wish *wish, uint64_t *revision, struct vd_git_claim *claim)
 {
     struct waiting w;
     struct vd_proposal p = {wish, 1, done, &w, NULL};
     sem_init(&w.answered, 0, 0);
-    bool admitted = vd_admission_propose(admission, &p, a, claim);
-    if (admitted && !admission->dry_run) {
+    struct vd_admitted *admitted = vd_admission_admit(admission, &p, a, claim);
+    if (admitted && !dry_run) {
+        vd_store_propose(world.store, admitted);
         sem_wait(&w.answered);
         assert_int_equal(w.code, VD_OK);
         *revision = w.revision;
     }
     sem_destroy(&w.answered);
-    return admitted;
+    return admitted != NULL;
 }
 
 static struct vd_template template_of(struct vd_arena *a, const char *text)
@@ -145,7 +146,7 @@ static uint64_t prepare(struct vd_arena *a, const char *plural, const char *befo
     else
         wish.action = VD_DELETE;
     if (before || exists)
-        assert_true(propose(a, &admission, &wish, &revision, NULL));
+        assert_true(propose(a, &admission, false, &wish, &revision, NULL));
     return revision;
 }
 
@@ -154,7 +155,7 @@ static bool try(struct vd_arena *a, const char *plural, size_t i, enum vd_author
 {
     uint64_t revision = prepare(a, plural, cases[i].before);
     struct vd_admission admission = {
-        .store = world.store, .kind = kind_of(plural), .author = author, .dry_run = dry_run};
+        .store = world.store, .author = author, .subject = {.kind = kind_of(plural)}};
     struct vd_wish wish = {.action = cases[i].after ? VD_PUT : VD_DELETE,
                            .when = cases[i].before ? VD_WHEN_REVISION : VD_WHEN_ABSENT,
                            .revision = revision,
@@ -162,7 +163,7 @@ static bool try(struct vd_arena *a, const char *plural, size_t i, enum vd_author
     if (cases[i].after)
         wish.body = template_of(a, cases[i].after);
     uint64_t newest = vd_store_revision(world.store);
-    bool admitted = propose(a, &admission, &wish, &revision, claim);
+    bool admitted = propose(a, &admission, dry_run, &wish, &revision, claim);
     if (!admitted || dry_run)
         assert_int_equal(vd_store_revision(world.store), newest);
     return admitted;
@@ -208,7 +209,8 @@ static void objects_of_a_kind_that_git_owns_need_no_mark(void **state)
             const char *plural = owned ? "owneds" : "frees";
             struct vd_git_claim claim = {.name = VD_SLICE("")};
             uint64_t revision = prepare(a, plural, plain[i].before);
-            struct vd_admission admission = {.store = world.store, .kind = kind_of(plural)};
+            struct vd_admission admission = {.store = world.store,
+                                             .subject = {.kind = kind_of(plural)}};
             struct vd_wish wish = {
                 .action = plain[i].after ? VD_PUT : VD_DELETE,
                 .when = plain[i].before ? VD_WHEN_REVISION : VD_WHEN_ABSENT,
@@ -216,7 +218,7 @@ static void objects_of_a_kind_that_git_owns_need_no_mark(void **state)
                 .key = {kind_of(plural)->storage_key, VD_SLICE(""), VD_SLICE("o")}};
             if (plain[i].after)
                 wish.body = template_of(a, plain[i].after);
-            bool admitted = propose(a, &admission, &wish, &revision, &claim);
+            bool admitted = propose(a, &admission, false, &wish, &revision, &claim);
             assert_int_equal(admitted, !owned || plain[i].allowed);
             assert_slice(claim.name, admitted ? "" : "o");
             assert_slice(claim.repository, "");
@@ -231,7 +233,7 @@ static void a_proposal_is_judged_whole(void **state)
     struct vd_git_claim claim;
     struct vd_slice frees = kind_of("frees")->storage_key;
     uint64_t marked = prepare(a, "frees", OBJECT(MARK, SPEC));
-    struct vd_admission admission = {.store = world.store, .kind = kind_of("frees")};
+    struct vd_admission admission = {.store = world.store, .subject = {.kind = kind_of("frees")}};
     struct vd_wish wishes[] = {
         {.action = VD_CHECK,
          .when = VD_WHEN_REVISION,
@@ -247,15 +249,54 @@ static void a_proposal_is_judged_whole(void **state)
     };
     struct waiting w;
     struct vd_proposal p = {wishes, 3, done, &w, NULL};
-    assert_false(vd_admission_propose(&admission, &p, a, &claim));
+    assert_null(vd_admission_admit(&admission, &p, a, &claim));
     assert_slice(claim.name, "o");
+    assert_int_equal(claim.at, 2);
     assert_int_equal(vd_store_revision(world.store), marked);
     sem_init(&w.answered, 0, 0);
     p.n = 2;
-    assert_true(vd_admission_propose(&admission, &p, a, &claim));
+    struct vd_admitted *admitted = vd_admission_admit(&admission, &p, a, &claim);
+    assert_non_null(admitted);
+    vd_store_propose(world.store, admitted);
     sem_wait(&w.answered);
     assert_int_equal(w.code, VD_OK);
     sem_destroy(&w.answered);
+}
+
+/* An atomic batch over several kinds: each wish is judged as one of its own kind, by the version
+ * that it was made from, which is not read again. */
+static void a_batch_has_a_subject_for_each_wish(void **state)
+{
+    struct vd_arena *a = *state;
+    struct vd_git_claim claim;
+    const struct vd_kind *free = kind_of("frees"), *owned = kind_of("owneds");
+    uint64_t was = prepare(a, "owneds", OBJECT("\"generation\":1", SPEC));
+    struct vd_key key = {owned->storage_key, VD_SLICE(""), VD_SLICE("o")};
+    struct vd_event *before = NULL;
+    assert_int_equal(vd_store_get(world.store, &key, 0, &before, NULL), VD_OK);
+    struct vd_wish wishes[] = {
+        {.when = VD_WHEN_ABSENT,
+         .key = {free->storage_key, VD_SLICE(""), VD_SLICE("q")},
+         .body = template_of(a, OBJECT("\"generation\":1", SPEC))},
+        {.when = VD_WHEN_REVISION,
+         .revision = was,
+         .key = key,
+         .body = template_of(a, OBJECT("\"generation\":1", SPEC ",\"status\":{\"a\":1}"))},
+    };
+    struct vd_wish_subject subjects[] = {{free, NULL}, {owned, before}};
+    struct vd_admission admission = {.subjects = subjects};
+    struct vd_proposal p = {wishes, 2, NULL, NULL, NULL};
+    assert_non_null(vd_admission_admit(&admission, &p, a, &claim)); /* and no store was asked */
+    wishes[1].body = template_of(a, OBJECT("\"generation\":1", ""));
+    assert_null(vd_admission_admit(&admission, &p, a, &claim));
+    assert_int_equal(claim.at, 1);
+    assert_slice(claim.name, "o");
+    wishes[1].body = template_of(a, OBJECT("\"generation\":1", SPEC));
+    subjects[0].kind = owned;
+    assert_null(vd_admission_admit(&admission, &p, a, &claim));
+    assert_int_equal(claim.at, 0);
+    assert_slice(claim.name, "q");
+    vd_event_unref(before);
 }
 
 #define world_test(f) cmocka_unit_test_setup_teardown(f, open_world, close_world)
@@ -266,6 +307,7 @@ int main(void)
         world_test(only_the_pipeline_changes_what_git_owns),
         world_test(objects_of_a_kind_that_git_owns_need_no_mark),
         world_test(a_proposal_is_judged_whole),
+        world_test(a_batch_has_a_subject_for_each_wish),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,7 +7,7 @@
 #include "base/limits.h"
 #include "json_check.h"
 #include "kinds/builtin.h"
-#include "kinds/metadata.h"
+#include "kinds/object_meta.h"
 
 #define META  "\"metadata\":{\"name\":\"n\",\"namespace\":\"d\"}"
 #define CMETA "\"metadata\":{\"name\":\"n\"}"
@@ -435,13 +435,13 @@ static void updates_inherit_what_the_server_set(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct vd_json *object = json_of(&f->arena, cases[i].object);
-        vd_metadata_inherit(&f->arena, object, json_of(&f->arena, old));
+        vd_meta_inherit(&f->arena, object, json_of(&f->arena, old));
         assert_json(object, cases[i].want);
-        vd_metadata_inherit(&f->arena, object, json_of(&f->arena, old));
+        vd_meta_inherit(&f->arena, object, json_of(&f->arena, old));
         assert_json(object, cases[i].want);
     }
     struct vd_json *fresh = json_of(&f->arena, "{\"metadata\":{\"deletionTimestamp\":\"y\"}}");
-    vd_metadata_inherit(&f->arena, fresh, json_of(&f->arena, "{\"metadata\":{}}"));
+    vd_meta_inherit(&f->arena, fresh, json_of(&f->arena, "{\"metadata\":{}}"));
     assert_json(fresh, "{\"metadata\":{}}");
 }
 

@@ -1,4 +1,4 @@
-/* src/kinds/uid.c: uids as text, and made-up names. */
+/* src/kinds/uid.c: uids as text. */
 #include "kinds/uid.h"
 
 #include <string.h>
@@ -63,38 +63,12 @@ static void any_text_has_a_uid_of_its_own(void **state)
     assert_string_equal(room, texts[TEXTS - 1]);
 }
 
-static void a_generated_name_is_the_base_and_five_letters(void **state)
-{
-    char base[101];
-    memset(base, 'a', sizeof base - 1);
-    base[100] = 0;
-    struct vd_slice name = vd_name_generate(*state, VD_SLICE("web-"));
-    assert_int_equal(name.n, 9);
-    assert_true(vd_slice_starts_with(name, VD_SLICE("web-")));
-    name = vd_name_generate(*state, vd_slice_of(base));
-    assert_int_equal(name.n, 63);
-    assert_int_equal(vd_name_generate(*state, VD_SLICE("")).n, 5);
-    /* Every letter turns up, and no other. */
-    size_t seen[256] = {0}, letters = 0;
-    for (int i = 0; i < 2000; i++) {
-        name = vd_name_generate(*state, VD_SLICE("x"));
-        for (size_t j = 1; j < name.n; j++)
-            seen[(unsigned char)name.p[j]]++;
-    }
-    for (const char *c = "bcdfghjklmnpqrstvwxz2456789"; *c; c++, letters++)
-        assert_in_range(seen[(unsigned char)*c], 10000 / 27 / 2, 10000 / 27 * 2);
-    for (size_t i = 0; i < 256; i++)
-        letters -= seen[i] > 0;
-    assert_int_equal(letters, 0);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_uid_survives_its_text),
         cmocka_unit_test(what_is_no_uid_is_refused),
         cmocka_unit_test(any_text_has_a_uid_of_its_own),
-        arena_test(a_generated_name_is_the_base_and_five_letters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

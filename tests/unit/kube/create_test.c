@@ -50,9 +50,9 @@ static void gate_shut(struct gate *g)
     g->wish = (struct vd_wish){.action = VD_CHECK, .key = test_key("namespaces", "", "none")};
     g->proposal = (struct vd_proposal){&g->wish, 1, hold, g, NULL};
     g->changing = (struct vd_proposal){&g->change, 1, changed, g, NULL};
-    vd_store_propose(face.store, &g->proposal);
+    vd_store_propose(face.store, vd_admitted_of(&g->proposal));
     sem_wait(&g->entered);
-    vd_store_propose(face.store, &g->changing);
+    vd_store_propose(face.store, vd_admitted_of(&g->changing));
 }
 
 /* Sends a create, which looks at what is there, before the change at the gate is made. */

@@ -18,6 +18,8 @@ static struct {
     struct server server;
     struct vd_store *store;
     struct vd_kube kube;
+    struct vd_api_env env;
+    struct vd_api_loop api_loop;
     struct vd_kube_loop loop;
     struct vd_user *user;
     _Atomic size_t handled; /* requests that have been looked at */
@@ -79,7 +81,10 @@ static inline int open_face(void **state)
     struct vd_loop *loop = &face.server.loops[0];
     struct vd_turn_hook *flush = loop->hooks;
     loop->hooks = NULL;
-    vd_kube_loop_init(&face.loop, &face.kube, loop);
+    face.env = (struct vd_api_env){
+        .store = face.store, .kinds = face.kube.kinds, .clock = face.kube.clock};
+    vd_api_loop_init(&face.api_loop, &face.env, loop);
+    vd_kube_loop_init(&face.loop, &face.kube, &face.api_loop);
     vd_loop_hook(loop, flush);
     face.server.services[0].handle = handle;
     face.server.services[0].finished = finished;
@@ -93,6 +98,7 @@ static inline int close_face(void **state)
     (void)state;
     server_stop(&face.server);
     vd_kube_loop_release(&face.loop);
+    vd_api_loop_release(&face.api_loop);
     vd_user_unref(face.user);
     vd_tables_free(face.kube.tables);
     vd_kinds_free(face.kube.kinds);

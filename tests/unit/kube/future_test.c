@@ -7,14 +7,14 @@ static const char one[] = "/api/v1/namespaces/a/configmaps/c";
 static int open_patient(void **state)
 {
     int rc = open_face(state);
-    face.kube.options.version_wait_ms = 60000; /* longer than any test */
+    face.env.version_wait_ms = 60000; /* longer than any test */
     return rc;
 }
 
 static int open_hasty(void **state)
 {
     int rc = open_face(state);
-    face.kube.options.version_wait_ms = 20;
+    face.env.version_wait_ms = 20;
     return rc;
 }
 
@@ -119,7 +119,7 @@ static void each_waits_for_its_own(void **state)
 static void count_waiting(struct server *s, void *arg)
 {
     (void)s;
-    *(size_t *)arg = vd_heap_count(&face.loop.futures);
+    *(size_t *)arg = vd_heap_count(&face.api_loop.revision_waits);
 }
 
 static void who_leaves_is_forgotten(void **state)

@@ -109,8 +109,8 @@ static bool come_in(struct vd_turn_hook *hook)
 {
     (void)hook;
     for (size_t i = 0; i < 2; i++)
-        if (vd_turnstile_enter(&face.loop.turnstile, &crowd.lanes[i]))
-            vd_turnstile_leave(&face.loop.turnstile, &crowd.lanes[i]);
+        if (vd_turnstile_enter(&face.api_loop.turnstile, &crowd.lanes[i]))
+            vd_turnstile_leave(&face.api_loop.turnstile, &crowd.lanes[i]);
     return false;
 }
 

@@ -72,6 +72,8 @@ static struct {
     char *folder;
     struct vd_store *store;
     struct vd_kube kube;
+    struct vd_api_env env;
+    struct vd_api_loop api_loops[LOOPS];
     struct vd_kube_loop loops[LOOPS];
     struct vd_user *user;
 } face;
@@ -108,12 +110,15 @@ static int open_face(void **state)
                                  .kinds = vd_kinds_new(NULL),
                                  .clock = vd_clock_system(),
                                  .allowed = allow};
+    face.env = (struct vd_api_env){
+        .store = face.store, .kinds = face.kube.kinds, .clock = face.kube.clock};
     put_kind(face.kube.kinds, COUNTER, false);
     face.kube.tables = vd_tables_new();
     face.user = vd_user_new(&(struct vd_identity){.name = VD_SLICE("tester")});
     server_init(&face.server, LOOPS, NULL);
     for (size_t i = 0; i < LOOPS; i++) {
-        vd_kube_loop_init(&face.loops[i], &face.kube, &face.server.loops[i]);
+        vd_api_loop_init(&face.api_loops[i], &face.env, &face.server.loops[i]);
+        vd_kube_loop_init(&face.loops[i], &face.kube, &face.api_loops[i]);
         face.server.services[i].handle = handle;
         face.server.services[i].finished = finished;
         face.server.services[i].body_len_max = VD_BODY_LEN_MAX;
@@ -126,8 +131,10 @@ static int close_face(void **state)
 {
     (void)state;
     server_stop(&face.server);
-    for (size_t i = 0; i < LOOPS; i++)
+    for (size_t i = 0; i < LOOPS; i++) {
         vd_kube_loop_release(&face.loops[i]);
+        vd_api_loop_release(&face.api_loops[i]);
+    }
     vd_user_unref(face.user);
     vd_tables_free(face.kube.tables);
     vd_kinds_free(face.kube.kinds);

@@ -14,6 +14,7 @@
 #include "kinds/builtin.h"
 #include "kinds/object_meta.h"
 #include "server/agent.h"
+#include "store/admitted.h"
 #include "json/parse.h"
 #include "json/revision_hole.h"
 #include "json/write.h"

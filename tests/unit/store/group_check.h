@@ -108,7 +108,7 @@ static inline void gate_shut(struct gate *g, struct vd_store *store)
     g->probe->proposal.done = gate_done;
     g->probe->proposal.arg = g;
     probe_wish(g->probe, "gate", VD_WHEN_PRESENT, NULL); /* refused: makes no event */
-    vd_store_propose(store, &g->probe->proposal);
+    vd_store_propose(store, vd_admitted_of(&g->probe->proposal));
     sem_wait(&g->entered);
 }
 
@@ -130,7 +130,7 @@ static inline void run_as_one_group(struct setting *t, struct probe **probes, si
     struct gate gate;
     gate_shut(&gate, t->store);
     for (size_t i = 0; i < n; i++)
-        vd_store_propose(t->store, &probes[i]->proposal);
+        vd_store_propose(t->store, vd_admitted_of(&probes[i]->proposal));
     gate_open(&gate);
     for (size_t i = 0; i < n; i++)
         probe_wait(probes[i]);

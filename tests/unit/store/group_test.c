@@ -9,16 +9,16 @@ static void what_is_proposed_together_shares_one_commit(void **state)
     enum { N = 50 };
     struct probe *probes[N];
     struct vd_store_stats before, after;
+    struct vd_admitted_list all = {0};
     for (size_t i = 0; i < N; i++) {
         char name[16];
         snprintf(name, sizeof name, "n%zu", i);
         probes[i] = probe_new();
         probe_wish(probes[i], i == 1 ? "" : "x", VD_WHEN_ANY, name);
-        if (i)
-            probes[i - 1]->proposal.next = &probes[i]->proposal;
+        vd_admitted_list_add(&all, vd_admitted_of(&probes[i]->proposal));
     }
     vd_store_stats(t->store, &before);
-    vd_store_propose_all(t->store, &probes[0]->proposal); /* the writer is idle */
+    vd_store_propose_all(t->store, &all); /* the writer is idle */
     for (size_t i = 0; i < N; i++) {
         probe_wait(probes[i]);
         assert_int_equal(probes[i]->outcome.code, i == 1 ? VD_ERR_INVALID : VD_OK);
@@ -283,7 +283,7 @@ static void a_batch_that_changes_nothing_says_so(void **state)
     struct probe *p = probe_new();
     probe_wish(p, "x", VD_WHEN_PRESENT, "a");
     probe_wish(p, "y", VD_WHEN_ANY, "b");
-    vd_store_propose(t->store, &p->proposal);
+    vd_store_propose(t->store, vd_admitted_of(&p->proposal));
     probe_wait(p);
     assert_int_equal(p->outcome.code, VD_OK);
     assert_false(p->outcome.changed);
@@ -329,7 +329,7 @@ static void uids_tell_lives_apart(void **state)
             w->uid = steps[i].uid;
             w->expect_uid = steps[i].expect;
             if (!grouped) {
-                vd_store_propose(t->store, &probes[i]->proposal);
+                vd_store_propose(t->store, vd_admitted_of(&probes[i]->proposal));
                 probe_wait(probes[i]);
             }
         }
@@ -422,13 +422,13 @@ static void the_queue_is_bounded(void **state)
     _Atomic size_t counts[VD_CODE_COUNT] = {0};
     struct vd_wish wish = {.action = VD_DELETE, .key = test_key("things", "ns", "none")};
     struct vd_proposal *all = vd_calloc(VD_QUEUE_PROPOSALS_MAX + 3, sizeof *all);
+    struct vd_admitted_list list = {0};
     gate_shut(&gate, t->store);
     for (size_t i = 0; i < VD_QUEUE_PROPOSALS_MAX + 3; i++) {
         all[i] = (struct vd_proposal){.wishes = &wish, .n = 1, .done = count_done, .arg = counts};
-        if (i)
-            all[i - 1].next = &all[i];
+        vd_admitted_list_add(&list, vd_admitted_of(&all[i]));
     }
-    vd_store_propose_all(t->store, all);
+    vd_store_propose_all(t->store, &list);
     assert_int_equal(atomic_load(&counts[VD_ERR_LIMIT]), 3); /* answered at once */
     gate_open(&gate);
     while (atomic_load(&counts[VD_ERR_NOT_FOUND]) < VD_QUEUE_PROPOSALS_MAX)
@@ -450,7 +450,7 @@ static void propose_next(struct vd_proposal *proposal, const struct vd_outcome *
 {
     struct chain *c = proposal->arg;
     (void)outcome;
-    vd_store_propose(c->store, &c->next->proposal);
+    vd_store_propose(c->store, vd_admitted_of(&c->next->proposal));
 }
 
 static void done_may_propose(void **state)
@@ -462,7 +462,7 @@ static void done_may_propose(void **state)
     probe_wish(second, "x", VD_WHEN_PRESENT, "b");
     first->proposal.done = propose_next;
     first->proposal.arg = &chain;
-    vd_store_propose(t->store, &first->proposal);
+    vd_store_propose(t->store, vd_admitted_of(&first->proposal));
     probe_wait(second);
     assert_int_equal(second->outcome.code, VD_OK);
     assert_now(t, "x", "b");
@@ -496,7 +496,7 @@ static void closing_answers_everyone(void **state)
             probes[i]->proposal.done = propose_next;
             probes[i]->proposal.arg = &chain;
         }
-        vd_store_propose(t->store, &probes[i]->proposal);
+        vd_store_propose(t->store, vd_admitted_of(&probes[i]->proposal));
     }
     probe_wish(late, "x", VD_WHEN_ANY, "late");
     pthread_t opener;

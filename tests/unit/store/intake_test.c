@@ -336,7 +336,7 @@ static bool propose_here(struct setting *t, const char *name, struct probe *p)
                            .body = test_body(&body, name, NULL, "1")};
     sem_init(&p->answered, 0, 0);
     p->proposal = (struct vd_proposal){&wish, 1, probe_done, p, NULL};
-    bool here = vd_store_propose_here(t->store, &p->proposal);
+    bool here = vd_store_propose_here(t->store, vd_admitted_of(&p->proposal));
     sem_wait(&p->answered);
     sem_destroy(&p->answered);
     vd_buf_release(&body);

@@ -166,14 +166,14 @@ static void who_proposes_here_does_not_wait(void **state)
         struct vd_wish wish = {.key = test_key("things", "ns", "x"),
                                .body = test_body(&body, "x", NULL, i % 2 ? "a" : "b")};
         struct vd_proposal p = {.wishes = &wish, .n = 1, .done = note_answer, .arg = &answered};
-        here = vd_store_propose_here(store, &p);
+        here = vd_store_propose_here(store, vd_admitted_of(&p));
         sem_wait(&answered);
     }
     holder_do(&h, 'L');
     struct vd_wish wish = {.key = test_key("things", "ns", "x"),
                            .body = test_body(&body, "x", NULL, "last")};
     struct vd_proposal p = {.wishes = &wish, .n = 1, .done = note_answer, .arg = &answered};
-    assert_false(vd_store_propose_here(store, &p)); /* and not after ten minutes */
+    assert_false(vd_store_propose_here(store, vd_admitted_of(&p))); /* and not after ten minutes */
     assert_int_equal(sem_trywait(&answered), -1);
     holder_do(&h, 'U');
     sem_wait(&answered);

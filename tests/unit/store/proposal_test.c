@@ -49,10 +49,34 @@ static void a_check_is_a_condition_on_another_object(void **state)
     assert_now(t, "home", "shut");
 }
 
+/* What was proposed before has been answered, and the log has nothing of the question. */
+static void a_store_settles(void **state)
+{
+    enum { N = 32 };
+    struct setting *t = *state;
+    struct probe *probes[N];
+    struct vd_store_stats stats;
+    for (size_t i = 0; i < N; i++) {
+        probes[i] = probe_new();
+        probe_wish(probes[i], "home", VD_WHEN_ANY, i % 2 ? "open" : "shut");
+        vd_store_propose(t->store, vd_admitted_of(&probes[i]->proposal));
+    }
+    vd_store_settle(t->store);
+    for (size_t i = 0; i < N; i++) {
+        assert_int_equal(atomic_load(&probes[i]->calls), 1);
+        probe_wait(probes[i]);
+        probe_free(probes[i]);
+    }
+    vd_store_stats(t->store, &stats);
+    assert_int_equal(stats.objects, 1);
+    assert_int_equal(stats.refused, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         ON_BOTH(a_check_is_a_condition_on_another_object),
+        ON_BOTH(a_store_settles),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

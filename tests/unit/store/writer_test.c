@@ -30,7 +30,7 @@ static void wait_for_rest(struct setting *t)
         char value[16];
         snprintf(value, sizeof value, "%u", n++);
         probe_wish(p, "rest", VD_WHEN_ANY, value);
-        vd_store_propose_here(t->store, &p->proposal);
+        vd_store_propose_here(t->store, vd_admitted_of(&p->proposal));
         probe_wait(p);
         probe_free(p);
     }
@@ -45,7 +45,7 @@ static void a_proposer_commits_when_nobody_writes(void **state)
     probe_wish(w.probe, "x", VD_WHEN_ANY, "a");
     w.probe->proposal.done = note_thread;
     w.probe->proposal.arg = &w;
-    assert_true(vd_store_propose_here(t->store, &w.probe->proposal));
+    assert_true(vd_store_propose_here(t->store, vd_admitted_of(&w.probe->proposal)));
     assert_int_equal(atomic_load(&w.probe->calls), 1); /* before it returned */
     assert_true(pthread_equal(w.thread, pthread_self()));
     assert_int_equal(w.probe->outcome.code, VD_OK);
@@ -64,7 +64,7 @@ static void a_busy_writer_is_handed_the_proposal(void **state)
     gate_shut(&gate, t->store);
     uint64_t before = groups_here(t);
     probe_wish(p, "x", VD_WHEN_ANY, "a");
-    assert_false(vd_store_propose_here(t->store, &p->proposal));
+    assert_false(vd_store_propose_here(t->store, vd_admitted_of(&p->proposal)));
     assert_int_equal(atomic_load(&p->calls), 0);
     gate_open(&gate);
     probe_wait(p);
@@ -79,7 +79,7 @@ static void an_unfit_proposal_is_refused_here(void **state)
 {
     struct setting *t = *state;
     struct probe *p = probe_new();
-    assert_true(vd_store_propose_here(t->store, &p->proposal)); /* it is empty */
+    assert_true(vd_store_propose_here(t->store, vd_admitted_of(&p->proposal))); /* it is empty */
     probe_wait(p);
     assert_int_equal(p->outcome.code, VD_ERR_INVALID);
     probe_free(p);
@@ -97,7 +97,7 @@ static void the_thread_has_its_turn(void **state)
         char value[16];
         snprintf(value, sizeof value, "%zu", i);
         probe_wish(p, "x", VD_WHEN_ANY, value);
-        bool here = vd_store_propose_here(t->store, &p->proposal);
+        bool here = vd_store_propose_here(t->store, vd_admitted_of(&p->proposal));
         probe_wait(p);
         assert_int_equal(p->outcome.code, VD_OK);
         handed += !here;
@@ -131,9 +131,9 @@ static void *write_many(void *arg)
         snprintf(value, sizeof value, "%zu", i);
         probe_wish(p, name, i ? VD_WHEN_PRESENT : VD_WHEN_ABSENT, value);
         if (c->number % 2)
-            vd_store_propose_here(c->t->store, &p->proposal);
+            vd_store_propose_here(c->t->store, vd_admitted_of(&p->proposal));
         else
-            vd_store_propose(c->t->store, &p->proposal);
+            vd_store_propose(c->t->store, vd_admitted_of(&p->proposal));
         sem_wait(&p->answered);
         bool good = p->outcome.code == VD_OK && p->outcome.changed;
         probe_free(p);

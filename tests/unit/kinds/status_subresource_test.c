@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "json_check.h"
-#include "kinds/status_door.h"
+#include "kinds/status_subresource.h"
 #include "json/compare.h"
 
 enum { MANY = 200000 };
@@ -28,9 +28,9 @@ static void large_objects_are_compared_in_time(void **state)
     struct vd_json *old = vd_json_object(a), *object = vd_json_object(a);
     vd_json_set(a, old, VD_SLICE("spec"), many(a, false));
     vd_json_set(a, object, VD_SLICE("spec"), many(a, true));
-    assert_true(vd_status_door_check(object, old, &violations));
+    assert_true(vd_status_subresource_check(object, old, &violations));
     vd_json_set(a, vd_json_get(object, VD_SLICE("spec")), VD_SLICE("k7"), vd_json_i64(a, 2));
-    assert_false(vd_status_door_check(object, old, &violations));
+    assert_false(vd_status_subresource_check(object, old, &violations));
     assert_int_equal(violations.list.n, 1);
     assert_slice(violations.list.p[0].field, "spec.k7");
     vd_violations_release(&violations);
@@ -42,7 +42,7 @@ static void large_objects_are_filled_in_time(void **state)
     struct vd_json *old = many(a, false), *object = many(a, true);
     vd_json_remove(object, VD_SLICE("k5"));
     vd_json_set(a, old, VD_SLICE("metadata"), vd_json_object(a));
-    vd_status_door_fill(a, object, old);
+    vd_status_subresource_fill(a, object, old);
     assert_true(vd_json_eq(object, old));
 }
 
@@ -62,7 +62,7 @@ static void what_a_put_leaves_out_is_filled_in(void **state)
     struct vd_arena *a = *state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct vd_json *object = json_of(a, cases[i].object);
-        vd_status_door_fill(a, object, json_of(a, cases[i].old));
+        vd_status_subresource_fill(a, object, json_of(a, cases[i].old));
         assert_json(object, cases[i].becomes);
     }
 }

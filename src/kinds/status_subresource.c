@@ -1,5 +1,5 @@
-/* See status_door.h. */
-#include "kinds/status_door.h"
+/* See status_subresource.h. */
+#include "kinds/status_subresource.h"
 
 #include "json/compare.h"
 #include "json/key_index.h"
@@ -26,7 +26,8 @@ static void fill(struct vd_arena *arena, struct vd_json *object, const struct vd
     }
 }
 
-void vd_status_door_fill(struct vd_arena *arena, struct vd_json *object, const struct vd_json *old)
+void vd_status_subresource_fill(struct vd_arena *arena, struct vd_json *object,
+                                const struct vd_json *old)
 {
     struct vd_json *metadata = vd_json_get(object, metadata_key);
     fill(arena, object, old, status_key);
@@ -109,8 +110,8 @@ static void check_metadata(const struct vd_json *now, const struct vd_json *was,
     }
 }
 
-bool vd_status_door_check(const struct vd_json *object, const struct vd_json *old,
-                          struct vd_violations *out)
+bool vd_status_subresource_check(const struct vd_json *object, const struct vd_json *old,
+                                 struct vd_violations *out)
 {
     size_t before = out->list.n;
     check_metadata(vd_json_get(object, metadata_key), vd_json_get(old, metadata_key), out);
@@ -118,7 +119,7 @@ bool vd_status_door_check(const struct vd_json *object, const struct vd_json *ol
     return out->list.n == before;
 }
 
-/* ---- through the door ---- */
+/* ---- what a write keeps ---- */
 
 /* What `from` has there, or the lack of it. */
 static void take_over(struct vd_arena *arena, struct vd_json *into, const struct vd_json *from,
@@ -143,9 +144,9 @@ static void take_over_marks(struct vd_arena *arena, struct vd_json *into,
     take_over(arena, metadata, given, VD_SLICE("annotations"));
 }
 
-struct vd_json *vd_status_door_pass(const struct vd_kind *kind, struct vd_arena *arena,
-                                    struct vd_json *object, const struct vd_json *old,
-                                    bool at_status)
+struct vd_json *vd_status_subresource_merge(const struct vd_kind *kind, struct vd_arena *arena,
+                                            struct vd_json *object, const struct vd_json *old,
+                                            bool at_status)
 {
     if (!kind->has_status)
         return object;

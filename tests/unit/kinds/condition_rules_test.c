@@ -1,6 +1,6 @@
 /* The rules for conditions, wherever in status they stand. */
 #include "json_check.h"
-#include "kinds/conditions.h"
+#include "kinds/condition_rules.h"
 #include "widget_kinds.h"
 #include "json/compare.h"
 
@@ -137,7 +137,7 @@ static void what_is_wrong_is_named(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct vd_violations violations = {0};
         struct vd_buf text = {0};
-        vd_conditions_check(t.kind, object_of(a, cases[i].status), &violations);
+        vd_condition_rules_check(t.kind, object_of(a, cases[i].status), &violations);
         if (vd_violations_any(&violations))
             vd_violations_write(&text, &violations);
         assert_slice(vd_buf_slice(&text), cases[i].wrong);
@@ -153,15 +153,17 @@ static void without_the_annotation_the_schema_says_what_a_status_may_be(void **s
     struct thing t = thing_new("");
     struct vd_violations violations = {0};
     struct vd_buf text = {0};
-    vd_conditions_check(t.kind,
-                        object_of(a, "{\"conditions\":[{\"type\":\"A\",\"status\":\"Degraded\"},"
-                                     "{\"type\":\"B\",\"status\":\"\"}]}"),
-                        &violations);
+    vd_condition_rules_check(t.kind,
+                             object_of(a,
+                                       "{\"conditions\":[{\"type\":\"A\",\"status\":\"Degraded\"},"
+                                       "{\"type\":\"B\",\"status\":\"\"}]}"),
+                             &violations);
     assert_false(vd_violations_any(&violations));
-    vd_conditions_check(t.kind,
-                        object_of(a, "{\"conditions\":[{\"type\":\"A\",\"status\":\"Degraded\","
-                                     "\"observedGeneration\":4},{\"type\":\"A\"}]}"),
-                        &violations);
+    vd_condition_rules_check(t.kind,
+                             object_of(a,
+                                       "{\"conditions\":[{\"type\":\"A\",\"status\":\"Degraded\","
+                                       "\"observedGeneration\":4},{\"type\":\"A\"}]}"),
+                             &violations);
     vd_violations_write(&text, &violations);
     assert_slice(vd_buf_slice(&text),
                  "[status.conditions[1]: Duplicate value: \"A\", "
@@ -181,7 +183,7 @@ static void nothing_is_said_twice(void **state)
                                           "{\"type\":\"A\",\"status\":\"True\"}]}");
     assert_false(vd_schema_validate(t.kind->schema, object, &violations));
     assert_int_equal(violations.list.n, 1);
-    vd_conditions_check(t.kind, object, &violations);
+    vd_condition_rules_check(t.kind, object, &violations);
     assert_int_equal(violations.list.n, 1);
     vd_violations_release(&violations);
     thing_free(&t);
@@ -192,7 +194,7 @@ static void an_object_without_generation_has_none_to_compare_with(void **state)
     struct vd_arena *a = *state;
     struct thing t = thing_new(STRICT);
     struct vd_violations violations = {0};
-    vd_conditions_check(
+    vd_condition_rules_check(
         t.kind, json_of(a, "{\"metadata\":{},\"status\":{\"observedGeneration\":9}}"), &violations);
     assert_false(vd_violations_any(&violations));
     vd_violations_release(&violations);
@@ -244,7 +246,7 @@ static void times_stay_while_the_status_does(void **state)
     struct thing t = thing_new(STRICT);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct vd_json *object = object_of(a, cases[i].sent);
-        vd_conditions_keep(t.kind, a, object, object_of(a, cases[i].was));
+        vd_condition_rules_keep_times(t.kind, a, object, object_of(a, cases[i].was));
         assert_json(vd_json_get(object, VD_SLICE("status")),
                     cases[i].becomes ? cases[i].becomes : cases[i].sent);
     }

@@ -1,5 +1,5 @@
-/* src/kinds/shown.c: stored bytes in the form of every version. */
-#include "kinds/shown.h"
+/* src/kinds/served_form.c: stored bytes in the form of every version. */
+#include "kinds/served_form.h"
 
 #include "backtick.h"
 #include "check.h"
@@ -15,7 +15,8 @@ static void assert_shown(struct vd_arena *a, const struct vd_kind *kind, const c
     struct vd_effort effort = {0};
     struct vd_slice shown;
     struct vd_error error;
-    assert_ok(vd_shown_body(kind, stored, VD_WRITTEN_NOW, &room, &effort, &shown, &error), &error);
+    assert_ok(vd_served_form_make(kind, stored, VD_WRITTEN_NOW, &room, &effort, &shown, &error),
+              &error);
     assert_slice(shown, backtick(a, want));
     vd_buf_release(&room);
 }
@@ -103,9 +104,9 @@ static void older_objects_are_brought_up_to_date(void **state)
         struct vd_buf room = {0};
         struct vd_effort effort = {.in_turn = true};
         struct vd_slice shown;
-        assert_ok(vd_shown_body(vd_kind_set_stored(set, VD_SLICE("things.example.com")),
-                                vd_slice_of(backtick(&a, rows[i].body)), rows[i].written, &room,
-                                &effort, &shown, &error),
+        assert_ok(vd_served_form_make(vd_kind_set_stored(set, VD_SLICE("things.example.com")),
+                                      vd_slice_of(backtick(&a, rows[i].body)), rows[i].written,
+                                      &room, &effort, &shown, &error),
                   &error);
         assert_slice(shown, backtick(&a, rows[i].want));
         vd_buf_release(&room);
@@ -120,9 +121,9 @@ static void a_deletion_shows_what_was_there_before(void **state)
     struct vd_event update = {.type = VD_EVENT_UPDATED, .revision = 9, .previous = 5};
     struct vd_event deletion = {.type = VD_EVENT_DELETED, .revision = 9, .previous = 5};
     (void)state;
-    assert_int_equal(vd_shown_written(&update, false), 9);
-    assert_int_equal(vd_shown_written(&update, true), 5);
-    assert_int_equal(vd_shown_written(&deletion, false), 5);
+    assert_int_equal(vd_served_form_written(&update, false), 9);
+    assert_int_equal(vd_served_form_written(&update, true), 5);
+    assert_int_equal(vd_served_form_written(&deletion, false), 5);
 }
 
 int main(void)

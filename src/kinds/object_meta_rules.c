@@ -1,11 +1,12 @@
 /* See metadata.h. */
-#include "kinds/metadata.h"
+#include "kinds/object_meta_rules.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/limits.h"
 #include "base/vec.h"
+#include "kinds/object_meta.h"
 #include "watch/label.h"
 #include "json/compare.h"
 
@@ -83,14 +84,6 @@ static bool check_annotation_key(struct vd_slice key, struct vd_buf *why)
     return ok;
 }
 
-size_t vd_annotations_len(const struct vd_json *annotations)
-{
-    size_t total = 0;
-    VD_JSON_EACH (annotation, annotations)
-        total += vd_json_key(annotation).n + vd_json_text(annotation).n;
-    return total;
-}
-
 static void check_annotations(const struct vd_json *annotations, struct vd_violations *out)
 {
     struct vd_field_path path = vd_field_member(&root, VD_SLICE("annotations"));
@@ -105,7 +98,7 @@ static void check_annotations(const struct vd_json *annotations, struct vd_viola
             vd_violations_add(out, VD_VIOLATION_INVALID, &path, vd_shown_text(out, key), "%s",
                               vd_buf_text(&why));
     }
-    if (vd_annotations_len(annotations) > VD_ANNOTATIONS_LEN_MAX)
+    if (vd_meta_annotations_len(annotations) > VD_ANNOTATIONS_LEN_MAX)
         vd_violations_add(out, VD_VIOLATION_TOO_LONG, &path, vd_shown_nothing(),
                           "may not be more than %d bytes", VD_ANNOTATIONS_LEN_MAX);
     vd_buf_release(&why);
@@ -231,8 +224,8 @@ static void check_domains(const struct vd_json *finalizers, struct vd_violations
     }
 }
 
-void vd_metadata_check(const struct vd_kind *kind, const struct vd_json *object,
-                       struct vd_violations *out)
+void vd_meta_rules_check(const struct vd_kind *kind, const struct vd_json *object,
+                         struct vd_violations *out)
 {
     const struct vd_json *metadata = vd_json_get(object, VD_SLICE("metadata"));
     check_names(kind, metadata, out);
@@ -255,8 +248,8 @@ static void check_embedded_names(const struct vd_json *metadata, struct vd_viola
         complain_name(out, "namespace", space, &faults);
 }
 
-void vd_metadata_check_embedded(const struct vd_json *resource, const struct vd_field_path *path,
-                                struct vd_violations *out)
+void vd_meta_rules_check_embedded(const struct vd_json *resource, const struct vd_field_path *path,
+                                  struct vd_violations *out)
 {
     const struct vd_json *metadata = vd_json_get(resource, VD_SLICE("metadata"));
     struct vd_violations found = {0};
@@ -323,8 +316,8 @@ static void check_new_finalizers(const struct vd_json *metadata, const struct vd
     VD_VEC_RELEASE(&before.list);
 }
 
-void vd_metadata_check_update(const struct vd_json *object, const struct vd_json *old,
-                              struct vd_violations *out)
+void vd_meta_rules_check_update(const struct vd_json *object, const struct vd_json *old,
+                                struct vd_violations *out)
 {
     static const char *const fixed[] = {"name",
                                         "namespace",
@@ -344,39 +337,5 @@ void vd_metadata_check_update(const struct vd_json *object, const struct vd_json
             vd_violations_add(out, VD_VIOLATION_INVALID, &path,
                               now ? vd_shown_json(out, now) : VD_SLICE("\"\""), "%s",
                               "field is immutable");
-    }
-}
-
-/* Go clients send an empty uid where others leave it out. */
-static bool is_said(const struct vd_json *value)
-{
-    return value && !vd_json_is(value, VD_JSON_NULL) &&
-           !(vd_json_is(value, VD_JSON_STRING) && !vd_json_text(value).n);
-}
-
-void vd_metadata_inherit(struct vd_arena *arena, struct vd_json *object, const struct vd_json *old)
-{
-    static const struct {
-        const char *field;
-        bool always; /* even if the client sent another */
-    } fields[] = {
-        {"uid", false},
-        {"deletionGracePeriodSeconds", false},
-        {"generation", true},
-        {"creationTimestamp", true},
-        {"deletionTimestamp", true},
-    };
-    struct vd_json *metadata = vd_json_get(object, VD_SLICE("metadata"));
-    const struct vd_json *before = vd_json_get(old, VD_SLICE("metadata"));
-    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
-        struct vd_slice field = vd_slice_of(fields[i].field);
-        const struct vd_json *was = vd_json_get(before, field);
-        if (!vd_json_is(metadata, VD_JSON_OBJECT) ||
-            (!fields[i].always && is_said(vd_json_get(metadata, field))))
-            continue;
-        if (was)
-            vd_json_set(arena, metadata, field, vd_json_copy(arena, was));
-        else
-            vd_json_remove(metadata, field);
     }
 }

@@ -1,5 +1,5 @@
-/* See shown.h. */
-#include "kinds/shown.h"
+/* See served_form.h. */
+#include "kinds/served_form.h"
 
 #include "base/attributes.h"
 #include "json/escape.h"
@@ -16,7 +16,7 @@ static struct vd_slice shown_key(const struct vd_kind *kind, struct vd_slice raw
     return raw;
 }
 
-bool vd_shown_is_of_version(const struct vd_kind *kind, struct vd_slice body)
+bool vd_served_form_is_of_version(const struct vd_kind *kind, struct vd_slice body)
 {
     struct vd_slice version;
     if (!vd_span_get(body, VD_SLICE("apiVersion"), &version) || version.n < 2)
@@ -27,10 +27,11 @@ bool vd_shown_is_of_version(const struct vd_kind *kind, struct vd_slice body)
 /* Whether its version and the names of its fields are those of the kind. */
 static bool is_named_as_stored(const struct vd_kind *kind, struct vd_slice body)
 {
-    return !kind->converts || (!kind->storage_field_count && vd_shown_is_of_version(kind, body));
+    return !kind->converts ||
+           (!kind->storage_field_count && vd_served_form_is_of_version(kind, body));
 }
 
-bool vd_shown_is_as_stored(const struct vd_kind *kind, struct vd_slice body, uint64_t written)
+bool vd_served_form_is_as_stored(const struct vd_kind *kind, struct vd_slice body, uint64_t written)
 {
     return !vd_object_is_behind(kind, written) && is_named_as_stored(kind, body);
 }
@@ -89,9 +90,9 @@ static struct vd_slice show_renamed(const struct vd_kind *kind, struct vd_slice 
     return vd_buf_slice(room);
 }
 
-int vd_shown_body(const struct vd_kind *kind, struct vd_slice body, uint64_t written,
-                  struct vd_buf *room, struct vd_effort *effort, struct vd_slice *out,
-                  struct vd_error *error)
+int vd_served_form_make(const struct vd_kind *kind, struct vd_slice body, uint64_t written,
+                        struct vd_buf *room, struct vd_effort *effort, struct vd_slice *out,
+                        struct vd_error *error)
 {
     *out = body;
     if (VD_UNLIKELY(vd_object_is_behind(kind, written))) {

@@ -1,5 +1,5 @@
 /*
- * Stored bytes as a version of their kind shows them.
+ * The served form: stored bytes as clients of one version of their kind see them.
  *
  * Objects are stored in one version. The others differ in apiVersion, and, where two
  * built-in groups share a storage, in the names of some top-level fields. So bytes are
@@ -11,8 +11,8 @@
  *
  * What only a webhook can convert is not shown here: see conversion.h.
  */
-#ifndef VD_KINDS_SHOWN_H
-#define VD_KINDS_SHOWN_H
+#ifndef VD_KINDS_SERVED_FORM_H
+#define VD_KINDS_SERVED_FORM_H
 
 #include "base/buf.h"
 #include "base/slice.h"
@@ -20,10 +20,11 @@
 #include "store/event.h"
 
 /* Whether the bytes say that they are of the kind's version. */
-bool vd_shown_is_of_version(const struct vd_kind *kind, struct vd_slice body);
+bool vd_served_form_is_of_version(const struct vd_kind *kind, struct vd_slice body);
 
 /* Whether the body, which was written at a revision, is in the kind's form already. */
-bool vd_shown_is_as_stored(const struct vd_kind *kind, struct vd_slice body, uint64_t written);
+bool vd_served_form_is_as_stored(const struct vd_kind *kind, struct vd_slice body,
+                                 uint64_t written);
 
 /*
  * The body, which was written at a revision (or VD_WRITTEN_NOW), in the kind's form: itself where
@@ -31,13 +32,13 @@ bool vd_shown_is_as_stored(const struct vd_kind *kind, struct vd_slice body, uin
  * defaults of its kind would make it too large. With an effort that is in_turn, and then over,
  * that takes only too long for an event loop: ask again elsewhere.
  */
-int vd_shown_body(const struct vd_kind *kind, struct vd_slice body, uint64_t written,
-                  struct vd_buf *room, struct vd_effort *effort, struct vd_slice *out,
-                  struct vd_error *error) VD_MUST_USE;
+int vd_served_form_make(const struct vd_kind *kind, struct vd_slice body, uint64_t written,
+                        struct vd_buf *room, struct vd_effort *effort, struct vd_slice *out,
+                        struct vd_error *error) VD_MUST_USE;
 
 /* When the body of an event was written: what a deletion shows is older than itself. `leaves`: it
  * shows the version before it, as of an object that leaves a filter. */
-static inline uint64_t vd_shown_written(const struct vd_event *event, bool leaves)
+static inline uint64_t vd_served_form_written(const struct vd_event *event, bool leaves)
 {
     return leaves || event->type == VD_EVENT_DELETED ? event->previous : event->revision;
 }

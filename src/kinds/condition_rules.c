@@ -1,5 +1,5 @@
-/* See conditions.h. Both functions walk status beside its schema. */
-#include "kinds/conditions.h"
+/* See condition_rules.h. Both functions walk status beside its schema. */
+#include "kinds/condition_rules.h"
 
 #include <stdlib.h>
 
@@ -160,8 +160,8 @@ static void keep(const struct vd_schema_node *node, struct vd_arena *arena, stru
     }
 }
 
-void vd_conditions_keep(const struct vd_kind *kind, struct vd_arena *arena, struct vd_json *object,
-                        const struct vd_json *old)
+void vd_condition_rules_keep_times(const struct vd_kind *kind, struct vd_arena *arena,
+                                   struct vd_json *object, const struct vd_json *old)
 {
     keep(status_node(kind), arena, vd_json_get(object, VD_SLICE("status")),
          vd_json_get(old, VD_SLICE("status")));
@@ -256,8 +256,8 @@ static void check_value(const struct check *c, const struct vd_schema_node *node
     }
 }
 
-void vd_conditions_check(const struct vd_kind *kind, const struct vd_json *object,
-                         struct vd_violations *out)
+void vd_condition_rules_check(const struct vd_kind *kind, const struct vd_json *object,
+                              struct vd_violations *out)
 {
     struct check c = {.strict = kind->status_conditions_strict, .out = out, .before = out->list.n};
     struct vd_field_path path = vd_field_member(NULL, VD_SLICE("status"));

@@ -1,0 +1,46 @@
+/*
+ * Which objects Git owns, and what others may still do with them.
+ *
+ * Git owns the objects of a kind that says so (vedette.dev/spec-owner: git), and any
+ * object with the annotation vedette.dev/git-repository, which the Git pipeline puts on
+ * what a repository has brought, with vedette.dev/git-path and vedette.dev/git-commit.
+ * Of such an object others may write its status, its finalizers and its
+ * ownerReferences, and nothing else: they neither create nor delete it, nor put the
+ * mark on an object or take it off.
+ *
+ * Objects are judged by their bytes, never by documents that somebody may have changed
+ * on the way. Pure functions; any thread.
+ */
+#ifndef VD_KINDS_GIT_OWNERSHIP_H
+#define VD_KINDS_GIT_OWNERSHIP_H
+
+#include <stdbool.h>
+
+#include "base/arena.h"
+#include "base/attributes.h"
+#include "base/slice.h"
+#include "kinds/kind.h"
+
+#define VD_GIT_REPOSITORY "vedette.dev/git-repository" /* "namespace/repository" */
+#define VD_GIT_PATH       "vedette.dev/git-path"       /* of the file in it */
+#define VD_GIT_COMMIT     "vedette.dev/git-commit"     /* that brought this spec */
+
+/* Which object a change is refused for, and what it belongs to. In the arena. */
+struct vd_git_claim {
+    size_t at;                  /* the wish of the proposal that would change it */
+    struct vd_slice name;       /* of the object */
+    struct vd_slice repository; /* these are empty when the object has no mark: */
+    struct vd_slice path;       /* it is of a kind that Git owns */
+    struct vd_slice commit;
+};
+
+/* Whether Git owns the object with these bytes. */
+bool vd_git_owns(const struct vd_kind *kind, struct vd_slice body);
+
+/* Whether somebody else than Git may make `after` of `before`, the bytes of an object of the kind.
+ * No bytes: there is no such object. False: *claim says what belongs to Git, but for its name and
+ * which wish it is. */
+bool vd_git_allows(const struct vd_kind *kind, struct vd_slice before, struct vd_slice after,
+                   struct vd_arena *arena, struct vd_git_claim *claim) VD_MUST_USE;
+
+#endif
