@@ -5,8 +5,8 @@
  * Several processes may have one log open at a time, each with an engine and a store of its own.
  * Such a log is *shared*; `others` are the processes beside the one that an engine belongs to.
  *
- * Obligations of an implementation, checked by tests/unit/store/engine_test.c
- * on every one of them:
+ * Obligations of an implementation, checked by tests/unit/store/engine_test.c and
+ * engine_others_test.c on every one of them:
  *
  * - commit() makes all rows durable, or none. When it returns VD_OK they survive
  *   kill -9 and power loss. When it returns VD_ERR_FULL or VD_ERR_LOCKED (another
