@@ -15,6 +15,7 @@
 #include "kinds/object_meta.h"
 #include "server/agent.h"
 #include "store/admitted.h"
+#include "store/folder.h"
 #include "json/parse.h"
 #include "json/revision_hole.h"
 #include "json/write.h"
