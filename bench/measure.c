@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "store/folder.h"
 
 double measure_now_s(void)
 {
@@ -95,11 +96,11 @@ void measure_target(const char *what, double figure, const char *unit, bool met,
     measure_print(what, figure, unit, note);
 }
 
-struct vd_store *measure_open(const struct vd_store_options *options)
+struct vd_store *measure_open(const char *folder, const struct vd_store_options *options)
 {
     struct vd_store *store = NULL;
     struct vd_error error;
-    if (vd_store_open(&store, options, &error)) {
+    if (vd_store_open_in(&store, &(struct vd_folder){.path = folder}, options, &error)) {
         fprintf(stderr, "bench: %s\n", error.text);
         exit(2);
     }

@@ -36,6 +36,6 @@ void measure_target(const char *what, double figure, const char *unit, bool met,
 void measure_fill(struct vd_store *store, size_t n, size_t len);
 
 /* Opens a store, or ends the program with the reason. */
-struct vd_store *measure_open(const struct vd_store_options *options);
+struct vd_store *measure_open(const char *folder, const struct vd_store_options *options);
 
 #endif

@@ -218,7 +218,7 @@ static double median(double *figures)
 static int parts(void)
 {
     char *folder = measure_folder_new();
-    struct vd_store *store = measure_open(&(struct vd_store_options){.folder = folder});
+    struct vd_store *store = measure_open(folder, NULL);
     double sqlite[ROUNDS], one[ROUNDS];
     for (int i = 0; i < ROUNDS; i++) {
         sqlite[i] = raw_sqlite(folder);
@@ -235,7 +235,7 @@ int main(int argc, char **argv)
     if (argc > 1 && strcmp(argv[1], "parts") == 0)
         return parts();
     char *folder = measure_folder_new();
-    struct vd_store *store = measure_open(&(struct vd_store_options){.folder = folder});
+    struct vd_store *store = measure_open(folder, NULL);
     double sync[ROUNDS], sqlite[ROUNDS], one[ROUNDS], few[ROUNDS], many[ROUNDS];
     for (int i = 0; i < ROUNDS; i++) {
         sync[i] = raw_sync(folder);

@@ -35,7 +35,7 @@ static void in_child(void (*work)(const char *folder), const char *folder)
 static void fill(const char *folder)
 {
     double start = measure_now_s();
-    struct vd_store *store = measure_open(&(struct vd_store_options){.folder = folder});
+    struct vd_store *store = measure_open(folder, NULL);
     measure_fill(store, OBJECTS, BODY_LEN);
     measure_print("put in batches of 1,000", OBJECTS / (measure_now_s() - start), "/s", "");
     vd_store_close(store);
@@ -67,7 +67,7 @@ static void open_and_list(const char *folder)
 {
     size_t empty = measure_resident(), objects, bytes;
     double start = measure_now_s();
-    struct vd_store *store = measure_open(&(struct vd_store_options){.folder = folder});
+    struct vd_store *store = measure_open(folder, NULL);
     double opened = measure_now_s() - start;
     size_t resident = measure_resident() - empty;
     list_once(store, &objects, &bytes);
@@ -126,13 +126,13 @@ static void replay_all(const char *folder)
     selector = spec.labels;
     struct vd_filter *labelled = vd_filter_new(&spec);
     struct vd_store *store = measure_open(
-        &(struct vd_store_options){.folder = folder, .tail_bytes_max = (size_t)1 << 30});
+        folder, &(struct vd_store_options){.tail_bytes_max = (size_t)1 << 30});
     uint64_t from = vd_store_revision(store) - OBJECTS;
     double rate = replay(store, all, from, OBJECTS);
     measure_target("replay from memory", rate, "/s", rate >= 1e6, ">= 1,000,000/s");
     measure_print("replay from memory, by label", replay(store, labelled, from, OBJECTS), "/s", "");
     vd_store_close(store);
-    store = measure_open(&(struct vd_store_options){.folder = folder, .tail_events_max = 1});
+    store = measure_open(folder, &(struct vd_store_options){.tail_events_max = 1});
     measure_print("replay from disk", replay(store, all, from, OBJECTS), "/s", "");
     vd_store_close(store);
     vd_filter_unref(all);

@@ -51,7 +51,7 @@ static void add(struct vd_registry *registry, struct vd_store *store, struct vd_
 /* Nanoseconds of the loop's turn for one event, with this many watchers. */
 static double cost(size_t watchers)
 {
-    struct vd_store *store = measure_open(&(struct vd_store_options){0});
+    struct vd_store *store = measure_open(NULL, NULL);
     struct vd_registry *registry = vd_registry_new(store, wake, NULL);
     struct vd_watcher *all = vd_calloc(watchers, sizeof *all);
     for (size_t i = 0; i < watchers; i++) {

@@ -9,9 +9,9 @@
 #include "base/quantity.h"
 #include "data_folder.h"
 #include "progress.h"
+#include "store/folder.h"
 #include "store/sqlite_backup.h"
 #include "store/sqlite_stats.h"
-#include "store/store.h"
 #include "terminal.h"
 
 enum { OPTION_DATA, OPTION_KEEP_EVENTS, OPTION_KEEP_AGE, OPTION_FLOOR, OPTION_OUTPUT };
@@ -57,9 +57,10 @@ static int wanted_floor(const struct vd_option_value *values, uint64_t *floor,
 static int move_floor(const struct vd_option_value *values, struct vd_error *error)
 {
     struct vd_store *store = NULL;
-    struct vd_store_options how = {.folder = values[OPTION_DATA].text, .manual_compaction = true};
+    struct vd_folder folder = {.path = values[OPTION_DATA].text};
+    struct vd_store_options how = {.manual_compaction = true};
     uint64_t floor = 0;
-    int code = vd_store_open(&store, &how, error);
+    int code = vd_store_open_in(&store, &folder, &how, error);
     if (code == VD_ERR_LOCKED)
         vd_error_prefix(error, "a server compacts by itself");
     if (!code)

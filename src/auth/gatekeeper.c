@@ -20,6 +20,7 @@
 #include "base/log.h"
 #include "kinds/uid.h"
 #include "net/connection.h"
+#include "store/commit.h"
 
 enum { TOKEN_CHECK_MS = 1000 };
 

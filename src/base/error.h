@@ -30,6 +30,7 @@
     X(VD_ERR_CORRUPT,   "corrupt")       /* bytes on disk are not what was written */       \
     X(VD_ERR_FORMAT,    "format")        /* a foreign file, or a newer format */            \
     X(VD_ERR_LOCKED,    "locked")        /* another process has it */                       \
+    X(VD_ERR_BEHIND,    "behind")        /* others have written meanwhile; stays in the store */ \
     X(VD_ERR_MEMORY,    "memory")        /* a library had no memory; goes away by itself */ \
     X(VD_ERR_IO,        "io")            /* the operating system refused */                 \
     X(VD_ERR_CLOSED,    "closed")        /* the thing is being shut down */                 \

@@ -19,6 +19,7 @@
     X(VD_GROUP_CHANGES_MAX,      1024,        "changes that share one transaction and one sync; a larger batch goes alone") \
     X(VD_GROUP_BYTES_MAX,        8388608,     "bytes that share one transaction and one sync; a larger batch goes alone") \
     X(VD_QUEUE_PROPOSALS_MAX,    65536,       "proposals waiting for the writer; one more is refused") \
+    X(VD_COMMIT_ATTEMPTS_MAX,    16,          "times that a group is tried when other processes write to the same log; then its proposals are refused") \
     X(VD_WINDOW_EVENTS_DEFAULT,  1000000,     "events of the watch window") \
     X(VD_WINDOW_AGE_S_DEFAULT,   86400,       "seconds that the watch window reaches back") \
     X(VD_TAIL_EVENTS_DEFAULT,    100000,      "newest events kept in memory; older ones of the window are read from the engine") \

@@ -17,6 +17,7 @@
 
 #include "auth/gatekeeper.h"
 #include "net/exchange.h"
+#include "store/health.h"
 #include "store/store.h"
 
 /* Shared by all loops. */

@@ -11,6 +11,7 @@
 
 #include "api/stream_meter.h"
 #include "base/metrics.h"
+#include "store/health.h"
 
 /* What a scrape finds. */
 struct look {

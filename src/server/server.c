@@ -35,6 +35,7 @@
 #include "server/heap_trim.h"
 #include "server/namespaces.h"
 #include "server/start_pages.h"
+#include "store/folder.h"
 #include "store/lock_file.h"
 
 enum {
@@ -191,14 +192,12 @@ static int open_store(struct server *s, struct vd_error *error)
     int code = in_memory ? vd_lock_file_open(&s->lock, c->data, error) : VD_OK;
     if (code)
         return code;
-    code = vd_store_open(&s->store,
-                         &(struct vd_store_options){.folder = in_memory ? NULL : c->data,
-                                                    .trace = "pki/admin.key",
-                                                    .window_events_max = (size_t)c->window_events,
-                                                    .window_age_ms_max = (int64_t)c->window_age_ms,
-                                                    .tail_events_max = (size_t)c->tail_events,
-                                                    .tail_bytes_max = (size_t)c->tail_bytes},
-                         error);
+    struct vd_folder folder = {.path = c->data, .trace = "pki/admin.key"};
+    struct vd_store_options options = {.window_events_max = (size_t)c->window_events,
+                                       .window_age_ms_max = (int64_t)c->window_age_ms,
+                                       .tail_events_max = (size_t)c->tail_events,
+                                       .tail_bytes_max = (size_t)c->tail_bytes};
+    code = vd_store_open_in(&s->store, in_memory ? NULL : &folder, &options, error);
     if (!code)
         warn_of_open_folder(c->data);
     return code;

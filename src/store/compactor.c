@@ -14,6 +14,9 @@
  * its own, between the writer's groups. The floor always stands at the end of an
  * atomic batch and below the newest revision, so a client that has just listed
  * can always watch from there.
+ *
+ * Where several processes share the log, each of them compacts. A step that finds the floor moved
+ * by another does nothing but follow it.
  */
 #include <assert.h>
 
@@ -36,26 +39,13 @@ struct scan {
     uint64_t last;    /* revision of the last of them */
     size_t passed;    /* of them, up to `floor` */
     uint64_t floor;   /* the newest end of a batch so far */
-    size_t dead_upto; /* how many of dead and gone belong to that */
-    size_t gone_upto;
+    size_t dead_upto; /* how many of `dead` belong to that */
     VD_VEC(uint64_t) dead;
-    VD_VEC(struct vd_entry *) gone;
 };
 
 static bool leaves_window(const struct scan *s, const struct vd_row *row)
 {
     return row->revision <= s->target || s->seen < s->over || row->time_ms < s->oldest_ms;
-}
-
-static void note_deletion(struct scan *s, const struct vd_row *row)
-{
-    struct vd_path room;
-    struct vd_index *index = &s->store->index;
-    *VD_VEC_PUSH(&s->dead) = row->revision;
-    struct vd_collection *c = vd_index_collection(index, row->key.kind);
-    struct vd_entry *entry = c ? vd_collection_find(c, vd_key_path(&room, &row->key)) : NULL;
-    if (entry && entry->newest && entry->newest->revision == row->revision)
-        *VD_VEC_PUSH(&s->gone) = entry;
 }
 
 /* Heads tell all; no body is wanted. */
@@ -73,12 +63,11 @@ static bool scan_row(void *arg, const struct vd_row *row)
     if (row->previous && row->type != VD_EVENT_CREATED) /* there it is a deletion, dead already */
         *VD_VEC_PUSH(&s->dead) = row->previous;
     if (row->type == VD_EVENT_DELETED)
-        note_deletion(s, row);
+        *VD_VEC_PUSH(&s->dead) = row->revision;
     if (!row->more) {
         s->floor = row->revision;
         s->passed = s->seen;
         s->dead_upto = s->dead.n;
-        s->gone_upto = s->gone.n;
     }
     return false;
 }
@@ -109,8 +98,9 @@ static bool is_due(struct vd_store *store, uint64_t target, int64_t now_ms)
 
 static int finish(struct vd_store *store, const struct scan *s, struct vd_error *error)
 {
+    struct vd_compaction what = {s->dead.p, s->dead_upto, store->index.floor, s->floor, s->passed};
     vd_index_expect_floor(&store->index, s->floor);
-    int code = store->engine->ops->compact(store->engine, s->dead.p, s->dead_upto, s->floor, error);
+    int code = store->engine->ops->compact(store->engine, &what, error);
     if (vd_code_passes(code))
         store->compactor.retry_ns = vd_clock_mono_ns(store->options.clock) + RETRY_NS;
     if (code) {
@@ -119,7 +109,7 @@ static int finish(struct vd_store *store, const struct scan *s, struct vd_error 
     }
     /* Counted first: whoever sees the new floor sees the count that goes with it. */
     atomic_fetch_add_explicit(&store->compacted_rows, s->dead_upto, memory_order_relaxed);
-    vd_index_move_floor(&store->index, s->floor, s->passed, s->gone.p, s->gone_upto);
+    vd_index_move_floor(&store->index, s->floor, s->passed);
     return VD_OK;
 }
 
@@ -148,10 +138,12 @@ int vd_compactor_step(struct vd_store *store, uint64_t target, bool *again, stru
     } while (!code && !s.passed && !s.stopped && s.seen > seen);
     if (!code && s.passed)
         code = finish(store, &s, error);
-    *again = !code && s.passed && !s.stopped;
+    bool overtaken = store->engine->shared && (code == VD_ERR_BEHIND || code == VD_ERR_EXPIRED);
+    if (overtaken) /* another process has compacted: look again from where it stands now */
+        code = vd_intake_all(store, error);
+    *again = !code && (overtaken || (s.passed && !s.stopped));
     if (code || *again)
         store->compactor.next_age_ms = now_ms;
     VD_VEC_RELEASE(&s.dead);
-    VD_VEC_RELEASE(&s.gone);
     return code;
 }

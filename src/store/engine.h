@@ -2,22 +2,42 @@
  * A store engine keeps the log's rows safe. Nothing else: preconditions, the
  * index, the window's policy and the watchers are above it.
  *
- * Obligations of an implementation, checked by tests/unit/store/engine_test.c
- * on every one of them:
+ * Several processes may have one log open at a time, each with an engine and a store of its own.
+ * Such a log is *shared*; `others` are the processes beside the one that an engine belongs to.
+ *
+ * Obligations of an implementation, checked by tests/unit/store/engine_test.c and
+ * engine_others_test.c on every one of them:
  *
  * - commit() makes all rows durable, or none. When it returns VD_OK they survive
  *   kill -9 and power loss. When it returns VD_ERR_FULL or VD_ERR_LOCKED (another
- *   process has had the log for too long) nothing was written and the engine can be
- *   asked again. So it can after VD_ERR_MEMORY: nobody sees the rows, and the next commit
- *   replaces them, but if the process dies before it, the next open may find them, whole.
- *   After any other error the outcome is unknown
- *   until the next open; the store above stops writing.
+ *   process has had the log for too long, or the database cannot be reached) nothing was
+ *   written and the engine can be asked again. So it can after VD_ERR_MEMORY: nobody sees the
+ *   rows, and the next commit replaces them, but if the process dies before it, the next open may
+ *   find them, whole. After any other error the outcome is unknown until the next open; the store
+ *   above stops writing. An engine that talks to a server finds out itself what became of a commit
+ *   whose answer was lost.
+ * - The committer names the head: the newest revision that it has seen. If that is not the newest
+ *   of the log, commit() answers VD_ERR_BEHIND, and nothing was written. The committer then asks
+ *   state() for the newest revision, and read() for the rows in between. It may find that others
+ *   were faster again.
  * - commit() assigns the revisions. They grow from row to row and from commit to
- *   commit and are never used twice, but they need not be dense, and nobody may
- *   guess one before it is assigned.
- * - An error names no path: clients are told of it.
- * - commit(), compact(), tidy() and probe() come from one thread. read() and get() come
- *   from any thread, at any time, and see whole commits only.
+ *   commit and are never used twice, but they need not be dense, neither between commits nor
+ *   within one, and nobody may guess one before it is assigned.
+ * - compact() names the floor that the caller has seen. If the log's floor is another one,
+ *   compact() answers VD_ERR_BEHIND and changes nothing.
+ * - state() gives the newest revision, which is always the end of a commit, and the floor, both as
+ *   they are at one moment. It also counts the rows that the floor has passed; what others have
+ *   compacted is counted, too.
+ * - The engine of a shared log calls `wake` after others have committed or have moved the floor,
+ *   from any thread, soon but not at once. One call may stand for many commits, a call may have no
+ *   reason, and one that is lost is made up for: the store also asks state() from time to time.
+ *   When close() has returned, no call is under way and none comes.
+ * - In a shared log read() and history() answer VD_ERR_EXPIRED when the floor is above `after` at
+ *   the moment of reading, as rows behind `after` may then be missing. (In a log of one process the
+ *   store knows by itself where the floor is.)
+ * - An error names no path and no address: clients are told of it.
+ * - commit(), compact(), state(), tidy() and probe() come from one thread at a time, the writer.
+ *   read(), history() and get() come from any thread, at any time, and see whole commits only.
  * - A row whose bytes are not what was written is never handed out as if it
  *   were: a wrong body is marked `damaged`, a wrong head ends the call with
  *   VD_ERR_CORRUPT. Either names the revision.
@@ -30,37 +50,30 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "store/event.h"
+#include "store/row.h"
 
-/* One row of the log. Slices are borrowed: until the callback returns when a
- * row is read, until commit() returns when one is written. */
-struct vd_row {
-    uint64_t revision;
-    uint64_t previous;
-    size_t previous_row; /* commit: 1 + the place in this commit of the row that this one
-                            replaces; then the engine sets `previous`. 0: it is set already */
-    int64_t time_ms;
-    enum vd_event_type type;
-    bool more;
-    bool damaged; /* read: the body's checksum is wrong, and the body is not given */
-    uint32_t body_len;
-    struct vd_key key;
-    struct vd_uid uid;
-    struct vd_template body; /* empty for a deletion, whose body is the version's before */
-};
-
-/* Where rows are read to. `wants` sees the row without its body and says whether
- * to fetch it; NULL wants all. `take` returns false to stop. */
-struct vd_row_sink {
-    bool (*wants)(void *arg, const struct vd_row *head);
-    bool (*take)(void *arg, const struct vd_row *row);
-    void *arg;
-};
-
-/* What an engine knows at once when it is opened. */
+/* The log as it stands at one moment. */
 struct vd_engine_state {
     uint64_t revision; /* newest, or the one that the next will follow */
     uint64_t floor;    /* cursors at or below it are expired */
+    uint64_t passed;   /* rows that the floor has passed, counted from anywhere: the difference
+                          between two states says how many passed between them */
+};
+
+/* How a commit is made. */
+struct vd_engine_commit {
+    uint64_t head; /* the newest revision that the committer has seen */
+    bool patient;  /* waits for another process that has the log; else that is VD_ERR_LOCKED at
+                      once */
+};
+
+/* What a compaction does. */
+struct vd_compaction {
+    const uint64_t *dead; /* the rows that go; who is gone already does no harm */
+    size_t n;
+    uint64_t floor_seen; /* where the floor stands, as far as the caller knows */
+    uint64_t floor;      /* where it will stand */
+    size_t passed;       /* the rows between the two, whether they go or stay */
 };
 
 struct vd_engine_stats {
@@ -70,7 +83,12 @@ struct vd_engine_stats {
 };
 
 struct vd_engine {
-    const struct vd_engine_ops *ops; /* the implementation's fields follow */
+    const struct vd_engine_ops *ops;
+    const char *where; /* for the log's lines: the folder or the address; "": neither */
+    bool shared;       /* other processes commit to the same log */
+    bool thread_only;  /* a commit may take long: only the writer's thread makes one, never a
+                          proposer's own thread, which may be an event loop */
+    /* The implementation's fields follow. */
 };
 
 struct vd_engine_ops {
@@ -78,53 +96,46 @@ struct vd_engine_ops {
 
     void (*close)(struct vd_engine *engine);
 
-    /* All rows, newest first. */
-    int (*load)(struct vd_engine *engine, const struct vd_row_sink *sink, struct vd_error *error);
+    /* All rows, newest first, and the state of the log at that moment, which is set before the
+     * first row is given. */
+    int (*load)(struct vd_engine *engine, const struct vd_row_sink *sink,
+                struct vd_engine_state *state, struct vd_error *error);
 
-    int (*commit)(struct vd_engine *engine, struct vd_row *rows, size_t n, struct vd_error *error);
+    int (*commit)(struct vd_engine *engine, struct vd_engine_commit how, struct vd_row *rows,
+                  size_t n, struct vd_error *error);
 
-    /* Whether commits wait for another process that has the log, as they do at first. */
-    void (*be_patient)(struct vd_engine *engine, bool patient);
+    int (*state)(struct vd_engine *engine, struct vd_engine_state *state, struct vd_error *error);
+
+    /* Of a shared log, once, before the first commit: who is called when others have committed or
+     * compacted. NULL in an engine whose logs are never shared. */
+    void (*on_others)(struct vd_engine *engine, void (*wake)(void *arg), void *arg);
 
     /* Rows with after < revision <= upto, oldest first, at most rows_max of them. */
     int (*read)(struct vd_engine *engine, uint64_t after, uint64_t upto, size_t rows_max,
                 const struct vd_row_sink *sink, struct vd_error *error);
 
-    /* The row of one revision; VD_ERR_NOT_FOUND when it is gone. */
+    /* The same rows, of a kind (empty: of all kinds), each with the version that it replaced, in
+     * one query. rows_max also counts the rows of other kinds that are passed. */
+    int (*history)(struct vd_engine *engine, struct vd_slice kind, uint64_t after, uint64_t upto,
+                   size_t rows_max, const struct vd_history_sink *sink, struct vd_error *error);
+
+    /* The newest row at or below a revision; VD_ERR_NOT_FOUND when there is none. */
     int (*get)(struct vd_engine *engine, uint64_t revision, const struct vd_row_sink *sink,
                struct vd_error *error);
 
-    /* Removes these rows and moves the floor, together and durably. After an error
+    /* Removes rows and moves the floor, together and durably. After an error
      * reads find the rows as before, whatever the next open finds. */
-    int (*compact)(struct vd_engine *engine, const uint64_t *dead, size_t n, uint64_t floor,
+    int (*compact)(struct vd_engine *engine, const struct vd_compaction *what,
                    struct vd_error *error);
 
     /* Housekeeping that can wait until writers were answered; does a bounded piece. */
     int (*tidy)(struct vd_engine *engine, struct vd_error *error);
 
-    /* Writes as a commit does, durably, and changes nothing: whether the next commit would find
-     * room. The errors are those of commit(). */
+    /* Writes as a commit does that does not wait for others, durably, and changes nothing: whether
+     * the next commit would find room. The errors are those of commit(). */
     int (*probe)(struct vd_engine *engine, struct vd_error *error);
 
     int (*stats)(struct vd_engine *engine, struct vd_engine_stats *out, struct vd_error *error);
 };
-
-/* Keeps everything in this process's memory: for tests and scratch servers. */
-int vd_memory_engine_open(struct vd_engine **out, struct vd_engine_state *state,
-                          struct vd_error *error) VD_MUST_USE;
-
-struct vd_sqlite_options {
-    const char *folder;      /* must exist; the log is folder/log.db */
-    const char *vfs;         /* an SQLite VFS, NULL for the system's own; tests put a faulty disk
-                                there */
-    size_t checkpoint_pages; /* pages of the write-ahead log after which it is folded into the
-                                main file; 0: VD_CHECKPOINT_PAGES_DEFAULT */
-    int busy_ms;             /* how long another process may have the log; 0: VD_LOG_BUSY_MS */
-    bool must_exist;         /* the log is not made: there was one */
-};
-
-/* Keeps the log in an SQLite file. */
-int vd_sqlite_engine_open(struct vd_engine **out, const struct vd_sqlite_options *options,
-                          struct vd_engine_state *state, struct vd_error *error) VD_MUST_USE;
 
 #endif

@@ -4,8 +4,13 @@
  * Each proposal is *judged* against the state that the ones before it leave, as
  * if they had been committed already: entry->staged leads from an object to its
  * newest row in the group. An accepted proposal adds rows. Then the engine
- * commits all rows at once, the index makes them visible at once, the listeners
+ * commits all rows at once, the index makes them visible at once, the subscribers
  * hear of them, and every proposal is answered.
+ *
+ * Other processes may have written to the log since. Then the engine answers *behind*: the writer
+ * takes their changes in, and all proposals of the group are judged again, a bounded number of
+ * times. A commit that succeeds shows that nobody had written. A group that writes nothing asks the
+ * engine instead, so that nobody is refused for a state that is over.
  *
  * Revisions do not exist before the engine has committed. A proposal that was
  * refused, or changed nothing, because of a row of this same group therefore
@@ -16,10 +21,14 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/limits.h"
 #include "store/failpoint.h"
 #include "store/store_internal.h"
 
-enum { KEPT_MAX = 128 };
+enum {
+    KEPT_MAX = 128, /* rows and members that a group keeps memory for */
+    FEW = 16,       /* rows whose events need no memory of their own until they are published */
+};
 
 struct member {
     struct vd_proposal *proposal;
@@ -33,8 +42,7 @@ struct member {
 /* Its vectors keep their memory for the next one. */
 struct vd_group {
     struct vd_store *store;
-    bool patient;   /* the log's lock was waited for */
-    bool postponed; /* it was not, and another process had it: nothing happened */
+    bool patient; /* the log's lock is waited for */
     VD_VEC(struct vd_row) rows;
     VD_VEC(struct vd_entry *) entries; /* beside rows */
     VD_VEC(struct member) members;
@@ -201,60 +209,30 @@ static void judge(struct vd_group *g, struct vd_proposal *proposal)
         row_at(g, g->rows.n - 1)->more = false;
 }
 
-/* The body of a row: given, or, for a deletion, what it deletes. */
-static struct vd_body *row_body(const struct vd_group *g, struct vd_event *const *events, size_t at)
-{
-    const struct vd_row *row = row_at(g, at);
-    if (row->type != VD_EVENT_DELETED)
-        return vd_body_new(row->body, row->revision);
-    const struct vd_event *last = row->previous_row ? events[row->previous_row - 1]
-                                                    : g->entries.p[at]->newest;
-    return last->body ? vd_body_restamp(last->body, row->revision) : NULL;
-}
-
+/* The event of a committed row. The body of a deletion is what it deletes. */
 static struct vd_event *row_event(const struct vd_group *g, struct vd_event *const *events,
                                   size_t at)
 {
     const struct vd_row *row = row_at(g, at);
-    struct vd_event *event = vd_event_new(g->entries.p[at], row_body(g, events, at));
-    event->type = (uint8_t)row->type;
-    event->more = row->more;
-    event->damaged = !event->body;
-    event->revision = row->revision;
-    event->previous = row->previous;
-    event->time_ms = row->time_ms;
-    event->uid = row->uid;
+    struct vd_event *event = vd_event_from_row(g->entries.p[at], row);
+    if (row->type == VD_EVENT_DELETED)
+        vd_event_set_deleted(event, row->previous_row ? events[row->previous_row - 1]
+                                                      : g->entries.p[at]->newest);
     return event;
 }
 
-/* Makes the committed rows visible and tells the listeners, as one step. */
 static void publish(struct vd_group *g)
 {
-    struct vd_store *store = g->store;
     size_t n = g->rows.n;
-    struct vd_commit *commit = vd_malloc(sizeof *commit + n * sizeof(struct vd_change));
-    struct vd_event **events = vd_malloc(2 * n * sizeof(struct vd_event *));
-    struct vd_event **before = events + n;
-    for (size_t i = 0; i < n; i++) {
+    struct vd_event *few[FEW];
+    struct vd_event **events = n <= FEW ? few : vd_malloc(n * sizeof(struct vd_event *));
+    for (size_t i = 0; i < n; i++)
         events[i] = row_event(g, events, i);
-        commit->changes[i].now = vd_event_ref(events[i]);
-    }
-    pthread_mutex_lock(&store->listener_lock);
-    commit->after = store->index.revision;
-    vd_index_apply(&store->index, events, before, n);
-    vd_refcount_init(&commit->refs);
-    commit->revision = row_at(g, n - 1)->revision;
-    commit->mono_ns = vd_clock_mono_ns(store->options.clock);
-    commit->n = n;
-    for (size_t i = 0; i < n; i++) {
-        commit->changes[i].before = before[i];
+    for (size_t i = 0; i < n; i++)
         g->entries.p[i]->staged = 0;
-    }
-    for (struct vd_listener *l = store->listeners; l; l = l->next)
-        l->committed(l, commit);
-    pthread_mutex_unlock(&store->listener_lock);
-    vd_commit_unref(commit);
-    free(events);
+    vd_store_publish(g->store, events, n);
+    if (events != few)
+        free(events);
 }
 
 static void set_times(struct vd_group *g)
@@ -266,45 +244,94 @@ static void set_times(struct vd_group *g)
         g->rows.p[i].time_ms = g->store->time_ms;
 }
 
-/* The commit failed: nothing happened, and everyone it concerns hears why. */
-static void fail(struct vd_group *g, const struct vd_error *error)
+/* Leaves nothing of what was judged in the index. */
+static void take_back_all(struct vd_group *g)
 {
-    if (vd_code_passes((int)error->code))
-        vd_store_hinder(g->store, error);
-    else
-        vd_store_fail(g->store, error);
-    for (size_t i = 0; i < g->members.n; i++) {
-        struct member *m = &g->members.p[i];
-        if (m->rows_n || m->leans)
-            m->outcome = (struct vd_outcome){.code = error->code, .error = *error};
-        m->rows_n = m->about = 0;
-    }
     while (g->rows.n)
         drop_row(g);
 }
 
-static void commit(struct vd_group *g)
+/* Answers those with this error who wanted to write something, or were judged by what others of the
+ * group wanted; or all, when nobody knows whether they were judged by the log as it is. */
+static void refuse(struct vd_group *g, const struct vd_error *error, bool all)
+{
+    for (size_t i = 0; i < g->members.n; i++) {
+        struct member *m = &g->members.p[i];
+        if (all || m->rows_n || m->leans)
+            m->outcome = (struct vd_outcome){.code = error->code, .error = *error};
+        m->rows_n = m->about = 0;
+    }
+    take_back_all(g);
+}
+
+static int commit(struct vd_group *g, struct vd_error *error)
 {
     struct vd_store *store = g->store;
-    struct vd_error error;
+    struct vd_engine_commit how = {.head = store->index.revision, .patient = g->patient};
     set_times(g);
-    int code = store->engine->ops->commit(store->engine, g->rows.p, g->rows.n, &error);
-    if (code == VD_ERR_LOCKED && !g->patient) {
-        while (g->rows.n)
-            drop_row(g);
-        g->postponed = true;
-        return;
-    }
-    if (code) {
-        fail(g, &error);
-        return;
-    }
+    int code = store->engine->ops->commit(store->engine, how, g->rows.p, g->rows.n, error);
+    if (code)
+        return code;
     if (vd_store_is_hindered(store))
         vd_store_hinder(store, NULL);
     VD_FAILPOINT("store.before_apply");
     publish(g);
     atomic_fetch_add_explicit(&store->commits, g->rows.n, memory_order_relaxed);
     atomic_fetch_add_explicit(&store->groups, 1, memory_order_relaxed);
+    return VD_OK;
+}
+
+/* Nothing is to be written: whether the group was judged by the log as it is. */
+static int confirm(struct vd_group *g, struct vd_error *error)
+{
+    struct vd_engine *engine = g->store->engine;
+    struct vd_engine_state state;
+    int code = engine->shared ? engine->ops->state(engine, &state, error) : VD_OK;
+    if (code || !engine->shared || state.revision == g->store->index.revision)
+        return code;
+    return vd_error_set(error, VD_ERR_BEHIND, "others have written to the log");
+}
+
+static int attempt(struct vd_group *g, struct vd_proposal *first, struct vd_error *error)
+{
+    for (struct vd_proposal *p = first, *next; p; p = next) {
+        next = p->next;
+        judge(g, p);
+    }
+    return g->rows.n ? commit(g, error) : confirm(g, error);
+}
+
+/* Others were faster: takes their changes in and tries again, until that has been done too often.
+ */
+static int attempt_again(struct vd_group *g, struct vd_proposal *first, struct vd_error *error)
+{
+    int code = VD_ERR_BEHIND;
+    for (int i = 1; code == VD_ERR_BEHIND && i < VD_COMMIT_ATTEMPTS_MAX; i++) {
+        atomic_fetch_add_explicit(&g->store->behind, 1, memory_order_relaxed);
+        take_back_all(g);
+        code = vd_intake_all(g->store, error);
+        if (code)
+            return code;
+        g->members.n = 0;
+        code = attempt(g, first, error);
+    }
+    return code;
+}
+
+/* Nothing was written, and everyone it concerns hears why. */
+static void fail(struct vd_group *g, int code, struct vd_error *error)
+{
+    if (code == VD_ERR_BEHIND) {
+        vd_error_set(error, VD_ERR_LOCKED,
+                     "other processes wrote to the log each time that this was tried: retry");
+        refuse(g, error, true);
+        return;
+    }
+    if (vd_code_passes(code))
+        vd_store_hinder(g->store, error);
+    else if (code != VD_ERR_READ_ONLY) /* that it is already */
+        vd_store_fail(g->store, error);
+    refuse(g, error, g->rows.n == 0);
 }
 
 static void answer(struct vd_group *g, struct member *m)
@@ -342,20 +369,22 @@ static void clear(struct vd_group *g)
 bool vd_group_run(struct vd_store *store, struct vd_proposal *first, bool patient)
 {
     struct vd_group *g = store->group;
+    struct vd_error error;
     g->patient = patient;
-    g->postponed = false;
-    for (struct vd_proposal *p = first, *next; p; p = next) {
-        next = p->next;
-        judge(g, p);
-    }
-    if (g->rows.n)
-        commit(g);
+    int code = attempt(g, first, &error);
+    bool postponed = !patient && (code == VD_ERR_LOCKED || code == VD_ERR_BEHIND);
+    if (code == VD_ERR_BEHIND && patient)
+        code = attempt_again(g, first, &error);
+    if (postponed)
+        take_back_all(g);
+    else if (code)
+        fail(g, code, &error);
     VD_FAILPOINT("store.before_answer");
-    for (size_t i = 0; !g->postponed && i < g->members.n; i++)
+    for (size_t i = 0; !postponed && i < g->members.n; i++)
         answer(g, &g->members.p[i]);
     VD_FAILPOINT("store.after_answer");
     clear(g);
-    return !g->postponed;
+    return !postponed;
 }
 
 struct vd_group *vd_group_new(struct vd_store *store)

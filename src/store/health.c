@@ -3,13 +3,10 @@
  * writer's side only, and each change for better or worse is one line of the log, with the folder;
  * the sentence itself goes to clients and names no path.
  */
+#include "store/health.h"
+
 #include "base/log.h"
 #include "store/store_internal.h"
-
-static const char *folder_of(const struct vd_store *store)
-{
-    return store->options.folder ? store->options.folder : "";
-}
 
 void vd_store_fail(struct vd_store *store, const struct vd_error *error)
 {
@@ -19,7 +16,7 @@ void vd_store_fail(struct vd_store *store, const struct vd_error *error)
     pthread_mutex_unlock(&store->health_lock);
     atomic_store(&store->read_only, true);
     vd_log_error("the store is read-only until a restart because a write failed",
-                 VD_F_STR("folder", folder_of(store)), VD_F_ERROR(error));
+                 VD_F_STR("folder", store->engine->where), VD_F_ERROR(error));
 }
 
 bool vd_store_is_hindered(const struct vd_store *store)
@@ -38,18 +35,16 @@ void vd_store_hinder(struct vd_store *store, const struct vd_error *error)
         store->health.error = error ? *error : store->damage;
     pthread_mutex_unlock(&store->health_lock);
     if (error && !was_hindered)
-        vd_log_warn("the store cannot write at the moment", VD_F_STR("folder", folder_of(store)),
-                    VD_F_ERROR(error));
+        vd_log_warn("the store cannot write at the moment",
+                    VD_F_STR("folder", store->engine->where), VD_F_ERROR(error));
     else if (!error && was_hindered)
-        vd_log_info("the store can write again", VD_F_STR("folder", folder_of(store)));
+        vd_log_info("the store can write again", VD_F_STR("folder", store->engine->where));
 }
 
 void vd_store_probe(struct vd_store *store)
 {
     struct vd_error error;
-    store->engine->ops->be_patient(store->engine, false);
     int code = store->engine->ops->probe(store->engine, &error);
-    store->engine->ops->be_patient(store->engine, true);
     if (code && !vd_code_passes(code))
         vd_store_fail(store, &error);
     else

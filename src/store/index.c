@@ -8,7 +8,8 @@
  * from its chain; the event itself stays as long as a newer one is in the tail,
  * or as the object. A deletion that leaves the tail gives up its body (the log
  * has it) but keeps its entry until the floor passes it, so that reads at an
- * older revision still find the object.
+ * older revision still find the object. `deleted` lists such deletions, so that whoever moves the
+ * floor, be it another process, need not say which objects leave.
  */
 #include "store/index.h"
 
@@ -16,6 +17,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/limits.h"
 
 static struct vd_slice collection_key(const void *item)
 {
@@ -39,6 +41,9 @@ void vd_index_release(struct vd_index *index)
     for (size_t i = 0; i < index->tail.n; i++)
         vd_event_unref(vd_tail_at(&index->tail, i));
     vd_tail_release(&index->tail);
+    for (size_t i = 0; i < index->deleted.n; i++)
+        vd_event_unref(vd_tail_at(&index->deleted, i));
+    vd_tail_release(&index->deleted);
     VD_VEC_RELEASE(&index->doomed);
     size_t at = 0;
     for (struct vd_collection *c; (c = vd_hash_map_next(&index->collections, &at));)
@@ -135,22 +140,29 @@ static void evict_oldest(struct vd_index *index)
     assert(same == event);
     (void)same;
     index->tail_bytes -= tail_cost(event);
-    index->tail_floor = event->revision;
+    if (index->tail_floor < event->revision)
+        index->tail_floor = event->revision;
     event->in_tail = false;
     doom(index, event->older);
     event->older = NULL;
     if (!vd_event_is_live(event) && entry->newest == event) {
         entry->newest = slim_deletion(event);
+        vd_tail_push(&index->deleted, vd_event_ref(entry->newest));
         doom(index, event);
     }
     doom(index, event);
 }
 
+static bool has_surplus(const struct vd_index *index)
+{
+    return index->tail.n && (index->tail.n > index->limits.tail_events_max ||
+                             index->tail_bytes > index->limits.tail_bytes_max ||
+                             vd_tail_at(&index->tail, 0)->revision <= index->floor);
+}
+
 static void evict_surplus(struct vd_index *index)
 {
-    while (index->tail.n && (index->tail.n > index->limits.tail_events_max ||
-                             index->tail_bytes > index->limits.tail_bytes_max ||
-                             vd_tail_at(&index->tail, 0)->revision <= index->floor))
+    while (has_surplus(index))
         evict_oldest(index);
 }
 
@@ -176,16 +188,15 @@ struct vd_event *vd_event_replaced(const struct vd_event *event)
     return vd_event_is_live(event->older) ? vd_event_ref(event->older) : NULL;
 }
 
-void vd_index_apply(struct vd_index *index, struct vd_event **events, struct vd_event **before,
-                    size_t n)
+void vd_index_apply(struct vd_index *index, struct vd_change *changes, size_t n)
 {
-    assert(n > 0 && events[0]->revision > index->revision && !events[n - 1]->more);
+    assert(n > 0 && changes[0].now->revision > index->revision && !changes[n - 1].now->more);
     pthread_rwlock_wrlock(&index->lock);
     for (size_t i = 0; i < n; i++) {
-        publish(index, events[i]);
-        before[i] = vd_event_replaced(events[i]);
+        publish(index, changes[i].now);
+        changes[i].before = vd_event_replaced(changes[i].now);
     }
-    index->revision = events[n - 1]->revision;
+    index->revision = changes[n - 1].now->revision;
     index->window_events += n;
     evict_surplus(index);
     vd_index_unlock(index);
@@ -207,18 +218,42 @@ void vd_index_expect_floor(struct vd_index *index, uint64_t floor)
     vd_index_unlock(index);
 }
 
-void vd_index_move_floor(struct vd_index *index, uint64_t floor, size_t passed,
-                         struct vd_entry *const *gone, size_t gone_n)
+/* Under the lock: the entry of a deletion that the floor has passed leaves, unless the object was
+ * created again. */
+static void drop_deleted(struct vd_index *index)
+{
+    struct vd_event *event = vd_tail_pop(&index->deleted);
+    struct vd_entry *entry = event->entry;
+    if (entry->newest == event)
+        vd_collection_drop(vd_index_collection(index, vd_entry_kind(entry)), entry);
+    doom(index, event);
+}
+
+static bool has_deleted(const struct vd_index *index)
+{
+    return index->deleted.n && vd_tail_at(&index->deleted, 0)->revision <= index->floor;
+}
+
+void vd_index_move_floor(struct vd_index *index, uint64_t floor, size_t passed)
 {
     assert(floor >= index->floor && floor < index->revision && passed <= index->window_events);
     pthread_rwlock_wrlock(&index->lock);
     index->floor = index->floor_next = floor;
     index->window_events -= passed;
-    evict_surplus(index);
+    index->passed += passed;
     if (index->tail_floor < floor)
         index->tail_floor = floor;
-    for (size_t i = 0; i < gone_n; i++)
-        vd_collection_drop(vd_index_collection(index, vd_entry_kind(gone[i])), gone[i]);
+    for (size_t steps = 0; has_surplus(index) || has_deleted(index);) {
+        if (has_surplus(index))
+            evict_oldest(index);
+        else
+            drop_deleted(index);
+        if (++steps % VD_SCAN_STEP_ROWS == 0) { /* another process may have moved it far */
+            vd_index_unlock(index);
+            bury_doomed(index);
+            pthread_rwlock_wrlock(&index->lock);
+        }
+    }
     vd_index_unlock(index);
     bury_doomed(index);
 }

@@ -14,7 +14,11 @@
  *
  * Compaction takes rows out of the engine before the floor moves, so what was
  * read from the engine is complete only for cursors above floor_next - looked at
- * after reading.
+ * after reading. Where other processes compact, too, the engine itself refuses to read
+ * from below the floor.
+ *
+ * Revisions grow, but need not be dense: numbers between two rows are revisions at which nothing
+ * happened.
  *
  * `lock` guards all of it. The writer is the only one who changes
  * anything, so it may read without the lock. Readers hold it for a bounded
@@ -40,6 +44,8 @@ struct vd_index {
     struct vd_hash_map collections; /* by kind */
     struct vd_tail tail;            /* one reference to each event */
     size_t tail_bytes;              /* of bodies that are kept for the tail only */
+    struct vd_tail deleted;         /* deletions behind the tail and above the floor, in order; one
+                                       reference to each */
     uint64_t revision;
     uint64_t tail_floor;
     uint64_t floor;
@@ -47,6 +53,7 @@ struct vd_index {
     size_t damaged;                   /* rows whose body was lost, found when the log was loaded */
     uint64_t damaged_revision;        /* the oldest of them */
     size_t window_events;             /* rows of the log behind the floor */
+    uint64_t passed;                  /* rows that the floor has passed: vd_engine_state.passed */
     VD_VEC(struct vd_event *) doomed; /* the writer's: references to drop after unlocking */
     struct vd_index_limits limits;
 };
@@ -68,7 +75,7 @@ static inline void vd_index_unlock(struct vd_index *index)
 struct vd_collection *vd_index_collection(const struct vd_index *index, struct vd_slice kind);
 
 /* Fills an empty index from the engine's rows. */
-int vd_index_load(struct vd_index *index, struct vd_engine *engine, struct vd_engine_state state,
+int vd_index_load(struct vd_index *index, struct vd_engine *engine,
                   struct vd_error *error) VD_MUST_USE;
 
 /* Writer thread: the entry of a key, made invisible-until-applied when missing. */
@@ -81,11 +88,10 @@ void vd_index_unstage(struct vd_index *index, struct vd_entry *entry);
  * deleted, NULL when it created one. */
 struct vd_event *vd_event_replaced(const struct vd_event *event);
 
-/* Writer thread: makes events visible, all at once. They are in revision order,
- * end an atomic batch, and the index takes over the references. before[i] is
- * set to a new reference to what events[i] replaced, or NULL. */
-void vd_index_apply(struct vd_index *index, struct vd_event **events, struct vd_event **before,
-                    size_t n);
+/* Writer thread: makes the events `now` visible, all at once. They are in revision order and end an
+ * atomic batch. The index keeps a reference to each, which the caller gives it beside that of
+ * the change. `before` is set to a new reference to what the event replaced, or NULL. */
+void vd_index_apply(struct vd_index *index, struct vd_change *changes, size_t n);
 
 /* Writer thread: takes from the tail what is over its limits. */
 void vd_index_trim(struct vd_index *index);
@@ -94,11 +100,9 @@ void vd_index_trim(struct vd_index *index);
  * is the floor that stands, are not after all. */
 void vd_index_expect_floor(struct vd_index *index, uint64_t floor);
 
-/* Writer thread: the rows up to the new floor have been compacted; `passed` of
- * them were events of the window. `gone` are the entries whose newest event is
- * a deletion among them: they leave. */
-void vd_index_move_floor(struct vd_index *index, uint64_t floor, size_t passed,
-                         struct vd_entry *const *gone, size_t gone_n);
+/* Writer thread: the rows up to the new floor have been compacted, by this process or by another;
+ * `passed` of them were events of the window. Objects that were deleted up to there leave. */
+void vd_index_move_floor(struct vd_index *index, uint64_t floor, size_t passed);
 
 /* Writer thread: the live object's uid and newest event, for preconditions. */
 static inline const struct vd_event *vd_entry_live(const struct vd_entry *entry)

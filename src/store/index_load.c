@@ -10,8 +10,20 @@
 
 struct loader {
     struct vd_index *index;
-    bool tail_open; /* all rows so far are in the tail */
+    struct vd_engine_state state; /* of the log, which the engine says before the first row */
+    bool begun;                   /* the index knows it */
+    bool tail_open;               /* all rows so far are in the tail */
 };
+
+static void begin(struct loader *l)
+{
+    if (l->begun)
+        return;
+    l->begun = true;
+    l->index->revision = l->state.revision;
+    l->index->floor = l->index->floor_next = l->index->tail_floor = l->state.floor;
+    l->index->passed = l->state.passed;
+}
 
 static struct vd_entry *entry_find(struct loader *l, const struct vd_key *key)
 {
@@ -24,6 +36,7 @@ static struct vd_entry *entry_find(struct loader *l, const struct vd_key *key)
 static bool wants_body(void *arg, const struct vd_row *head)
 {
     struct loader *l = arg;
+    begin(l);
     struct vd_entry *entry = entry_find(l, &head->key);
     if (head->revision > l->index->floor)
         l->index->window_events++;
@@ -51,39 +64,46 @@ static void link_older(struct vd_index *index, struct vd_event *newer, struct vd
     index->tail_bytes += len;
     if (newer->type != VD_EVENT_DELETED)
         return;
-    newer->damaged = event->damaged;
-    if (event->body) {
-        newer->body = vd_body_restamp(event->body, newer->revision);
+    vd_event_set_deleted(newer, event);
+    if (newer->body)
         index->tail_bytes += newer->body->len;
-    }
+}
+
+/* The newest row of a key. */
+static struct vd_entry *entry_load(struct loader *l, const struct vd_row *row)
+{
+    struct vd_entry *entry = vd_index_stage(l->index, &row->key);
+    struct vd_collection *c = vd_index_collection(l->index, row->key.kind);
+    entry->newest = entry->oldest_yet = vd_event_from_row(entry, row);
+    c->live += vd_event_is_live(entry->newest);
+    if (c->revision < row->revision)
+        c->revision = row->revision;
+    return entry;
 }
 
 static bool take_row(void *arg, const struct vd_row *row)
 {
     struct loader *l = arg;
     struct vd_entry *entry = entry_find(l, &row->key);
+    bool is_newest = !entry;
     if (row->damaged) {
         l->index->damaged++;
         l->index->damaged_revision = row->revision;
     }
-    if (!entry) {
-        entry = vd_index_stage(l->index, &row->key);
-        entry->newest = vd_event_from_row(entry, row);
-        struct vd_collection *c = vd_index_collection(l->index, row->key.kind);
-        c->live += vd_event_is_live(entry->newest);
-        if (c->revision < row->revision)
-            c->revision = row->revision;
-        entry->oldest_yet = entry->newest;
+    if (is_newest) {
+        entry = entry_load(l, row);
     } else {
         struct vd_event *event = vd_event_from_row(entry, row);
         link_older(l->index, entry->oldest_yet, event);
         entry->oldest_yet = event;
     }
+    struct vd_event *event = entry->oldest_yet;
     if (joins_tail(l, row)) {
-        struct vd_event *event = entry->oldest_yet;
         event->in_tail = true;
         vd_tail_push(&l->index->tail, vd_event_ref(event));
         vd_tail_push(&vd_index_collection(l->index, row->key.kind)->tail, event);
+    } else if (is_newest && row->type == VD_EVENT_DELETED) {
+        vd_tail_push(&l->index->deleted, vd_event_ref(event));
     }
     return true;
 }
@@ -91,6 +111,7 @@ static bool take_row(void *arg, const struct vd_row *row)
 static void settle(struct vd_index *index)
 {
     vd_tail_reverse(&index->tail);
+    vd_tail_reverse(&index->deleted);
     size_t at = 0;
     for (struct vd_collection *c; (c = vd_hash_map_next(&index->collections, &at));) {
         vd_tail_reverse(&c->tail);
@@ -100,15 +121,12 @@ static void settle(struct vd_index *index)
     }
 }
 
-int vd_index_load(struct vd_index *index, struct vd_engine *engine, struct vd_engine_state state,
-                  struct vd_error *error)
+int vd_index_load(struct vd_index *index, struct vd_engine *engine, struct vd_error *error)
 {
-    index->revision = state.revision;
-    index->floor = index->floor_next = state.floor;
-    index->tail_floor = state.floor;
     struct loader loader = {.index = index, .tail_open = true};
     struct vd_row_sink sink = {wants_body, take_row, &loader};
-    int code = engine->ops->load(engine, &sink, error);
+    int code = engine->ops->load(engine, &sink, &loader.state, error);
+    begin(&loader);
     settle(index);
     vd_index_trim(index);
     return code;

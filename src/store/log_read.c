@@ -2,13 +2,15 @@
  * Reading on in the log from a revision: what a cursor does.
  *
  * The tail answers as long as `after` is not below its floor. Older events come
- * from the engine, a bounded number of rows at a call, with the version that
- * each replaced looked up by its revision. Both give the same events: bodies are
+ * from the engine, a bounded number of rows and bytes at a call, in one query that brings the
+ * version along that each replaced. Both give the same events: bodies are
  * made from the same bytes.
  */
+#include "store/log_read.h"
+
 #include <assert.h>
 
-#include "base/alloc.h"
+#include "base/limits.h"
 #include "store/store_internal.h"
 
 void vd_stretch_reset(struct vd_stretch *stretch)
@@ -24,27 +26,18 @@ void vd_stretch_release(struct vd_stretch *stretch)
     VD_VEC_RELEASE(&stretch->changes);
 }
 
-struct vd_event *vd_event_from_row(struct vd_entry *entry, const struct vd_row *row)
-{
-    bool has_body = !row->damaged && row->type != VD_EVENT_DELETED;
-    struct vd_event *event = vd_event_new(entry,
-                                          has_body ? vd_body_new(row->body, row->revision) : NULL);
-    event->type = (uint8_t)row->type;
-    event->more = row->more;
-    event->damaged = row->damaged;
-    event->revision = row->revision;
-    event->previous = row->previous;
-    event->time_ms = row->time_ms;
-    event->uid = row->uid;
-    return event;
-}
-
 /* ---- one version ---- */
 
 struct fetch {
     struct vd_entry *entry;
+    uint64_t revision;
     struct vd_event *event;
 };
+
+static bool fetch_wants(void *arg, const struct vd_row *head)
+{
+    return head->revision == ((struct fetch *)arg)->revision;
+}
 
 static bool fetch_row(void *arg, const struct vd_row *row)
 {
@@ -53,23 +46,23 @@ static bool fetch_row(void *arg, const struct vd_row *row)
     return false;
 }
 
+static int gone(uint64_t revision, struct vd_error *error)
+{
+    return vd_error_set(error, VD_ERR_NOT_FOUND, "revision %llu is no longer in the log",
+                        (unsigned long long)revision);
+}
+
 static int fetch_row_at(struct vd_store *store, struct vd_entry *entry, uint64_t revision,
                         struct vd_event **out, struct vd_error *error)
 {
-    struct fetch f = {.entry = entry};
-    struct vd_row_sink sink = {NULL, fetch_row, &f};
+    struct fetch f = {.entry = entry, .revision = revision};
+    struct vd_row_sink sink = {fetch_wants, fetch_row, &f};
     int code = store->engine->ops->get(store->engine, revision, &sink, error);
+    if (!code && !f.event)
+        code = gone(revision, error);
     if (!code)
         *out = f.event;
     return code;
-}
-
-/* What a deletion deleted gives it its body, if that is still to be had. */
-static void deletion_body(struct vd_event *deletion, const struct vd_event *last)
-{
-    deletion->damaged = last->damaged;
-    if (last->body)
-        deletion->body = vd_body_restamp(last->body, deletion->revision);
 }
 
 int vd_store_fetch(struct vd_store *store, struct vd_entry *entry, uint64_t revision,
@@ -80,7 +73,7 @@ int vd_store_fetch(struct vd_store *store, struct vd_entry *entry, uint64_t revi
     if (!code && event->type == VD_EVENT_DELETED) {
         code = fetch_row_at(store, entry, event->previous, &last, error);
         if (!code)
-            deletion_body(event, last);
+            vd_event_set_deleted(event, last);
         code = code == VD_ERR_NOT_FOUND ? VD_OK : code;
     }
     vd_event_unref(last);
@@ -134,25 +127,55 @@ static int read_tail(const struct vd_tail *tail, uint64_t after, uint64_t upto, 
 
 struct history {
     struct vd_store *store;
-    struct vd_slice kind;
     struct vd_stretch *stretch;
+    struct vd_error *error;
     size_t rows;
     uint64_t last; /* the last row that was passed */
     bool last_more;
-    bool cut;     /* it ends before what was asked for: at its bytes, or at a lost event */
-    size_t bytes; /* of the bodies that were read */
+    bool cut;            /* it ends before what was asked for: at its bytes, or at a lost event */
+    size_t bytes;        /* of the bodies that were read, ... */
+    size_t bytes_before; /* ... and of those that they replaced */
+    int code;
 };
 
-static bool history_wants(void *arg, const struct vd_row *head)
+static void history_passes(void *arg, const struct vd_row *head)
 {
     struct history *h = arg;
     h->rows++;
     h->last = head->revision;
     h->last_more = head->more;
-    return h->kind.n == 0 || vd_slice_eq(h->kind, head->key.kind);
 }
 
-static bool history_take(void *arg, const struct vd_row *row)
+/* What an event replaced, and with it the body of a deletion. */
+static int complete(struct vd_change *change, const struct vd_row *before, struct vd_error *error)
+{
+    struct vd_event *now = change->now;
+    if (now->type == VD_EVENT_CREATED)
+        return VD_OK;
+    if (!before)
+        return gone(now->previous, error);
+    change->before = vd_event_from_row(now->entry, before);
+    if (now->type == VD_EVENT_DELETED)
+        vd_event_set_deleted(now, change->before);
+    return VD_OK;
+}
+
+/* An event that is lost ends the piece before it; as the first one it is the answer. */
+static void end_at_lost(struct history *h, struct vd_change *lost)
+{
+    struct vd_stretch *s = h->stretch;
+    h->cut = true;
+    if (s->changes.n == 1) {
+        h->code = vd_damaged(lost->now, h->error);
+        return;
+    }
+    vd_change_release(lost);
+    s->changes.n--;
+    h->last = s->changes.p[s->changes.n - 1].now->revision;
+    h->last_more = s->changes.p[s->changes.n - 1].now->more;
+}
+
+static bool history_take(void *arg, const struct vd_row *row, const struct vd_row *before)
 {
     struct history *h = arg;
     vd_index_read_lock(&h->store->index);
@@ -162,45 +185,15 @@ static bool history_take(void *arg, const struct vd_row *row)
     struct vd_change *change = VD_VEC_PUSH(&h->stretch->changes);
     *change = (struct vd_change){.now = vd_event_from_row(entry, row)};
     vd_entry_unref(entry);
-    h->bytes += body_len(change->now);
-    h->cut = h->bytes >= VD_READ_STEP_BYTES;
-    return !h->cut;
-}
-
-/* Each event's version before, and with it the body of a deletion. */
-static int complete(struct vd_store *store, struct vd_change *change, struct vd_error *error)
-{
-    struct vd_event *now = change->now;
-    if (now->type == VD_EVENT_CREATED)
-        return VD_OK;
-    int code = vd_store_fetch(store, now->entry, now->previous, &change->before, error);
-    if (!code && now->type == VD_EVENT_DELETED)
-        deletion_body(now, change->before);
-    return code;
-}
-
-/* Completes what was read, up to an event that is lost, or as far as the versions before it may
- * take bytes, too. */
-static int complete_all(struct vd_store *store, struct history *h, struct vd_error *error)
-{
-    struct vd_stretch *s = h->stretch;
-    size_t n = 0, bytes = 0;
-    int code = VD_OK;
-    while (!code && n < s->changes.n && bytes < VD_READ_STEP_BYTES &&
-           !is_lost(s->changes.p[n].now)) {
-        code = complete(store, &s->changes.p[n], error);
-        bytes += body_len(s->changes.p[n++].before);
+    if (is_lost(change->now)) {
+        end_at_lost(h, change);
+        return false;
     }
-    if (code || n == s->changes.n)
-        return code;
-    if (n == 0)
-        return vd_damaged(s->changes.p[0].now, error);
-    h->last = s->changes.p[n - 1].now->revision;
-    h->last_more = s->changes.p[n - 1].now->more;
-    h->cut = true;
-    while (s->changes.n > n)
-        vd_change_release(&s->changes.p[--s->changes.n]);
-    return VD_OK;
+    h->code = complete(change, before, h->error);
+    h->bytes += body_len(change->now);
+    h->bytes_before += body_len(change->before);
+    h->cut = h->bytes >= VD_READ_STEP_BYTES || h->bytes_before >= VD_READ_STEP_BYTES;
+    return !h->cut && !h->code;
 }
 
 /* `upto` is at most the tail's floor: from there on the tail answers. */
@@ -208,11 +201,15 @@ static int read_history(struct vd_store *store, struct vd_slice kind, uint64_t a
                         size_t max, struct vd_stretch *stretch, struct vd_error *error)
 {
     size_t rows_max = max < VD_SCAN_STEP_ROWS ? max : VD_SCAN_STEP_ROWS;
-    struct history h = {store, kind, stretch, .last = after};
-    struct vd_row_sink sink = {history_wants, history_take, &h};
-    int code = store->engine->ops->read(store->engine, after, upto, rows_max, &sink, error);
+    struct history h = {store, stretch, error, .last = after};
+    struct vd_history_sink sink = {history_passes, history_take, &h};
+    int code = store->engine->ops->history(store->engine, kind, after, upto, rows_max, &sink,
+                                           error);
     if (!code)
-        code = complete_all(store, &h, error);
+        code = h.code;
+    if (code == VD_ERR_EXPIRED ||
+        (code == VD_ERR_NOT_FOUND && store->engine->shared)) /* another process has compacted */
+        return vd_expired(after, after, error);
     if (code)
         return code;
     bool all = h.rows < rows_max && !h.cut;

@@ -9,6 +9,7 @@
 
 #include <assert.h>
 
+#include "base/limits.h"
 #include "store/store_internal.h"
 
 /* A version that was found, or the revision to look for in the engine. */
@@ -80,24 +81,24 @@ static int settle_version(struct vd_store *store, struct found *f, uint64_t revi
         code = fetch_version(store, f, revision, error);
     if (code) {
         uint64_t floor = vd_store_floor_next(store);
-        return revision <= floor ? vd_expired(revision, floor, error) : code;
+        bool by_others = store->engine->shared && code == VD_ERR_NOT_FOUND; /* compacted */
+        if (revision <= floor || by_others)
+            return vd_expired(revision, revision <= floor ? floor : revision, error);
+        return code;
     }
     return f->event && f->event->damaged ? vd_damaged(f->event, error) : VD_OK;
 }
 
-/* The atomic batch that a revision is in, as far as its rows were passed. */
+/* On the way to the end of an atomic batch: the row that was looked at last. */
 struct batch {
-    uint64_t end;
-    size_t rows;
-    bool inside; /* more of it follow */
+    uint64_t at;
+    bool more; /* more of its batch follow */
 };
 
 static void batch_pass(struct batch *b, uint64_t revision, bool more)
 {
-    bool belongs = b->rows++ ? b->inside : revision == b->end;
-    if (belongs)
-        b->end = revision;
-    b->inside = belongs && more;
+    if (b->more)
+        *b = (struct batch){revision, more};
 }
 
 static bool batch_row(void *arg, const struct vd_row *head)
@@ -113,38 +114,68 @@ static bool no_body(void *arg, const struct vd_row *row)
     return true;
 }
 
+/* The newest row at or below a revision, which is above the floor. Most revisions are one. What a
+ * row at or below the floor says of its batch is over: the floor is where a batch ends. */
+static int batch_begin(struct vd_store *store, uint64_t revision, struct batch *b,
+                       struct vd_error *error)
+{
+    const struct vd_tail *tail = &store->index.tail;
+    struct vd_row_sink sink = {batch_row, no_body, b};
+    struct vd_engine *engine = store->engine;
+    int code = VD_OK;
+    *b = (struct batch){.more = true};
+    vd_index_read_lock(&store->index);
+    uint64_t floor = store->index.floor;
+    size_t at = tail->n ? vd_tail_first_after(tail, revision) : 0;
+    if (at > 0)
+        batch_pass(b, vd_tail_at(tail, at - 1)->revision, vd_tail_at(tail, at - 1)->more);
+    vd_index_unlock(&store->index);
+    if (at == 0)
+        code = engine->ops->get(engine, revision, &sink, error);
+    if (code == VD_ERR_NOT_FOUND) /* nothing has happened up to there */
+        code = VD_OK;
+    if (b->at <= floor)
+        b->more = false;
+    if (!code && at == 0 && engine->shared) /* are rows gone by now? the engine says */
+        code = engine->ops->read(engine, revision, revision, 1, &sink, error);
+    return code;
+}
+
 /* Under the lock: false when the tail does not reach back so far. */
-static bool batch_in_tail(const struct vd_index *index, uint64_t after, struct batch *b)
+static bool batch_in_tail(const struct vd_index *index, struct batch *b)
 {
     const struct vd_tail *tail = &index->tail;
-    if (after < index->tail_floor)
+    if (b->at < index->tail_floor)
         return false;
-    size_t at = tail->n ? vd_tail_first_after(tail, after) : 0;
-    for (size_t i = 0; i < VD_SCAN_STEP_ROWS && at < tail->n && b->inside; i++, at++)
+    size_t at = tail->n ? vd_tail_first_after(tail, b->at) : 0;
+    for (size_t i = 0; i < VD_SCAN_STEP_ROWS && at < tail->n && b->more; i++, at++)
         batch_pass(b, vd_tail_at(tail, at)->revision, vd_tail_at(tail, at)->more);
     return true;
 }
 
-/* The end of the atomic batch that a revision is in: the log's heads say. Most
- * revisions are one, so the engine is asked for one row first. */
+/* The end of the atomic batch that a revision is in: the log's heads say. It need not be a row's:
+ * one between two rows of a batch is inside of it, too. */
 static int batch_end(struct vd_store *store, uint64_t *revision, struct vd_error *error)
 {
-    struct batch b = {.end = *revision, .inside = true};
-    struct vd_row_sink sink = {batch_row, no_body, &b};
-    int code = VD_OK;
-    size_t rows;
-    do {
-        rows = b.rows;
-        uint64_t after = rows ? b.end : b.end - 1;
+    struct batch b;
+    int code = batch_begin(store, *revision, &b, error);
+    bool inside = !code && b.more, moved = true;
+    while (!code && b.more && moved) {
+        struct vd_row_sink sink = {batch_row, no_body, &b};
+        uint64_t from = b.at;
         vd_index_read_lock(&store->index);
         uint64_t newest = store->index.revision;
-        bool found = batch_in_tail(&store->index, after, &b);
+        bool found = batch_in_tail(&store->index, &b);
         vd_index_unlock(&store->index);
         if (!found)
-            code = store->engine->ops->read(store->engine, after, newest,
-                                            rows ? VD_SCAN_STEP_ROWS : 1, &sink, error);
-    } while (!code && b.inside && b.rows > rows);
-    *revision = b.end;
+            code = store->engine->ops->read(store->engine, from, newest, VD_SCAN_STEP_ROWS, &sink,
+                                            error);
+        moved = b.at > from;
+    }
+    if (code == VD_ERR_EXPIRED)
+        return vd_expired(*revision, *revision, error);
+    if (!code && inside)
+        *revision = b.at;
     return code;
 }
 

@@ -34,10 +34,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "store/engine.h"
 #include "store/event.h"
 #include "store/lock_file.h"
 #include "store/sqlite_draft.h"
+#include "store/sqlite_engine.h"
 #include "store/sqlite_file.h"
 
 #define RESTORE_DISTANCE (UINT64_C(1) << 40)

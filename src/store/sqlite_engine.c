@@ -9,6 +9,8 @@
  * COMMIT returns. The WAL is folded into the main file by tidy(), which the
  * writer calls after it has answered, so nobody waits for a checkpoint.
  */
+#include "store/sqlite_engine.h"
+
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +23,6 @@
 #include "base/alloc.h"
 #include "base/vec.h"
 #include "base/way_out.h"
-#include "store/engine.h"
 #include "store/failpoint.h"
 #include "store/sqlite_file.h"
 #include "store/sqlite_row.h"
@@ -40,6 +41,7 @@ enum {
 struct reader {
     sqlite3 *db;
     sqlite3_stmt *read;
+    sqlite3_stmt *history;
     sqlite3_stmt *get;
 };
 
@@ -52,13 +54,17 @@ struct sqlite_engine {
     sqlite3_stmt *remove;
     struct vd_log_meta meta;
     uint64_t revision;     /* newest; the writer's */
+    uint64_t passed;       /* rows that the floor has passed since the log was opened; likewise */
     size_t wal_pages;      /* in the WAL; the writer's */
     size_t wal_folded;     /* of them, when it was last folded */
     sqlite3_int64 wal_len; /* of its file, as far as we made it longer */
     int busy_ms;
+    int wait_ms; /* how long the writer's connection waits for another process just now */
     size_t checkpoint_pages;
     bool failed; /* a write or sync failed for good; the writer's */
+    struct vd_buf folder;
     struct vd_buf path;
+    struct vd_lock_file lock_file;
     char *vfs;
     pthread_mutex_t lock; /* guards idle; held for a push or a pop only */
     VD_VEC(struct reader *) idle;
@@ -74,6 +80,7 @@ static void reader_free(struct reader *reader)
     if (!reader)
         return;
     sqlite3_finalize(reader->read);
+    sqlite3_finalize(reader->history);
     sqlite3_finalize(reader->get);
     sqlite3_close(reader->db);
     free(reader);
@@ -98,8 +105,12 @@ static int reader_take(struct sqlite_engine *e, struct reader **out, struct vd_e
                               "revision<=?2 ORDER BY revision LIMIT ?3",
                               error);
     if (!code)
+        code = vd_log_prepare(reader->db, &reader->history, VD_ROW_HISTORY, error);
+    if (!code)
         code = vd_log_prepare(reader->db, &reader->get,
-                              "SELECT " VD_ROW_COLUMNS " FROM log WHERE revision=?1", error);
+                              "SELECT " VD_ROW_COLUMNS " FROM log WHERE revision<=?1 "
+                              "ORDER BY revision DESC LIMIT 1",
+                              error);
     if (code)
         reader_free(reader);
     else
@@ -159,6 +170,40 @@ static int sqlite_read(struct vd_engine *engine, uint64_t after, uint64_t upto, 
     return hide_path(e, code, error);
 }
 
+static int sqlite_history(struct vd_engine *engine, struct vd_slice kind, uint64_t after,
+                          uint64_t upto, size_t rows_max, const struct vd_history_sink *sink,
+                          struct vd_error *error)
+{
+    struct sqlite_engine *e = (struct sqlite_engine *)engine;
+    struct reader *reader = NULL;
+    int code = reader_take(e, &reader, error), rc = SQLITE_ROW;
+    if (code)
+        return code;
+    sqlite3_stmt *select = reader->history;
+    bool go_on = true;
+    sqlite3_bind_int64(select, 1, bound(after));
+    sqlite3_bind_int64(select, 2, bound(upto));
+    sqlite3_bind_int64(select, 3, bound(rows_max));
+    sqlite3_bind_text(select, 4, kind.n ? kind.p : "", (int)kind.n, SQLITE_STATIC);
+    while (!code && go_on && (rc = sqlite3_step(select)) == SQLITE_ROW)
+        code = vd_row_read_history(select, kind, sink, &go_on, error);
+    if (!code && rc != SQLITE_ROW && rc != SQLITE_DONE)
+        code = vd_log_error(reader->db, rc, "could not read", error);
+    sqlite3_reset(select);
+    sqlite3_clear_bindings(select); /* the kind is borrowed */
+    reader_give_back(e, reader);
+    return hide_path(e, code, error);
+}
+
+static int sqlite_state(struct vd_engine *engine, struct vd_engine_state *state,
+                        struct vd_error *error)
+{
+    (void)error;
+    struct sqlite_engine *e = (struct sqlite_engine *)engine;
+    *state = (struct vd_engine_state){e->revision, e->meta.floor, e->passed};
+    return VD_OK;
+}
+
 static int sqlite_get(struct vd_engine *engine, uint64_t revision, const struct vd_row_sink *sink,
                       struct vd_error *error)
 {
@@ -188,9 +233,10 @@ static int missing(uint64_t revision, struct vd_error *error)
 /* Revisions have no gaps here, and only rows at or below the floor are ever
  * taken out: a row that is missing above it was lost. */
 static int sqlite_load(struct vd_engine *engine, const struct vd_row_sink *sink,
-                       struct vd_error *error)
+                       struct vd_engine_state *state, struct vd_error *error)
 {
     struct sqlite_engine *e = (struct sqlite_engine *)engine;
+    *state = (struct vd_engine_state){e->revision, e->meta.floor, e->passed};
     sqlite3_stmt *select = NULL;
     uint64_t lowest = e->meta.floor > e->meta.base ? e->meta.floor : e->meta.base;
     uint64_t due = e->revision;
@@ -221,11 +267,25 @@ static void rollback(struct sqlite_engine *e, int code)
     e->failed |= !vd_code_passes(code);
 }
 
-static int insert_rows(struct sqlite_engine *e, struct vd_row *rows, size_t n,
+/* How long the writer's connection waits from now on for another that has the file. */
+static void set_wait(struct sqlite_engine *e, int wait_ms)
+{
+    if (wait_ms != e->wait_ms)
+        sqlite3_busy_timeout(e->db, wait_ms);
+    e->wait_ms = wait_ms;
+}
+
+static int behind(const char *what, uint64_t revision, struct vd_error *error)
+{
+    return vd_error_set(error, VD_ERR_BEHIND, "the log's %s is not revision %llu", what,
+                        (unsigned long long)revision);
+}
+
+static int insert_rows(struct sqlite_engine *e, uint64_t head, struct vd_row *rows, size_t n,
                        struct vd_error *error)
 {
     for (size_t i = 0; i < n; i++) {
-        rows[i].revision = e->revision + 1 + i;
+        rows[i].revision = head + 1 + i;
         if (rows[i].previous_row)
             rows[i].previous = rows[rows[i].previous_row - 1].revision;
         vd_row_bind(e->insert, &rows[i]);
@@ -237,13 +297,16 @@ static int insert_rows(struct sqlite_engine *e, struct vd_row *rows, size_t n,
     return VD_OK;
 }
 
-static int sqlite_commit(struct vd_engine *engine, struct vd_row *rows, size_t n,
-                         struct vd_error *error)
+static int sqlite_commit(struct vd_engine *engine, struct vd_engine_commit how, struct vd_row *rows,
+                         size_t n, struct vd_error *error)
 {
     struct sqlite_engine *e = (struct sqlite_engine *)engine;
+    if (how.head != e->revision)
+        return behind("newest revision", how.head, error);
+    set_wait(e, how.patient ? e->busy_ms : 0);
     int code = vd_log_run(e->db, e->begin, error);
     if (!code)
-        code = insert_rows(e, rows, n, error);
+        code = insert_rows(e, how.head, rows, n, error);
     VD_FAILPOINT("engine.before_commit");
     if (!code)
         code = vd_log_run(e->db, e->commit, error);
@@ -255,20 +318,17 @@ static int sqlite_commit(struct vd_engine *engine, struct vd_row *rows, size_t n
     return hide_path(e, code, error);
 }
 
-static void sqlite_be_patient(struct vd_engine *engine, bool patient)
-{
-    struct sqlite_engine *e = (struct sqlite_engine *)engine;
-    sqlite3_busy_timeout(e->db, patient ? e->busy_ms : 0);
-}
-
-static int sqlite_compact(struct vd_engine *engine, const uint64_t *dead, size_t n, uint64_t floor,
+static int sqlite_compact(struct vd_engine *engine, const struct vd_compaction *what,
                           struct vd_error *error)
 {
     struct sqlite_engine *e = (struct sqlite_engine *)engine;
-    struct vd_log_meta meta = {.base = e->meta.base, .floor = floor};
+    struct vd_log_meta meta = {.base = e->meta.base, .floor = what->floor};
+    if (what->floor_seen != e->meta.floor)
+        return behind("floor", what->floor_seen, error);
+    set_wait(e, e->busy_ms);
     int code = vd_log_run(e->db, e->begin, error);
-    for (size_t i = 0; !code && i < n; i++) {
-        sqlite3_bind_int64(e->remove, 1, (sqlite3_int64)dead[i]);
+    for (size_t i = 0; !code && i < what->n; i++) {
+        sqlite3_bind_int64(e->remove, 1, (sqlite3_int64)what->dead[i]);
         int rc = sqlite3_step(e->remove);
         sqlite3_reset(e->remove);
         if (rc != SQLITE_DONE)
@@ -280,11 +340,13 @@ static int sqlite_compact(struct vd_engine *engine, const uint64_t *dead, size_t
     if (!code)
         code = vd_log_run(e->db, e->commit, error);
     VD_FAILPOINT("engine.after_compact_commit");
-    if (code)
+    if (code) {
         rollback(e, code);
-    else
-        e->meta = meta;
-    return hide_path(e, code, error);
+        return hide_path(e, code, error);
+    }
+    e->meta = meta;
+    e->passed += what->passed;
+    return VD_OK;
 }
 
 /*
@@ -297,9 +359,8 @@ static int checkpoint(struct sqlite_engine *e)
 {
     bool waits = e->wal_pages / WAL_PATIENCE >= e->checkpoint_pages;
     int mode = waits ? SQLITE_CHECKPOINT_RESTART : SQLITE_CHECKPOINT_PASSIVE;
-    sqlite3_busy_timeout(e->db, WAL_WAIT_MS);
+    set_wait(e, WAL_WAIT_MS);
     int rc = sqlite3_wal_checkpoint_v2(e->db, NULL, mode, NULL, NULL);
-    sqlite3_busy_timeout(e->db, e->busy_ms);
     return (rc & 0xff) == SQLITE_BUSY ? SQLITE_OK : rc;
 }
 
@@ -332,10 +393,9 @@ static void extend_wal(struct sqlite_engine *e)
     if (e->wal_pages < WAL_AHEAD_PAGES_MIN || used + WAL_AHEAD_LEN / 2 <= e->wal_len ||
         e->wal_pages >= e->checkpoint_pages)
         return;
-    sqlite3_busy_timeout(e->db, 0);
+    set_wait(e, 0);
     if (vd_log_run(e->db, e->begin, NULL) == VD_OK)
         lengthen_wal(e, used);
-    sqlite3_busy_timeout(e->db, e->busy_ms);
     if (!sqlite3_get_autocommit(e->db))
         sqlite3_exec(e->db, "ROLLBACK", NULL, NULL, NULL);
 }
@@ -363,6 +423,7 @@ static int sqlite_tidy(struct vd_engine *engine, struct vd_error *error)
 static int sqlite_probe(struct vd_engine *engine, struct vd_error *error)
 {
     struct sqlite_engine *e = (struct sqlite_engine *)engine;
+    set_wait(e, 0);
     int code = vd_log_run(e->db, e->begin, error);
     if (!code)
         code = vd_log_meta_write(e->db, e->meta, error);
@@ -437,6 +498,8 @@ static void sqlite_close(struct vd_engine *engine)
     sqlite3_finalize(e->remove);
     sqlite3_close(e->db);
     pthread_mutex_destroy(&e->lock);
+    vd_lock_file_close(&e->lock_file); /* when nothing of the log is open any more */
+    vd_buf_release(&e->folder);
     vd_buf_release(&e->path);
     free(e->vfs);
     free(e);
@@ -447,8 +510,9 @@ static const struct vd_engine_ops sqlite_ops = {
     .close = sqlite_close,
     .load = sqlite_load,
     .commit = sqlite_commit,
-    .be_patient = sqlite_be_patient,
+    .state = sqlite_state,
     .read = sqlite_read,
+    .history = sqlite_history,
     .get = sqlite_get,
     .compact = sqlite_compact,
     .tidy = sqlite_tidy,
@@ -485,7 +549,7 @@ static int open_writer(struct sqlite_engine *e, bool must_exist, struct vd_error
         code = vd_log_prepare(e->db, &e->remove, "DELETE FROM log WHERE revision=?1", error);
     if (code)
         return code;
-    sqlite3_busy_timeout(e->db, e->busy_ms);
+    set_wait(e, e->busy_ms);
     sqlite3_wal_hook(e->db, count_wal_pages, e);
     e->revision = (uint64_t)newest > e->meta.base ? (uint64_t)newest : e->meta.base;
     return VD_OK;
@@ -508,6 +572,10 @@ int vd_sqlite_engine_open(struct vd_engine **out, const struct vd_sqlite_options
 {
     struct sqlite_engine *e = VD_NEW(struct sqlite_engine);
     e->engine.ops = &sqlite_ops;
+    vd_buf_add_text(&e->folder, options->folder);
+    e->engine.where = vd_buf_text(&e->folder);
+    e->lock_file.fd = -1;
+    e->wait_ms = -1;
     e->vfs = options->vfs ? vd_strdup(options->vfs) : NULL;
     e->checkpoint_pages = options->checkpoint_pages ? options->checkpoint_pages
                                                     : VD_CHECKPOINT_PAGES_DEFAULT;
@@ -524,7 +592,10 @@ int vd_sqlite_engine_open(struct vd_engine **out, const struct vd_sqlite_options
         sqlite_close(&e->engine);
         return code;
     }
-    *state = (struct vd_engine_state){.revision = e->revision, .floor = e->meta.floor};
+    if (options->lock) {
+        e->lock_file = *options->lock;
+        options->lock->fd = -1;
+    }
     *out = &e->engine;
-    return VD_OK;
+    return sqlite_state(&e->engine, state, error);
 }

@@ -32,6 +32,7 @@ enum column {
     COL_BODY, /* when inserting */
     COL_BODY_LEN = COL_BODY,
     COL_BODY_SHORT, /* when reading; NULL: it is long */
+    COL_COUNT,
 };
 
 /* Over the head's numbers in a fixed order, then its texts; lengths are part of
@@ -81,27 +82,30 @@ static struct vd_slice column_text(sqlite3_stmt *select, int at)
     return vd_slice(text ? text : "", (size_t)sqlite3_column_bytes(select, at));
 }
 
-/* False when a column cannot be what was written, whatever the checksum says. */
-static bool read_head(sqlite3_stmt *select, struct vd_row *row)
+/* A row's columns begin at `from`. False when a column cannot be what was written, whatever the
+ * checksum says. */
+static bool read_head(sqlite3_stmt *select, int from, struct vd_row *row)
 {
-    int type = sqlite3_column_int(select, COL_TYPE);
-    row->revision = (uint64_t)sqlite3_column_int64(select, COL_REVISION);
-    row->key = (struct vd_key){column_text(select, COL_KIND), column_text(select, COL_NAMESPACE),
-                               column_text(select, COL_NAME)};
-    bool has_uid = sqlite3_column_bytes(select, COL_UID) == VD_UID_LEN;
+    int type = sqlite3_column_int(select, from + COL_TYPE);
+    row->revision = (uint64_t)sqlite3_column_int64(select, from + COL_REVISION);
+    row->key = (struct vd_key){column_text(select, from + COL_KIND),
+                               column_text(select, from + COL_NAMESPACE),
+                               column_text(select, from + COL_NAME)};
+    bool has_uid = sqlite3_column_bytes(select, from + COL_UID) == VD_UID_LEN;
     if (has_uid)
-        memcpy(row->uid.bytes, sqlite3_column_blob(select, COL_UID), VD_UID_LEN);
+        memcpy(row->uid.bytes, sqlite3_column_blob(select, from + COL_UID), VD_UID_LEN);
     row->type = (enum vd_event_type)(type & ~TYPE_MORE);
     row->more = type & TYPE_MORE;
-    row->previous = (uint64_t)sqlite3_column_int64(select, COL_PREVIOUS);
-    row->time_ms = sqlite3_column_int64(select, COL_TIME);
-    row->body.hole = (uint32_t)sqlite3_column_int64(select, COL_HOLE);
-    row->body_len = (uint32_t)sqlite3_column_int64(select, COL_BODY_LEN);
+    row->previous = (uint64_t)sqlite3_column_int64(select, from + COL_PREVIOUS);
+    row->time_ms = sqlite3_column_int64(select, from + COL_TIME);
+    row->body.hole = (uint32_t)sqlite3_column_int64(select, from + COL_HOLE);
+    row->body_len = (uint32_t)sqlite3_column_int64(select, from + COL_BODY_LEN);
     return has_uid;
 }
 
-static bool head_is_sound(const struct vd_row *row, uint64_t crc)
+static bool head_is_sound(sqlite3_stmt *select, int from, const struct vd_row *row)
 {
+    uint64_t crc = (uint64_t)sqlite3_column_int64(select, from + COL_CRC);
     return head_crc(row) == (uint32_t)(crc >> 32) && row->type >= VD_EVENT_CREATED &&
            row->type <= VD_EVENT_DELETED && row->body.hole <= row->body_len &&
            vd_key_check(&row->key, NULL) == VD_OK;
@@ -135,14 +139,15 @@ static int check_memory(sqlite3_stmt *select, struct vd_error *error)
 }
 
 /* Fetches the body and checks it. */
-static int read_body(sqlite3_stmt *select, struct vd_row *row, uint32_t crc, void **room,
+static int read_body(sqlite3_stmt *select, int from, struct vd_row *row, void **room,
                      struct vd_error *error)
 {
-    int code = VD_OK;
-    if (sqlite3_column_type(select, COL_BODY_SHORT) == SQLITE_NULL)
+    int code = VD_OK, at = from + COL_BODY_SHORT;
+    uint32_t crc = (uint32_t)sqlite3_column_int64(select, from + COL_CRC);
+    if (sqlite3_column_type(select, at) == SQLITE_NULL)
         code = read_long_body(select, row, room, error);
     else
-        row->body.bytes = vd_slice(sqlite3_column_blob(select, COL_BODY_SHORT), row->body_len);
+        row->body.bytes = vd_slice(sqlite3_column_blob(select, at), row->body_len);
     if (!code && row->body_len && !row->body.bytes.p)
         code = check_memory(select, error);
     if (code)
@@ -157,10 +162,8 @@ enum vd_row_state vd_row_examine(sqlite3_stmt *select, struct vd_row *row)
 {
     struct vd_row read = {0};
     void *room = NULL;
-    bool sound = read_head(select, &read);
-    uint64_t crc = (uint64_t)sqlite3_column_int64(select, COL_CRC);
-    sound = sound && head_is_sound(&read, crc);
-    if (sound && read_body(select, &read, (uint32_t)crc, &room, NULL))
+    bool sound = read_head(select, 0, &read) && head_is_sound(select, 0, &read);
+    if (sound && read_body(select, 0, &read, &room, NULL))
         read.damaged = true;
     free(room);
     read.body = (struct vd_template){.hole = read.body.hole};
@@ -168,29 +171,67 @@ enum vd_row_state vd_row_examine(sqlite3_stmt *select, struct vd_row *row)
     return !sound ? VD_ROW_HEAD_DAMAGED : read.damaged ? VD_ROW_BODY_DAMAGED : VD_ROW_SOUND;
 }
 
+static int read_sound_head(sqlite3_stmt *select, int from, struct vd_row *row,
+                           struct vd_error *error)
+{
+    if (read_head(select, from, row) && head_is_sound(select, from, row))
+        return VD_OK;
+    int code = check_memory(select, error);
+    if (code)
+        return code;
+    return vd_error_set(error, VD_ERR_CORRUPT,
+                        "the head of revision %llu fails its checksum, so the object it belongs "
+                        "to is unknown: restore the newest backup with 'vedette store restore'",
+                        (unsigned long long)row->revision);
+}
+
 int vd_row_read(sqlite3_stmt *select, const struct vd_row_sink *sink, bool *go_on,
                 struct vd_error *error)
 {
     struct vd_row row = {0};
-    bool sound = read_head(select, &row);
-    uint64_t crc = (uint64_t)sqlite3_column_int64(select, COL_CRC);
-    if (!sound || !head_is_sound(&row, crc)) {
-        int code = check_memory(select, error);
-        if (code)
-            return code;
-        return vd_error_set(
-            error, VD_ERR_CORRUPT,
-            "the head of revision %llu fails its checksum, so the object it belongs "
-            "to is unknown: restore the newest backup with 'vedette store restore'",
-            (unsigned long long)row.revision);
-    }
+    int code = read_sound_head(select, 0, &row, error);
+    if (code)
+        return code;
     *go_on = true;
     if (sink->wants && !sink->wants(sink->arg, &row))
         return VD_OK;
     void *room = NULL;
-    int code = read_body(select, &row, (uint32_t)crc, &room, error);
+    code = read_body(select, 0, &row, &room, error);
     if (!code)
         *go_on = sink->take(sink->arg, &row);
     free(room);
     return code;
+}
+
+/* A row that is wanted, and the version that it replaced, if the log still has that. */
+static int read_change(sqlite3_stmt *select, struct vd_row *row, const struct vd_history_sink *sink,
+                       bool *go_on, struct vd_error *error)
+{
+    struct vd_row before = {0};
+    void *room = NULL, *before_room = NULL;
+    bool has_before = sqlite3_column_type(select, COL_COUNT) != SQLITE_NULL;
+    int code = read_body(select, 0, row, &room, error);
+    if (!code && has_before)
+        code = read_sound_head(select, COL_COUNT, &before, error);
+    if (!code && has_before)
+        code = read_body(select, COL_COUNT, &before, &before_room, error);
+    if (!code)
+        *go_on = sink->take(sink->arg, row, has_before ? &before : NULL);
+    free(room);
+    free(before_room);
+    return code;
+}
+
+int vd_row_read_history(sqlite3_stmt *select, struct vd_slice kind,
+                        const struct vd_history_sink *sink, bool *go_on, struct vd_error *error)
+{
+    struct vd_row row = {0};
+    int code = read_sound_head(select, 0, &row, error);
+    if (code)
+        return code;
+    *go_on = true;
+    sink->passes(sink->arg, &row);
+    return kind.n == 0 || vd_slice_eq(kind, row.key.kind)
+               ? read_change(select, &row, sink, go_on, error)
+               : VD_OK;
 }

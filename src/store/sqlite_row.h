@@ -13,9 +13,26 @@
 /* The columns that vd_row_read() expects, in its order. SQLite reads a column when
  * it steps onto the row, wanted or not; so a body that has pages of its own is
  * asked for by its length only, and fetched apart when it is wanted. */
-#define VD_ROW_COLUMNS                                                                             \
-    "revision,kind,namespace,name,uid,type,previous,time,hole,crc,length(body),"                   \
-    "CASE WHEN length(body)<=3000 THEN body END"
+#define VD_ROW_COLUMNS VD_ROW_COLUMNS_OF("log")
+
+#define VD_ROW_COLUMNS_OF(table)                                                                   \
+    VD_ROW_HEAD_OF(table)                                                                          \
+    ",CASE WHEN length(" table ".body)<=3000 THEN " table ".body END"
+
+#define VD_ROW_HEAD_OF(t)                                                                          \
+    t ".revision," t ".kind," t ".namespace," t ".name," t ".uid," t ".type," t ".previous," t     \
+      ".time," t ".hole," t ".crc,length(" t ".body)"
+
+/* What vd_row_read_history() expects: rows behind ?1 up to ?2, at most ?3, each with the row that
+ * it replaced; of other kinds than ?4 (empty: of none) only the head. */
+#define VD_ROW_HISTORY                                                                             \
+    "SELECT " VD_ROW_HEAD_OF(                                                                      \
+        "log") ",CASE WHEN length(log.body)<=3000 AND (?4='' OR log.kind=?4)"                      \
+               " THEN log.body END," VD_ROW_COLUMNS_OF(                                            \
+                   "p") " FROM log LEFT JOIN log p ON "                                            \
+                        "p.revision=log.previous AND log.type&3<>1 AND (?4='' OR log.kind=?4) "    \
+                        "WHERE log.revision>?1 AND log.revision<=?2 ORDER BY log.revision LIMIT "  \
+                        "?3"
 
 /* Binds a row whose revision and previous are set; the bytes are borrowed until
  * the statement is stepped. */
@@ -25,6 +42,11 @@ void vd_row_bind(sqlite3_stmt *insert, const struct vd_row *row);
  * wants more. VD_ERR_CORRUPT when the head's checksum is wrong. */
 int vd_row_read(sqlite3_stmt *select, const struct vd_row_sink *sink, bool *go_on,
                 struct vd_error *error) VD_MUST_USE;
+
+/* The same for a row of VD_ROW_HISTORY. */
+int vd_row_read_history(sqlite3_stmt *select, struct vd_slice kind,
+                        const struct vd_history_sink *sink, bool *go_on,
+                        struct vd_error *error) VD_MUST_USE;
 
 enum vd_row_state {
     VD_ROW_SOUND,

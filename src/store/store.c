@@ -1,18 +1,19 @@
 /*
  * The store's life cycle, and what is read from its state. Writing is in
- * writer.c and group.c, the log in log_read.c, lists in snapshot.c.
+ * writer.c and group.c, what others have written in intake.c, the log in log_read.c, lists in
+ * snapshot.c.
  */
 #include "store/store.h"
 
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "store/sqlite_file.h"
+#include "base/limits.h"
 #include "store/store_internal.h"
 
 static struct vd_store_options with_defaults(const struct vd_store_options *given)
 {
-    struct vd_store_options o = *given;
+    struct vd_store_options o = given ? *given : (struct vd_store_options){0};
     if (!o.clock)
         o.clock = vd_clock_system();
     if (!o.window_events_max)
@@ -26,11 +27,11 @@ static struct vd_store_options with_defaults(const struct vd_store_options *give
     return o;
 }
 
-static struct vd_store *store_new(const struct vd_store_options *options)
+static struct vd_store *store_new(struct vd_engine *engine, const struct vd_store_options *options)
 {
     struct vd_store *store = VD_NEW(struct vd_store);
+    store->engine = engine;
     store->options = with_defaults(options);
-    store->lock_file.fd = -1;
     store->queue_end = &store->queue_head;
     store->group = vd_group_new(store);
     vd_index_init(&store->index, (struct vd_index_limits){store->options.tail_events_max,
@@ -42,26 +43,9 @@ static struct vd_store *store_new(const struct vd_store_options *options)
     pthread_cond_init(&store->queue_filled, &attributes);
     pthread_condattr_destroy(&attributes);
     pthread_cond_init(&store->compacted, NULL);
-    pthread_mutex_init(&store->listener_lock, NULL);
+    pthread_mutex_init(&store->subscriber_lock, NULL);
     pthread_mutex_init(&store->health_lock, NULL);
     return store;
-}
-
-static int engine_open(struct vd_store *store, struct vd_engine_state *state,
-                       struct vd_error *error)
-{
-    const struct vd_store_options *o = &store->options;
-    if (!o->folder)
-        return vd_memory_engine_open(&store->engine, state, error);
-    /* A simulated disk has no folder to lock. */
-    struct vd_sqlite_options sqlite = {.folder = o->folder,
-                                       .vfs = o->vfs,
-                                       .checkpoint_pages = o->checkpoint_pages,
-                                       .busy_ms = o->busy_ms};
-    int code = o->vfs ? VD_OK : vd_lock_file_open(&store->lock_file, o->folder, error);
-    if (!code && !o->vfs)
-        code = vd_log_check_former(o->folder, o->trace, &sqlite.must_exist, error);
-    return code ? code : vd_sqlite_engine_open(&store->engine, &sqlite, state, error);
 }
 
 static void note_damage(struct vd_store *store)
@@ -82,21 +66,26 @@ static int64_t newest_time_ms(const struct vd_index *index)
     return index->tail.n ? vd_tail_at(&index->tail, index->tail.n - 1)->time_ms : 0;
 }
 
-int vd_store_open(struct vd_store **out, const struct vd_store_options *options,
-                  struct vd_error *error)
+static int start_writer(struct vd_store *store, struct vd_error *error)
 {
-    struct vd_store *store = store_new(options);
-    struct vd_engine_state state;
-    int code = engine_open(store, &state, error);
-    if (!code)
-        code = vd_index_load(&store->index, store->engine, state, error);
+    if (store->engine->shared)
+        store->engine->ops->on_others(store->engine, vd_intake_wake, store);
+    store->others_due = store->engine->shared; /* what they have written since it was loaded */
+    store->writing = true; /* the thread's, which lets go of it when it first waits */
+    store->writer_runs = pthread_create(&store->writer, NULL, vd_writer_run, store) == 0;
+    return store->writer_runs ? VD_OK
+                              : vd_error_set(error, VD_ERR_IO, "could not start the writer thread");
+}
+
+int vd_store_open(struct vd_store **out, struct vd_engine *engine,
+                  const struct vd_store_options *options, struct vd_error *error)
+{
+    struct vd_store *store = store_new(engine, options);
+    int code = vd_index_load(&store->index, engine, error);
     if (!code) {
         note_damage(store);
         store->time_ms = newest_time_ms(&store->index);
-        store->writing = true; /* the thread's, which lets go of it when it first waits */
-        store->writer_runs = pthread_create(&store->writer, NULL, vd_writer_run, store) == 0;
-        if (!store->writer_runs)
-            code = vd_error_set(error, VD_ERR_IO, "could not start the writer thread");
+        code = start_writer(store, error);
     }
     if (code) {
         vd_store_close(store);
@@ -116,14 +105,12 @@ void vd_store_close(struct vd_store *store)
     pthread_mutex_unlock(&store->queue_lock);
     if (store->writer_runs)
         pthread_join(store->writer, NULL);
-    if (store->engine)
-        store->engine->ops->close(store->engine);
+    store->engine->ops->close(store->engine);
     vd_index_release(&store->index);
-    vd_lock_file_close(&store->lock_file);
     pthread_mutex_destroy(&store->queue_lock);
     pthread_cond_destroy(&store->queue_filled);
     pthread_cond_destroy(&store->compacted);
-    pthread_mutex_destroy(&store->listener_lock);
+    pthread_mutex_destroy(&store->subscriber_lock);
     pthread_mutex_destroy(&store->health_lock);
     vd_group_free(store->group);
     free(store);
@@ -209,44 +196,6 @@ void vd_store_kinds(struct vd_store *store, struct vd_store_kinds *out)
     vd_index_unlock(&store->index);
 }
 
-/* ---- listeners and commits ---- */
-
-struct vd_commit *vd_commit_ref(struct vd_commit *commit)
-{
-    vd_ref(&commit->refs);
-    return commit;
-}
-
-void vd_commit_unref(struct vd_commit *commit)
-{
-    if (!commit || !vd_unref(&commit->refs))
-        return;
-    for (size_t i = 0; i < commit->n; i++)
-        vd_change_release(&commit->changes[i]);
-    free(commit);
-}
-
-uint64_t vd_store_listen(struct vd_store *store, struct vd_listener *listener)
-{
-    pthread_mutex_lock(&store->listener_lock);
-    listener->next = store->listeners;
-    store->listeners = listener;
-    uint64_t revision = vd_store_revision(store);
-    pthread_mutex_unlock(&store->listener_lock);
-    return revision;
-}
-
-void vd_store_unlisten(struct vd_store *store, struct vd_listener *listener)
-{
-    pthread_mutex_lock(&store->listener_lock);
-    struct vd_listener **at = &store->listeners;
-    while (*at && *at != listener)
-        at = &(*at)->next;
-    if (*at)
-        *at = listener->next;
-    pthread_mutex_unlock(&store->listener_lock);
-}
-
 /* ---- care ---- */
 
 int vd_store_compact(struct vd_store *store, uint64_t floor, struct vd_error *error)
@@ -278,6 +227,8 @@ void vd_store_stats(struct vd_store *store, struct vd_store_stats *out)
         .groups = atomic_load_explicit(&store->groups, memory_order_relaxed),
         .groups_here = atomic_load_explicit(&store->groups_here, memory_order_relaxed),
         .refused = atomic_load_explicit(&store->refused, memory_order_relaxed),
+        .behind = atomic_load_explicit(&store->behind, memory_order_relaxed),
+        .taken_in = atomic_load_explicit(&store->taken_in, memory_order_relaxed),
         .compacted_rows = atomic_load_explicit(&store->compacted_rows, memory_order_relaxed),
     };
     vd_index_read_lock(index);

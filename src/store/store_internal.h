@@ -5,26 +5,28 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "store/commit.h"
 #include "store/engine.h"
+#include "store/health.h"
 #include "store/index.h"
-#include "store/lock_file.h"
 #include "store/store.h"
 
-/* Who touches what: `engine` for writing, `compactor`, `group` and `time_ms` are the
+/* Who touches what: `engine` for writing, `compactor`, `group`, `time_ms` and `cut_off` are the
  * writer's; the rest has its lock beside it. Locks are taken in the order
- * listener_lock, index.lock; queue_lock and health_lock are never held with
- * another. */
+ * subscriber_lock, index.lock; health_lock is never held with another, and queue_lock is held with
+ * none of ours: an engine may hold a lock of its own when it wakes the writer, which takes
+ * queue_lock. */
 struct vd_store {
     struct vd_engine *engine;
     struct vd_index index;
-    struct vd_lock_file lock_file;
     struct vd_store_options options; /* zeros replaced by the defaults */
     pthread_t writer;
     bool writer_runs;
     int64_t time_ms; /* of the newest row: rows' times never go back */
     struct vd_group *group;
+    bool cut_off; /* changes of other processes can no longer be taken in */
 
-    pthread_mutex_t queue_lock; /* guards the next ten */
+    pthread_mutex_t queue_lock; /* guards the next eleven */
     pthread_cond_t queue_filled;
     pthread_cond_t compacted;
     struct vd_proposal *queue_head;
@@ -32,6 +34,7 @@ struct vd_store {
     size_t queue_len;
     bool stopping;
     bool thread_due;         /* the thread waits for its turn to write, and has work */
+    bool others_due;         /* other processes may have written or compacted */
     bool writing;            /* somebody is the writer just now: its thread, or a proposer */
     size_t here_n;           /* groups that proposers have committed since the thread tidied up */
     uint64_t compact_target; /* what vd_store_compact() asks for; 0: nothing */
@@ -43,15 +46,15 @@ struct vd_store {
         uint64_t retry_ns;   /* monotonic: not before, after what passes */
     } compactor;
 
-    pthread_mutex_t listener_lock; /* guards the list, and is held while commits are told */
-    struct vd_listener *listeners;
+    pthread_mutex_t subscriber_lock; /* guards the list, and is held while commits are told */
+    struct vd_subscriber *subscribers;
 
     pthread_mutex_t health_lock; /* guards health */
     struct vd_health health;
     struct vd_error damage; /* what loading found; VD_OK: nothing. Constant afterwards */
 
     _Atomic bool read_only;
-    _Atomic uint64_t commits, groups, groups_here, refused, compacted_rows;
+    _Atomic uint64_t commits, groups, groups_here, refused, behind, taken_in, compacted_rows;
 };
 
 /* The writer thread's main function. */
@@ -77,14 +80,28 @@ struct vd_group *vd_group_new(struct vd_store *store) VD_MUST_USE;
 void vd_group_free(struct vd_group *group);
 
 /* Commits what these proposals ask for and answers them; see group.c. False: nothing happened and
- * nobody was answered, as another process has the log; never, if it is patient. */
+ * nobody was answered, as another process has the log or was faster; never, if it is patient. */
 bool vd_group_run(struct vd_store *store, struct vd_proposal *first, bool patient);
 
 /* What was read from the engine is complete for cursors above this; see index.h. */
 uint64_t vd_store_floor_next(struct vd_store *store);
 
-/* An event made from a row that was read back. */
-struct vd_event *vd_event_from_row(struct vd_entry *entry, const struct vd_row *row) VD_MUST_USE;
+/* Of the writer: makes committed events visible and tells the subscribers, as one step. The index
+ * takes over the references. */
+void vd_store_publish(struct vd_store *store, struct vd_event **events, size_t n);
+
+/*
+ * Of the writer: takes in a bounded piece of what other processes have committed, and the floor
+ * that they have moved; see intake.c. *more says whether there is more. An error that does not
+ * pass has made the store read-only.
+ */
+int vd_intake_step(struct vd_store *store, bool *more, struct vd_error *error) VD_MUST_USE;
+
+/* Of the writer: the same until there is no more. */
+int vd_intake_all(struct vd_store *store, struct vd_error *error) VD_MUST_USE;
+
+/* Makes the writer look for what others have committed; any thread may call it. */
+void vd_intake_wake(void *store);
 
 /*
  * One version from the engine, by its revision. A deletion comes with the body

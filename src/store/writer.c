@@ -8,12 +8,14 @@
  * The thread takes whatever has queued up, up to a group's limits, commits it as one
  * group, and goes on at once: a lone proposal is not kept waiting for company,
  * and under load the groups grow by themselves while the disk syncs. Between
- * groups it gives the engine and the compactor a bounded piece of work.
+ * groups it gives the engine and the compactor a bounded piece of work, and takes in a bounded
+ * piece of what other processes have written to the same log.
  */
 #include <assert.h>
 #include <errno.h>
 #include <time.h>
 
+#include "base/limits.h"
 #include "store/admitted.h"
 #include "store/failpoint.h"
 #include "store/store_internal.h"
@@ -21,8 +23,9 @@
 enum {
     IDLE_CHECK_MS_MIN = 1000,
     IDLE_CHECK_MS_MAX = 60000,
-    PROBE_MS = 1000, /* after which an idle writer looks whether what hindered it has passed */
-    HERE_MAX = 64,   /* groups of proposers between two of the thread */
+    PROBE_MS = 1000,  /* after which an idle writer looks whether what hindered it has passed */
+    OTHERS_MS = 1000, /* after which an idle writer looks by itself for what others have written */
+    HERE_MAX = 64,    /* groups of proposers between two of the thread */
 };
 
 static size_t proposal_bytes(const struct vd_proposal *p)
@@ -150,9 +153,11 @@ void vd_store_propose(struct vd_store *store, struct vd_admitted *admitted)
  * thread's turn, which tidies up after its groups. */
 static bool become_writer(struct vd_store *store)
 {
+    if (store->engine->thread_only)
+        return false;
     pthread_mutex_lock(&store->queue_lock);
     bool may = !store->writing && !store->queue_head && !store->stopping &&
-               !store->compact_target && store->here_n < HERE_MAX &&
+               !store->compact_target && !store->others_due && store->here_n < HERE_MAX &&
                !atomic_load_explicit(&store->read_only, memory_order_relaxed);
     if (may) {
         store->writing = true;
@@ -166,7 +171,8 @@ static void stop_writing(struct vd_store *store)
 {
     pthread_mutex_lock(&store->queue_lock);
     store->writing = false;
-    bool wake = store->queue_head || store->stopping || store->compact_target || store->thread_due;
+    bool wake = store->queue_head || store->stopping || store->compact_target ||
+                store->others_due || store->thread_due;
     pthread_mutex_unlock(&store->queue_lock);
     if (wake)
         pthread_cond_signal(&store->queue_filled);
@@ -182,9 +188,7 @@ bool vd_store_propose_here(struct vd_store *store, struct vd_admitted *admitted)
         return false;
     }
     uint64_t groups = atomic_load_explicit(&store->groups, memory_order_relaxed);
-    store->engine->ops->be_patient(store->engine, false);
     bool answered = vd_group_run(store, proposal, false);
-    store->engine->ops->be_patient(store->engine, true);
     groups = atomic_load_explicit(&store->groups, memory_order_relaxed) - groups;
     atomic_fetch_add_explicit(&store->groups_here, groups, memory_order_relaxed);
     stop_writing(store);
@@ -275,6 +279,8 @@ static struct timespec idle_until(const struct vd_store *store)
         wait_ms = IDLE_CHECK_MS_MAX;
     if (vd_store_is_hindered(store))
         wait_ms = PROBE_MS;
+    else if (store->engine->shared)
+        wait_ms = OTHERS_MS;
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     t.tv_sec += wait_ms / 1000;
@@ -286,32 +292,48 @@ static struct timespec idle_until(const struct vd_store *store)
     return t;
 }
 
-/* The next group, or NULL when there is other work or the store is closing. The thread is the
- * writer when it comes here and when it leaves, and is not while it waits. */
-static struct vd_proposal *wait_for_group(struct vd_store *store, bool more_work, bool *stop,
-                                          bool *idle, uint64_t *compact_target)
+/* What the thread does next. */
+struct work {
+    struct vd_proposal *group; /* NULL: none has queued up */
+    bool others;               /* other processes may have written */
+    bool idle;                 /* it has waited for nothing */
+    bool stop;                 /* the store is closing, and no group is left */
+    uint64_t compact_target;
+};
+
+/* Under the queue's lock. */
+static bool has_work(const struct vd_store *store)
+{
+    return store->queue_head || store->stopping || store->compact_target || store->others_due ||
+           store->thread_due;
+}
+
+/* Waits for work. The thread is the writer when it comes here and when it leaves, and is not while
+ * it waits. */
+static struct work wait_for_work(struct vd_store *store, bool more_work)
 {
     struct timespec until = idle_until(store);
+    struct work work = {0};
     pthread_mutex_lock(&store->queue_lock);
     store->writing = false;
     store->thread_due = more_work;
-    *idle = false;
-    while (store->writing || (!store->queue_head && !store->stopping && !store->compact_target &&
-                              !store->thread_due)) {
+    while (store->writing || !has_work(store)) {
         if (store->thread_due)
             pthread_cond_wait(&store->queue_filled, &store->queue_lock);
         else if (pthread_cond_timedwait(&store->queue_filled, &store->queue_lock, &until) ==
                  ETIMEDOUT)
-            *idle = store->thread_due = true; /* to look at the window's age, or for room */
+            work.idle = store->thread_due = true; /* to look at the window's age, or for room */
     }
     store->thread_due = false;
     store->writing = true;
     store->here_n = 0;
-    struct vd_proposal *group = store->queue_head ? take_group(store) : NULL;
-    *stop = store->stopping && !group;
-    *compact_target = store->compact_target;
+    work.group = store->queue_head ? take_group(store) : NULL;
+    work.stop = store->stopping && !work.group;
+    work.compact_target = store->compact_target;
+    work.others = store->others_due || (work.idle && store->engine->shared);
+    store->others_due = false;
     pthread_mutex_unlock(&store->queue_lock);
-    return group;
+    return work;
 }
 
 static void compact_ended(struct vd_store *store, const struct vd_error *error)
@@ -344,27 +366,47 @@ static bool housekeeping(struct vd_store *store, uint64_t compact_target)
     return !code && again;
 }
 
+static void run_group(struct vd_store *store, struct vd_proposal *group)
+{
+    if (group && !atomic_load_explicit(&store->read_only, memory_order_relaxed)) {
+        vd_group_run(store, group, true);
+        return;
+    }
+    for (struct vd_proposal *next; group; group = next) {
+        struct vd_outcome outcome = {0};
+        next = group->next;
+        read_only_error(store, &outcome.error);
+        refuse(store, group, &outcome);
+    }
+}
+
+/* A piece of what others have written; the rest comes after the next group. When the engine cannot
+ * tell at the moment, the idle writer tries again. */
+static void take_in(struct vd_store *store)
+{
+    struct vd_error error;
+    bool more = false;
+    int code = store->cut_off ? VD_OK : vd_intake_step(store, &more, &error);
+    if (vd_code_passes(code))
+        vd_store_hinder(store, &error);
+    if (more)
+        vd_intake_wake(store);
+}
+
 void *vd_writer_run(void *arg)
 {
     struct vd_store *store = arg;
-    bool stop = false, idle = false, more_work = false;
+    bool stop = false, more_work = false;
     while (!stop) {
-        uint64_t compact_target;
-        struct vd_proposal *group = wait_for_group(store, more_work, &stop, &idle, &compact_target);
-        bool rested = idle && !group;
-        if (group && !atomic_load_explicit(&store->read_only, memory_order_relaxed))
-            vd_group_run(store, group, true);
-        else
-            for (struct vd_proposal *next; group; group = next) {
-                struct vd_outcome outcome = {0};
-                next = group->next;
-                read_only_error(store, &outcome.error);
-                refuse(store, group, &outcome);
-            }
-        if (rested && vd_store_is_hindered(store) &&
+        struct work work = wait_for_work(store, more_work);
+        stop = work.stop;
+        if (work.others && !stop)
+            take_in(store);
+        run_group(store, work.group);
+        if (work.idle && !work.group && vd_store_is_hindered(store) &&
             !atomic_load_explicit(&store->read_only, memory_order_relaxed))
             vd_store_probe(store);
-        more_work = !stop && housekeeping(store, compact_target);
+        more_work = !stop && housekeeping(store, work.compact_target);
     }
     return NULL;
 }

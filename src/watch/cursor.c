@@ -5,6 +5,8 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/limits.h"
+#include "store/log_read.h"
 
 static void cursor_init(struct vd_cursor *cursor, struct vd_store *store, struct vd_filter *filter,
                         uint64_t revision)

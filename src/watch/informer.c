@@ -66,7 +66,7 @@ static bool concerns(const struct vd_informer *i, const struct vd_commit *commit
 }
 
 /* Writer thread. */
-static void heard(struct vd_listener *listener, struct vd_commit *commit)
+static void heard(struct vd_subscriber *listener, struct vd_commit *commit)
 {
     struct vd_informer *i = VD_HEAP_OWNER(listener, struct vd_informer, listener);
     uint64_t none = 0;
@@ -371,14 +371,14 @@ void vd_informer_add_handler(struct vd_informer *i, struct vd_informer_handler *
 
 void vd_informer_start(struct vd_informer *i)
 {
-    uint64_t before = 0, revision = vd_store_listen(i->options.store, &i->listener);
+    uint64_t before = 0, revision = vd_store_subscribe(i->options.store, &i->listener);
     /* The writer may have told of a newer one by now. */
     atomic_compare_exchange_strong(&i->heard, &before, revision);
 }
 
 void vd_informer_stop(struct vd_informer *i)
 {
-    vd_store_unlisten(i->options.store, &i->listener);
+    vd_store_unsubscribe(i->options.store, &i->listener);
     close_snapshot(i);
     vd_stretch_release(&i->stretch);
     forget_known(i);

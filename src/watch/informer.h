@@ -35,6 +35,9 @@
 #include <stdatomic.h>
 
 #include "base/hash_map.h"
+#include "base/vec.h"
+#include "store/commit.h"
+#include "store/log_read.h"
 #include "store/snapshot.h"
 #include "store/store.h"
 
@@ -87,7 +90,7 @@ struct vd_informer {
     struct vd_informer_options options;
     /* Private: */
     struct vd_informer_handler *handlers, **handlers_end;
-    struct vd_listener listener;
+    struct vd_subscriber listener;
     _Atomic uint64_t heard;       /* of the newest commit that concerns it */
     _Atomic uint64_t heard_after; /* the revision before the first such commit since the last turn
                                      began; 0: there was none */

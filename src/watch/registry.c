@@ -58,9 +58,9 @@ static void inbox_drop(struct vd_registry *r, uint64_t upto)
 }
 
 /* Writer thread. A commit that is larger than a frame should be is not served as one. */
-static void inbox_put(struct vd_listener *listener, struct vd_commit *commit)
+static void inbox_put(struct vd_subscriber *subscriber, struct vd_commit *commit)
 {
-    struct vd_registry *r = (struct vd_registry *)listener;
+    struct vd_registry *r = (struct vd_registry *)subscriber;
     size_t bytes = commit_bytes(commit);
     pthread_mutex_lock(&r->inbox_lock);
     bool wake = r->inbox.n == 0 && !r->overrun;
@@ -445,13 +445,13 @@ void vd_registry_slice(struct vd_registry *r, size_t watchers)
 struct vd_registry *vd_registry_new(struct vd_store *store, void (*wake)(void *arg), void *arg)
 {
     struct vd_registry *r = VD_NEW(struct vd_registry);
-    r->listener.committed = inbox_put;
+    r->subscriber.committed = inbox_put;
     r->store = store;
     r->wake = wake;
     r->wake_arg = arg;
     pthread_mutex_init(&r->inbox_lock, NULL);
     vd_routes_init(r);
-    r->revision = r->passed = vd_store_listen(store, &r->listener);
+    r->revision = r->passed = vd_store_subscribe(store, &r->subscriber);
     return r;
 }
 
@@ -460,7 +460,7 @@ void vd_registry_free(struct vd_registry *r)
     if (!r)
         return;
     assert(r->watchers == 0);
-    vd_store_unlisten(r->store, &r->listener);
+    vd_store_unsubscribe(r->store, &r->subscriber);
     serve_taken(r, 0); /* to nobody: what a slice has left */
     for (size_t i = 0; i < r->inbox.n; i++)
         vd_commit_unref(r->inbox.p[i]);

@@ -2,6 +2,7 @@
 #ifndef VD_WATCH_REGISTRY_INTERNAL_H
 #define VD_WATCH_REGISTRY_INTERNAL_H
 
+#include "store/commit.h"
 #include "watch/registry.h"
 
 struct vd_bucket;
@@ -29,7 +30,7 @@ struct vd_commit_list {
 };
 
 struct vd_registry {
-    struct vd_listener listener; /* first: the writer is given a pointer to it */
+    struct vd_subscriber subscriber; /* first: the writer is given a pointer to it */
     struct vd_store *store;
     void (*wake)(void *arg);
     void *wake_arg;

@@ -193,9 +193,10 @@ static void examine(struct test *t)
 {
     struct vd_store *store = NULL;
     struct vd_error error;
-    struct vd_store_options options = crash_store_options(t->folder);
+    struct vd_store_options options = crash_store_options;
+    struct vd_folder folder = crash_folder(t->folder);
     options.tail_events_max = 1 + (unsigned)seed_below(&t->random, 1000);
-    if (vd_store_open(&store, &options, &error)) {
+    if (vd_store_open_in(&store, &folder, &options, &error)) {
         t->breaches += breach_count(t, true, error.text);
         return;
     }
@@ -280,8 +281,9 @@ static void fill_window(struct test *t)
 {
     struct vd_store *store = NULL;
     struct vd_error error;
-    struct vd_store_options options = crash_store_options(t->folder);
-    if (vd_store_open(&store, &options, &error)) {
+    struct vd_store_options options = crash_store_options;
+    struct vd_folder folder = crash_folder(t->folder);
+    if (vd_store_open_in(&store, &folder, &options, &error)) {
         fprintf(stderr, "%s\n", error.text);
         abort();
     }

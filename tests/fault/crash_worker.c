@@ -44,14 +44,14 @@ static void crash_plan_read(struct crash_plan *plan, const char *path)
         abort();
 }
 
-struct vd_store_options crash_store_options(const char *folder)
+const struct vd_store_options crash_store_options = {
+    .window_events_max = 1500,
+    .tail_events_max = 100,
+};
+
+struct vd_folder crash_folder(const char *path)
 {
-    return (struct vd_store_options){
-        .folder = folder,
-        .window_events_max = 1500,
-        .tail_events_max = 100,
-        .checkpoint_pages = 20,
-    };
+    return (struct vd_folder){.path = path, .checkpoint_pages = 20};
 }
 
 struct worker {
@@ -240,8 +240,8 @@ int crash_worker_run(const char *folder, const char *plan, const char *fd)
     pthread_mutex_init(&w.wake_lock, NULL);
     pthread_cond_init(&w.wake, NULL);
     crash_plan_read(&w.plan, plan);
-    struct vd_store_options options = crash_store_options(folder);
-    if (vd_store_open(&w.store, &options, &error)) {
+    struct vd_folder where = crash_folder(folder);
+    if (vd_store_open_in(&w.store, &where, &crash_store_options, &error)) {
         fprintf(stderr, "worker: %s\n", error.text);
         return 1;
     }

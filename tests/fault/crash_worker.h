@@ -45,7 +45,8 @@ void crash_plan_write(const struct crash_plan *plan, const char *folder, char *p
 
 /* A window and a write-ahead log so small that every cycle compacts and
  * checkpoints. */
-struct vd_store_options crash_store_options(const char *folder);
+struct vd_folder crash_folder(const char *path);
+extern const struct vd_store_options crash_store_options;
 
 int crash_worker_run(const char *folder, const char *plan, const char *fd);
 

@@ -49,9 +49,10 @@ static int teardown(void **state)
 
 static int try_open(struct setting *t, size_t tail_events_max)
 {
-    struct vd_store_options options = {
-        .folder = t->folder, .tail_events_max = tail_events_max, .manual_compaction = true};
-    return vd_store_open(&t->store, &options, &t->error);
+    struct vd_store_options options = {.tail_events_max = tail_events_max,
+                                       .manual_compaction = true};
+    struct vd_folder folder = {.path = t->folder};
+    return vd_store_open_in(&t->store, &folder, &options, &t->error);
 }
 
 static void store_close(struct setting *t)
@@ -555,9 +556,9 @@ static void a_log_without_its_tables_is_refused(void **state)
 
 static int try_open_traced(struct setting *t)
 {
-    struct vd_store_options options = {
-        .folder = t->folder, .trace = "keys", .manual_compaction = true};
-    return vd_store_open(&t->store, &options, &t->error);
+    struct vd_folder folder = {.path = t->folder, .trace = "keys"};
+    struct vd_store_options options = {.manual_compaction = true};
+    return vd_store_open_in(&t->store, &folder, &options, &t->error);
 }
 
 /* FOLDER/NAME, with this text. */

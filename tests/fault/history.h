@@ -14,7 +14,7 @@
 
 #include "base/vec.h"
 #include "store/admitted.h"
-#include "store/store.h"
+#include "store/folder.h"
 #include "watch/filter.h"
 
 enum { WORD_MAX = 24 };

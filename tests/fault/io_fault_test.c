@@ -14,8 +14,11 @@
 #include "fixture.h"
 #include "seed.h"
 #include "sim_disk.h"
-#include "store/engine.h"
+#include "store/folder.h"
+#include "store/health.h"
+#include "store/log_read.h"
 #include "store/snapshot.h"
+#include "store/sqlite_engine.h"
 
 enum { KEYS = 4, ROUNDS = 12 };
 
@@ -48,12 +51,10 @@ struct run {
 
 static int run_open(struct run *r)
 {
-    struct vd_store_options options = {.folder = "data",
-                                       .vfs = sim_disk_vfs(r->disk),
-                                       .checkpoint_pages = 10,
-                                       .tail_events_max = 1,
-                                       .manual_compaction = true};
-    return vd_store_open(&r->store, &options, &r->error);
+    struct vd_folder folder = {
+        .path = "data", .vfs = sim_disk_vfs(r->disk), .checkpoint_pages = 10};
+    struct vd_store_options options = {.tail_events_max = 1, .manual_compaction = true};
+    return vd_store_open_in(&r->store, &folder, &options, &r->error);
 }
 
 static const char *const names[KEYS] = {"a", "b", "c", "d"};
@@ -393,12 +394,15 @@ static void bodies_that_nobody_wants_stay_on_the_disk(void **state)
     struct vd_error error;
     char *body = calloc(1, BYTES);
     assert_ok(vd_sqlite_engine_open(&engine, &options, &engine_state, &error), &error);
+    uint64_t newest = engine_state.revision;
     for (int i = 0; i < ROWS; i++) {
         struct vd_row row = {.type = VD_EVENT_CREATED,
                              .key = test_key("things", "ns", "x"),
                              .body = {vd_slice(body, BYTES), 0},
                              .body_len = BYTES};
-        assert_ok(engine->ops->commit(engine, &row, 1, &error), &error);
+        struct vd_engine_commit how = {.head = newest};
+        assert_ok(engine->ops->commit(engine, how, &row, 1, &error), &error);
+        newest = row.revision;
     }
     size_t heads = 0, bodies = 0;
     uint64_t before = sim_disk_calls(disk, SIM_READ);
@@ -424,12 +428,17 @@ static void fill_wal(struct vd_engine *engine)
 {
     static char body[20000];
     struct vd_error error;
+    struct vd_engine_state state;
+    assert_ok(engine->ops->state(engine, &state, &error), &error);
+    uint64_t newest = state.revision;
     for (int i = 0; i < 40; i++) {
         struct vd_row row = {.type = VD_EVENT_CREATED,
                              .key = test_key("things", "ns", "x"),
                              .body = {vd_slice(body, sizeof body), 0},
                              .body_len = sizeof body};
-        assert_ok(engine->ops->commit(engine, &row, 1, &error), &error);
+        struct vd_engine_commit how = {.head = newest};
+        assert_ok(engine->ops->commit(engine, how, &row, 1, &error), &error);
+        newest = row.revision;
     }
 }
 

@@ -19,7 +19,8 @@
 #include "fixture.h"
 #include "seed.h"
 #include "sim_disk.h"
-#include "store/engine.h"
+#include "store/folder.h"
+#include "store/sqlite_engine.h"
 
 enum { WRITERS = 3, KEYS = 9, BATCH_MAX = 4, CYCLES = 12, CRASHES = 360 };
 
@@ -318,14 +319,16 @@ static void check_log(struct check *c)
 static int run_open(struct run *r)
 {
     struct vd_error error;
-    struct vd_store_options options = {
-        .folder = "data",
+    struct vd_folder folder = {
+        .path = "data",
         .vfs = sim_disk_vfs(r->disk),
         .checkpoint_pages = (size_t)(5 + seed_below(&r->rng, 60)),
+    };
+    struct vd_store_options options = {
         .tail_events_max = 1 + seed_below(&r->rng, 50),
         .window_events_max = seed_once_in(&r->rng, 2) ? 20 + seed_below(&r->rng, 100) : 0,
     };
-    return vd_store_open(&r->store, &options, &error);
+    return vd_store_open_in(&r->store, &folder, &options, &error);
 }
 
 static void cycle(struct run *r)

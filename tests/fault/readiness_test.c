@@ -29,8 +29,8 @@ static int setup(void **state)
     struct vd_error error;
     (void)state;
     t.disk = sim_disk_new(NULL);
-    struct vd_store_options options = {.folder = "/a/secret/folder", .vfs = sim_disk_vfs(t.disk)};
-    assert_ok(vd_store_open(&t.desk.store, &options, &error), &error);
+    struct vd_folder folder = {.path = "/a/secret/folder", .vfs = sim_disk_vfs(t.disk)};
+    assert_ok(vd_store_open_in(&t.desk.store, &folder, NULL, &error), &error);
     put(t.desk.store, "things", "ns", "first", "1");
     server_init(&t.server, 1, NULL);
     t.server.route.handle = handle;

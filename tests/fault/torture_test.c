@@ -7,6 +7,10 @@
  * collide because a burst of proposals is queued up behind a *gate* - a proposal
  * whose answer is held back - and then let go at once, so it is judged as one
  * group. VEDETTE_SEED=n runs one life again.
+ *
+ * A second test does the same over a log that two stores share, and whose revisions have gaps: some
+ * proposals and compactions go to the other store. There the order between the two is up to their
+ * threads.
  */
 #include <assert.h>
 #include <pthread.h>
@@ -18,6 +22,7 @@
 #include "fixture.h"
 #include "guarantees.h"
 #include "seed.h"
+#include "shared_log.h"
 #include "watch/registry.h"
 
 enum {
@@ -40,10 +45,12 @@ struct spectator {
 
 struct world {
     struct seed_rng random;
-    char *folder;
+    char *folder;              /* NULL: a log in memory that two stores share: */
+    struct vd_memory_log *log; /* NULL: a folder */
     struct vd_store *store;
+    struct vd_store *other; /* over the same log; NULL: none */
     struct vd_registry *registry;
-    struct vd_listener listener;
+    struct vd_subscriber subscriber;
     struct history history; /* added to by the writer thread while this one waits */
     VD_VEC(struct fact) acknowledged;
     VD_VEC(struct stream *) streams;
@@ -54,9 +61,9 @@ struct world {
 
 /* ---- the store's life ---- */
 
-static void record_commit(struct vd_listener *listener, struct vd_commit *commit)
+static void record_commit(struct vd_subscriber *subscriber, struct vd_commit *commit)
 {
-    struct world *w = (struct world *)((char *)listener - offsetof(struct world, listener));
+    struct world *w = (struct world *)((char *)subscriber - offsetof(struct world, subscriber));
     for (size_t i = 0; i < commit->n; i++)
         history_add(&w->history, fact_of(commit->changes[i].now));
 }
@@ -66,26 +73,47 @@ static void wake_nobody(void *arg)
     (void)arg;
 }
 
+/* The store that is watched has taken in what both have written, and has told of it. */
+static void settle(struct world *w)
+{
+    if (!w->other)
+        return;
+    shared_store_await(w->store, vd_store_revision(w->other), vd_store_floor(w->other));
+    shared_store_await(w->other, vd_store_revision(w->store), vd_store_floor(w->store));
+}
+
+static struct vd_store *either(struct world *w)
+{
+    return w->other && seed_once_in(&w->random, 3) ? w->other : w->store;
+}
+
 static void open_store(struct world *w)
 {
     static const size_t tails[] = {1, 5, 50, 100000};
     struct vd_error error;
     struct vd_store_options options = {
-        .folder = w->folder,
         .tail_events_max = tails[(unsigned)seed_below(&w->random, 4)],
         .manual_compaction = true,
     };
-    assert_ok(vd_store_open(&w->store, &options, &error), &error);
-    w->listener.committed = record_commit;
-    vd_store_listen(w->store, &w->listener);
+    struct vd_folder folder = {.path = w->folder};
+    if (w->log) {
+        w->store = shared_store_open(w->log, &options);
+        w->other = shared_store_open(w->log, &options);
+    } else {
+        assert_ok(vd_store_open_in(&w->store, &folder, &options, &error), &error);
+    }
+    w->subscriber.committed = record_commit;
+    vd_store_subscribe(w->store, &w->subscriber);
     w->registry = vd_registry_new(w->store, wake_nobody, NULL);
 }
 
 static void close_store(struct world *w)
 {
     vd_registry_free(w->registry);
-    vd_store_unlisten(w->store, &w->listener);
+    vd_store_unsubscribe(w->store, &w->subscriber);
     vd_store_close(w->store);
+    vd_store_close(w->other);
+    w->other = NULL;
 }
 
 /* ---- writers ---- */
@@ -94,7 +122,7 @@ struct gate {
     pthread_mutex_t lock;
     pthread_cond_t moved;
     bool open;
-    unsigned waiting; /* tickets that are not answered yet */
+    unsigned waiting; /* tickets that are not answered yet, and the holder */
 };
 
 struct ticket {
@@ -113,6 +141,8 @@ static void hold_gate(struct vd_proposal *p, const struct vd_outcome *outcome)
     pthread_mutex_lock(&gate->lock);
     while (!gate->open)
         pthread_cond_wait(&gate->moved, &gate->lock);
+    gate->waiting--; /* the tickets may all have gone to another store */
+    pthread_cond_signal(&gate->moved);
     pthread_mutex_unlock(&gate->lock);
 }
 
@@ -174,13 +204,15 @@ static void choose_wish(struct world *w, struct ticket *t, size_t i)
         choose_precondition(w, wish);
 }
 
-/* What was acknowledged: the wishes, at consecutive revisions. */
+/* What was acknowledged: the wishes, at revisions that follow each other. */
 static void note_acknowledged(struct world *w, struct ticket *t)
 {
+    uint64_t revision = t->outcome.revision_first;
     w->refused += t->outcome.code != VD_OK;
     for (size_t i = 0; !t->outcome.code && i < t->proposal.n; i++) {
         struct fact fact = t->facts[i];
-        fact.revision = t->outcome.revision_first + i;
+        fact.revision = revision;
+        revision = vd_memory_log_next(w->log ? SHARED_STRIDE : 0, revision);
         *VD_VEC_PUSH(&w->acknowledged) = fact;
     }
 }
@@ -194,8 +226,8 @@ static void write_burst(struct world *w)
     struct vd_proposal holder = {.wishes = &hold, .n = 1, .done = hold_gate, .arg = &gate};
     size_t n = 1 + (unsigned)seed_below(&w->random, BURST_MAX);
     struct ticket *tickets = vd_calloc(n, sizeof *tickets);
+    gate.waiting = (unsigned)n + 1;
     vd_store_propose(w->store, vd_admitted_of(&holder));
-    gate.waiting = (unsigned)n;
     for (size_t i = 0; i < n; i++) {
         struct ticket *t = &tickets[i];
         t->gate = &gate;
@@ -205,7 +237,7 @@ static void write_burst(struct world *w)
         for (size_t k = 0; k < wishes; k++)
             choose_wish(w, t, k);
         t->proposal = (struct vd_proposal){t->wishes, wishes, answer_ticket, t, NULL};
-        vd_store_propose(w->store, vd_admitted_of(&t->proposal));
+        vd_store_propose(either(w), vd_admitted_of(&t->proposal));
     }
     pthread_mutex_lock(&gate.lock);
     gate.open = true;
@@ -220,6 +252,7 @@ static void write_burst(struct world *w)
     }
     free(tickets);
     vd_buf_release(&body);
+    settle(w);
 }
 
 /* ---- watchers ---- */
@@ -351,7 +384,8 @@ static void compact(struct world *w)
     uint64_t floor = vd_store_floor(w->store), newest = vd_store_revision(w->store);
     struct vd_error error;
     uint64_t target = floor + seed_next(&w->random) % (newest - floor + 1);
-    assert_ok(vd_store_compact(w->store, target, &error), &error);
+    assert_ok(vd_store_compact(either(w), target, &error), &error);
+    settle(w);
     if (!history_is_whole(&w->history, vd_store_floor(w->store)))
         w->breaches++;
 }
@@ -387,9 +421,10 @@ static void step(struct world *w)
         restart(w);
 }
 
-static void live(uint64_t seed, struct world *totals)
+static void live(uint64_t seed, bool shared, struct world *totals)
 {
-    struct world w = {.random = {seed}, .folder = temp_folder_new()};
+    struct world w = {.random = {seed}, .folder = shared ? NULL : temp_folder_new()};
+    w.log = shared ? vd_memory_log_new(SHARED_STRIDE) : NULL;
     open_store(&w);
     for (size_t i = 0; i < WATCHERS; i++)
         w.spectators[i].world = &w;
@@ -414,17 +449,18 @@ static void live(uint64_t seed, struct world *totals)
     VD_VEC_RELEASE(&w.streams);
     VD_VEC_RELEASE(&w.acknowledged);
     history_release(&w.history);
-    temp_folder_remove(w.folder);
+    if (w.folder)
+        temp_folder_remove(w.folder);
+    vd_memory_log_unref(w.log);
 }
 
-static void every_guarantee_holds_over_random_lives(void **state)
+static void run_lives(bool shared)
 {
-    (void)state;
     struct world totals = {0};
     uint64_t seed = seed_of_run();
     int lives = getenv("VEDETTE_SEED") ? 1 : LIVES;
     for (int i = 0; i < lives; i++)
-        live(seed + (uint64_t)i, &totals);
+        live(seed + (uint64_t)i, shared, &totals);
     printf("# first seed %llu: %d lives, %zu restarts, %u deliveries, %zu refusals, %zu expiries\n",
            (unsigned long long)seed, lives, totals.restarts, totals.writes, totals.refused,
            totals.expired);
@@ -434,10 +470,23 @@ static void every_guarantee_holds_over_random_lives(void **state)
         assert_true(totals.expired > 10 && totals.writes > 1000 && totals.refused > 100);
 }
 
+static void every_guarantee_holds_over_random_lives(void **state)
+{
+    (void)state;
+    run_lives(false);
+}
+
+static void every_guarantee_holds_over_a_log_that_another_store_shares(void **state)
+{
+    (void)state;
+    run_lives(true);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_guarantee_holds_over_random_lives),
+        cmocka_unit_test(every_guarantee_holds_over_a_log_that_another_store_shares),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,6 +10,7 @@
 #include "fixture.h"
 #include "gatekeeper_fixture.h"
 #include "kinds/uid.h"
+#include "store/folder.h"
 #include "widget_kinds.h"
 
 enum { DEADLINE_S = 60 };
@@ -30,7 +31,7 @@ void api_open(struct api_fixture *f, size_t window_events)
 {
     struct vd_error error;
     *f = (struct api_fixture){0};
-    assert_ok(vd_store_open(&f->store,
+    assert_ok(vd_store_open_in(&f->store, NULL,
                             &(struct vd_store_options){.window_events_max = window_events}, &error),
               &error);
     f->env = (struct vd_api_env){.store = f->store,

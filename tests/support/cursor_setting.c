@@ -4,22 +4,29 @@
 #include <sqlite3.h>
 #include <stdlib.h>
 
+#include "shared_log.h"
+
 void reopen(struct setting *t, size_t tail_events_max)
 {
     struct vd_error error;
     struct vd_store_options options = {
-        .folder = t->folder,
         .clock = &t->clock.clock,
         .tail_events_max = tail_events_max,
         .manual_compaction = true,
     };
     vd_store_close(t->store);
-    assert_ok(vd_store_open(&t->store, &options, &error), &error);
+    if (t->log)
+        t->store = shared_store_open(t->log, &options);
+    else
+        assert_ok(
+            vd_store_open_in(&t->store, &(struct vd_folder){.path = t->folder}, &options, &error),
+            &error);
 }
 
-static int setup_with(void **state, bool sqlite, size_t tail_events_max)
+static int setup_with(void **state, bool sqlite, struct vd_memory_log *log, size_t tail_events_max)
 {
     struct setting *t = calloc(1, sizeof *t);
+    t->log = log;
     test_clock_init(&t->clock, 1000000);
     t->folder = sqlite ? temp_folder_new() : NULL;
     reopen(t, tail_events_max);
@@ -29,17 +36,22 @@ static int setup_with(void **state, bool sqlite, size_t tail_events_max)
 
 int setup_memory(void **state)
 {
-    return setup_with(state, false, 0);
+    return setup_with(state, false, NULL, 0);
 }
 
 int setup_short(void **state)
 {
-    return setup_with(state, false, TINY_TAIL);
+    return setup_with(state, false, NULL, TINY_TAIL);
 }
 
 int setup_sqlite(void **state)
 {
-    return setup_with(state, true, TINY_TAIL);
+    return setup_with(state, true, NULL, TINY_TAIL);
+}
+
+int setup_shared(void **state)
+{
+    return setup_with(state, false, vd_memory_log_new(SHARED_STRIDE), 0);
 }
 
 int teardown(void **state)
@@ -50,6 +62,7 @@ int teardown(void **state)
     vd_buf_release(&t->want);
     if (t->folder)
         temp_folder_remove(t->folder);
+    vd_memory_log_unref(t->log);
     free(t);
     return 0;
 }

@@ -7,12 +7,14 @@
 #define VD_TESTS_CURSOR_SETTING_H
 
 #include "check.h"
+#include "store/memory_engine.h"
 #include "watch_fixture.h"
 
 enum { TINY_TAIL = 3 };
 
 struct setting {
-    char *folder; /* NULL: the memory engine */
+    char *folder;              /* NULL: the memory engine */
+    struct vd_memory_log *log; /* that others may share; NULL: the store has it alone */
     struct test_clock clock;
     struct vd_store *store;
     struct vd_buf got, want;
@@ -25,6 +27,7 @@ void damage_row(struct setting *t, uint64_t revision);
 int setup_memory(void **state);
 int setup_short(void **state);
 int setup_sqlite(void **state);
+int setup_shared(void **state); /* revisions have gaps */
 int teardown(void **state);
 
 /* clang-format off */

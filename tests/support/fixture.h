@@ -13,6 +13,10 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "store/admitted.h"
+#include "store/commit.h"
+#include "store/folder.h"
+#include "store/health.h"
+#include "store/log_read.h"
 #include "store/store.h"
 
 /* A new empty folder under $TMPDIR or /tmp; the caller removes it. */

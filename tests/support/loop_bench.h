@@ -15,7 +15,8 @@
 #include "kinds/object_meta.h"
 #include "net/loop.h"
 #include "store/admitted.h"
-#include "store/store.h"
+#include "store/commit.h"
+#include "store/folder.h"
 #include "json/parse.h"
 #include "json/revision_hole.h"
 #include "json/write.h"
@@ -26,13 +27,13 @@ struct bench {
     struct vd_store *store;
     struct vd_kinds *kinds;
     struct vd_loop loop;
-    struct vd_listener listener;
+    struct vd_subscriber listener;
     pthread_mutex_t lock; /* guards commits */
     pthread_cond_t told;
     uint64_t commits;
 };
 
-static inline void bench_heard(struct vd_listener *listener, struct vd_commit *commit)
+static inline void bench_heard(struct vd_subscriber *listener, struct vd_commit *commit)
 {
     struct bench *b = (struct bench *)((char *)listener - offsetof(struct bench, listener));
     (void)commit;
@@ -49,17 +50,17 @@ static inline void bench_open(struct bench *b, size_t window_events_max)
     pthread_mutex_init(&b->lock, NULL);
     pthread_cond_init(&b->told, NULL);
     struct vd_store_options options = {.window_events_max = window_events_max};
-    assert_ok(vd_store_open(&b->store, &options, &error), &error);
+    assert_ok(vd_store_open_in(&b->store, NULL, &options, &error), &error);
     b->kinds = vd_kinds_new_builtin();
     assert_ok(vd_loop_init(&b->loop, 0, &error), &error);
     assert_ok(vd_loop_start(&b->loop, &error), &error);
-    vd_store_listen(b->store, &b->listener);
+    vd_store_subscribe(b->store, &b->listener);
 }
 
 /* Ends the loop; what uses it can be freed then, before the store goes. */
 static inline void bench_stop(struct bench *b)
 {
-    vd_store_unlisten(b->store, &b->listener);
+    vd_store_unsubscribe(b->store, &b->listener);
     vd_loop_stop(&b->loop);
 }
 

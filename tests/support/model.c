@@ -26,7 +26,7 @@ uint64_t model_batch_end(const struct model *m, uint64_t revision)
 {
     for (size_t i = 0; i < m->versions.n; i++) {
         const struct model_version *v = &m->versions.p[i];
-        if (v->revision == revision && v->more)
+        if (v->more && v->revision <= revision && v[1].revision > revision)
             revision = v[1].revision;
     }
     return revision;

@@ -17,14 +17,14 @@
 #include <unistd.h>
 
 #include "fixture.h"
-#include "store/store.h"
+#include "store/folder.h"
 
 static struct vd_store *store_open(const char *folder)
 {
     struct vd_store *store = NULL;
     struct vd_error error;
-    struct vd_store_options options = {.folder = folder};
-    if (vd_store_open(&store, &options, &error)) {
+    struct vd_folder where = {.path = folder};
+    if (vd_store_open_in(&store, &where, NULL, &error)) {
         fprintf(stderr, "store_tool: %s\n", error.text);
         exit(1);
     }

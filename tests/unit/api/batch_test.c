@@ -1,6 +1,8 @@
 /* src/api/batch.h: writes that are made together or not at all. */
 #include "api/batch.h"
 
+
+#include "store/commit.h"
 #include "write_setting.h"
 
 enum { MEMBERS_MAX = 64 };
@@ -63,11 +65,11 @@ static void release_batch(struct batch_trial *t)
 
 /* Every commit that is told has either all of the batch in it, or nothing. */
 static struct {
-    struct vd_listener listener;
+    struct vd_subscriber listener;
     size_t commits, events;
 } heard;
 
-static void on_commit(struct vd_listener *listener, struct vd_commit *commit)
+static void on_commit(struct vd_subscriber *listener, struct vd_commit *commit)
 {
     (void)listener;
     heard.commits++;
@@ -83,14 +85,14 @@ static void all_becomes_visible_at_once(void **state)
     write_it(VD_WRITE_CREATE, "configmaps", "", NAMED("gone"), VD_WRITE_CREATED);
     heard.commits = heard.events = 0;
     heard.listener.committed = on_commit;
-    vd_store_listen(setting.store, &heard.listener);
+    vd_store_subscribe(setting.store, &heard.listener);
     add(&t, VD_WRITE_CREATE, "gadgets", "", NAMED("g"));
     add(&t, VD_WRITE_UPDATE, "configmaps", "old",
         "{\"metadata\":{\"name\":\"old\"},\"data\":{\"a\":\"b\"}}");
     add(&t, VD_WRITE_UPDATE, "configmaps", "same", NAMED("same"));
     add(&t, VD_WRITE_DELETE, "configmaps", "gone", NULL);
     assert_int_equal(perform_batch(&t), VD_BATCH_DONE);
-    vd_store_unlisten(setting.store, &heard.listener);
+    vd_store_unsubscribe(setting.store, &heard.listener);
     static const enum vd_write_result results[] = {VD_WRITE_CREATED, VD_WRITE_UPDATED,
                                                    VD_WRITE_UNCHANGED, VD_WRITE_DELETED};
     for (size_t i = 0; i < t.n; i++)

@@ -12,6 +12,7 @@
 #include "json_check.h"
 #include "kinds/builtin.h"
 #include "kinds/object_meta.h"
+#include "store/folder.h"
 #include "widget_kinds.h"
 #include "json/parse.h"
 
@@ -176,7 +177,7 @@ static inline struct vd_json *stored(struct vd_arena *a, const char *resource, c
 static inline int open_setting(void **state)
 {
     struct vd_error error;
-    assert_ok(vd_store_open(&setting.store, &(struct vd_store_options){0}, &error), &error);
+    assert_ok(vd_store_open_in(&setting.store, NULL, NULL, &error), &error);
     setting.kinds = vd_kinds_new_builtin();
     put_kind(setting.kinds, GADGET, false);
     setting.set = vd_kinds_snapshot(setting.kinds);

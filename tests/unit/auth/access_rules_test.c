@@ -34,8 +34,9 @@ static void changed(void *arg)
 static void store_open(struct setting *t)
 {
     struct vd_error error;
-    struct vd_store_options options = {.folder = t->folder, .manual_compaction = true};
-    assert_ok(vd_store_open(&t->store, &options, &error), &error);
+    struct vd_store_options options = {.manual_compaction = true};
+    struct vd_folder folder = {.path = t->folder};
+    assert_ok(vd_store_open_in(&t->store, &folder, &options, &error), &error);
 }
 
 static void store_close(struct setting *t)

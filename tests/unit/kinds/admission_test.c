@@ -26,7 +26,7 @@ static struct {
 static int open_world(void **state)
 {
     struct vd_error error;
-    assert_ok(vd_store_open(&world.store, &(struct vd_store_options){0}, &error), &error);
+    assert_ok(vd_store_open_in(&world.store, NULL, NULL, &error), &error);
     world.kinds = vd_kinds_new(NULL);
     put_kind(world.kinds, KIND("", "Free", "frees"), false);
     put_kind(world.kinds, KIND("vedette.dev/spec-owner: git", "Owned", "owneds"), false);

@@ -110,7 +110,7 @@ static void a_wish_is_about_the_version_that_was_read(void **state)
     enum vd_deletion_step step;
     struct test_clock clock;
     struct vd_deletion deletion = deletion_of("configmaps", "", &clock);
-    assert_ok(vd_store_open(&store, &(struct vd_store_options){0}, &error), &error);
+    assert_ok(vd_store_open_in(&store, NULL, NULL, &error), &error);
     uint64_t revision = put(store, "configmaps", "ns", "c", "x");
     struct vd_key key = test_key("configmaps", "ns", "c");
     assert_ok(vd_store_get(store, &key, 0, &event, &error), &error);

@@ -46,9 +46,9 @@ static inline int open_face(void **state)
     struct vd_error error;
     (void)state;
     atomic_store(&face.handled, 0);
-    assert_ok(vd_store_open(&face.store,
-                            &(struct vd_store_options){.window_events_max = narrow_window_events},
-                            &error),
+    assert_ok(vd_store_open_in(
+                  &face.store, NULL,
+                  &(struct vd_store_options){.window_events_max = narrow_window_events}, &error),
               &error);
     face.kube = (struct vd_kube){.kinds = vd_kinds_new_builtin(),
                                  .clock = vd_clock_system(),

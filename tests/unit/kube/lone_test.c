@@ -67,7 +67,7 @@ static void another_connection_keeps_it_from_that(void **state)
 }
 
 /* Listeners are told as a part of a commit: a slow one is like a slow disk. */
-static void dawdle(struct vd_listener *listener, struct vd_commit *commit)
+static void dawdle(struct vd_subscriber *listener, struct vd_commit *commit)
 {
     struct timespec pause = {.tv_nsec = 20 * 1000 * 1000};
     (void)listener;
@@ -78,14 +78,14 @@ static void dawdle(struct vd_listener *listener, struct vd_commit *commit)
 static void a_slow_disk_does_not_hold_the_loop(void **state)
 {
     struct client c;
-    struct vd_listener slow = {.committed = dawdle};
+    struct vd_subscriber slow = {.committed = dawdle};
     (void)state;
     put_config("a", "c", "web", "");
-    vd_store_listen(face.store, &slow);
+    vd_store_subscribe(face.store, &slow);
     client_open(&c, &face.server);
     for (unsigned i = 0; i < 60; i++)
         write_on(&c, i);
-    vd_store_unlisten(face.store, &slow);
+    vd_store_unsubscribe(face.store, &slow);
     assert_in_range(groups_here(), 0, 2);
     client_close(&c);
 }

@@ -99,7 +99,7 @@ static int open_face(void **state)
     struct vd_error error;
     (void)state;
     face.folder = temp_folder_new();
-    assert_ok(vd_store_open(&face.store, &(struct vd_store_options){.folder = face.folder}, &error),
+    assert_ok(vd_store_open_in(&face.store, &(struct vd_folder){.path = face.folder}, NULL, &error),
               &error);
     face.kube = (struct vd_kube){.kinds = vd_kinds_new(NULL),
                                  .clock = vd_clock_system(),

@@ -369,6 +369,7 @@ static void every_code_has_an_answer(void **state)
         [VD_ERR_CORRUPT] = 500, [VD_ERR_FORMAT] = 500,   [VD_ERR_LOCKED] = 503,
         [VD_ERR_MEMORY] = 503,  [VD_ERR_IO] = 500,       [VD_ERR_CLOSED] = 503,
         [VD_ERR_FORBIDDEN] = 403,
+        [VD_ERR_BEHIND] = 500, /* it stays in the store */
     };
     for (int code = VD_OK + 1; code < VD_CODE_COUNT; code++) {
         struct vd_error error;

@@ -33,7 +33,7 @@ static int setup(void **state)
     t.config.data = t.folder;
     t.config.store = VD_CONFIG_STORE_MEMORY;
     assert_ok(vd_credentials_prepare(&t.config, &error), &error);
-    assert_ok(vd_store_open(&t.store, &(struct vd_store_options){0}, &error), &error);
+    assert_ok(vd_store_open_in(&t.store, NULL, NULL, &error), &error);
     server_init(&t.server, 1, NULL);
     struct vd_loop *loop = &t.server.loops[0];
     struct vd_http_service *service = &t.server.services[0];

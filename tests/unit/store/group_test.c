@@ -535,15 +535,15 @@ static void *write_many(void *arg)
 }
 
 struct heard {
-    struct vd_listener listener;
+    struct vd_subscriber subscriber;
     uint64_t last;
     size_t changes;
     bool gap;
 };
 
-static void hear(struct vd_listener *listener, struct vd_commit *commit)
+static void hear(struct vd_subscriber *subscriber, struct vd_commit *commit)
 {
-    struct heard *h = (struct heard *)listener;
+    struct heard *h = (struct heard *)subscriber;
     h->gap |= commit->after != h->last || commit->n == 0;
     for (size_t i = 0; i < commit->n; i++) {
         h->gap |= commit->changes[i].now->revision <= h->last;
@@ -553,18 +553,18 @@ static void hear(struct vd_listener *listener, struct vd_commit *commit)
     h->changes += commit->n;
 }
 
-/* A listener hears every change of every writer once and in order. */
+/* A subscriber hears every change of every writer once and in order. */
 static void listeners_hear_every_commit_in_order(void **state)
 {
     struct setting *t = *state;
-    struct heard heard = {.listener = {.committed = hear}};
+    struct heard heard = {.subscriber = {.committed = hear}};
     pthread_t threads[THREADS];
-    heard.last = vd_store_listen(t->store, &heard.listener);
+    heard.last = vd_store_subscribe(t->store, &heard.subscriber);
     for (size_t i = 0; i < THREADS; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, write_many, t->store), 0);
     for (size_t i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
-    vd_store_unlisten(t->store, &heard.listener);
+    vd_store_unsubscribe(t->store, &heard.subscriber);
     struct vd_store_stats stats;
     vd_store_stats(t->store, &stats);
     assert_false(heard.gap);

@@ -80,9 +80,9 @@ static struct vd_store *reopen_with(const char *folder, int busy_ms)
 {
     struct vd_store *store = NULL;
     struct vd_error error;
-    struct vd_store_options options = {
-        .folder = folder, .busy_ms = busy_ms, .window_events_max = 20};
-    assert_ok(vd_store_open(&store, &options, &error), &error);
+    struct vd_folder where = {.path = folder, .busy_ms = busy_ms};
+    struct vd_store_options options = {.window_events_max = 20};
+    assert_ok(vd_store_open_in(&store, &where, &options, &error), &error);
     return store;
 }
 

@@ -12,6 +12,7 @@
 #include "check.h"
 #include "fixture.h"
 #include "seed.h"
+#include "shared_log.h"
 #include "store/snapshot.h"
 
 enum { WISHES_MAX = 5, STEPS = 120 };
@@ -26,8 +27,11 @@ static const size_t tails[] = {1, 2, 5, 20, 0};
 struct run {
     struct seed_rng rng;
     uint64_t seed;
-    char *folder; /* NULL: the memory engine */
+    char *folder;              /* NULL: the memory engine */
+    struct vd_memory_log *log; /* shared by two stores; NULL: one has it alone */
+    unsigned stride;           /* of its revisions */
     struct vd_store *store;
+    struct vd_store *other; /* over the same log; NULL: there is none */
     struct model model;
     struct vd_buf want, got;
     unsigned writes; /* makes values differ */
@@ -51,12 +55,40 @@ static void assert_same_text(struct run *r, const char *what)
 static void run_open(struct run *r)
 {
     struct vd_error error;
-    struct vd_store_options options = {.folder = r->folder, .manual_compaction = true};
+    struct vd_store_options options = {.manual_compaction = true};
     options.tail_events_max = PICK(&r->rng, tails);
     options.tail_bytes_max = seed_once_in(&r->rng, 3) ? seed_below(&r->rng, 400) : 0;
-    assert_ok(vd_store_open(&r->store, &options, &error), &error);
+    if (r->log)
+        r->store = shared_store_open(r->log, &options);
+    else
+        assert_ok(
+            vd_store_open_in(&r->store, &(struct vd_folder){.path = r->folder}, &options, &error),
+            &error);
     assert_run(r, vd_store_revision(r->store) == model_newest(&r->model));
     assert_run(r, vd_store_floor(r->store) == r->model.floor);
+}
+
+/* Both stores have seen all that was done at either. */
+static void settle(struct run *r)
+{
+    if (!r->log)
+        return;
+    shared_store_await(r->store, model_newest(&r->model), r->model.floor);
+    shared_store_await(r->other, model_newest(&r->model), r->model.floor);
+}
+
+/* One of the two stores, without waiting for what the other has done. */
+static struct vd_store *either(struct run *r)
+{
+    return r->log && seed_once_in(&r->rng, 2) ? r->other : r->store;
+}
+
+static void compact(struct run *r, uint64_t target)
+{
+    struct vd_error error;
+    assert_ok(vd_store_compact(either(r), target, &error), &error);
+    model_compact(&r->model, target);
+    settle(r);
 }
 
 /* ---- writing ---- */
@@ -109,9 +141,11 @@ static void write_batch(struct run *r)
         at = i;
         size_t before = r->model.versions.n;
         uint64_t about;
+        uint64_t following = vd_memory_log_next(r->stride, next);
         code = model_wish(r, &wishes[i], kind, path, deletes ? NULL : value, &about, newest,
-                          next + 1);
-        next += r->model.versions.n - before;
+                          following);
+        if (r->model.versions.n > before)
+            next = following;
         revision = r->model.versions.n > before ? next : about;
     }
     bool refused = code != VD_OK;
@@ -130,13 +164,14 @@ static void write_batch(struct run *r)
         revision = next;
     }
     struct vd_outcome o;
-    int got = vd_store_commit(r->store, wishes, n, &o);
+    struct vd_store *store = either(r);
+    int got = vd_store_commit(store, wishes, n, &o);
     assert_run(r, got == code);
     assert_run(r, o.changed == changed);
     assert_run(r, o.revision == revision);
     assert_run(r, !refused || o.at == at);
     assert_run(r, !changed || o.revision_first == r->model.versions.p[versions].revision);
-    assert_run(r, vd_store_revision(r->store) == model_newest(&r->model));
+    assert_run(r, vd_store_revision(store) == model_newest(&r->model)); /* he sees what he wrote */
     for (size_t i = 0; i < n; i++)
         vd_buf_release(&bodies[i]);
 }
@@ -209,10 +244,10 @@ static void read_list(struct run *r)
         if (seed_once_in(&r->rng, 2))
             write_batch(r);
         if (seed_once_in(&r->rng, 12)) {
-            uint64_t target = pick_revision(r);
-            assert_ok(vd_store_compact(r->store, target, &error), &error);
-            model_compact(&r->model, target);
+            settle(r); /* what is compacted depends on what has been seen */
+            compact(r, pick_revision(r));
         }
+        settle(r);
     }
     if (!code)
         assert_same_text(r, "list");
@@ -269,6 +304,8 @@ static void check_counts(struct run *r)
 static void step(struct run *r)
 {
     uint64_t dice = seed_below(&r->rng, 100);
+    if (dice >= 55)
+        settle(r);
     if (dice < 55) {
         write_batch(r);
     } else if (dice < 68) {
@@ -278,12 +315,10 @@ static void step(struct run *r)
     } else if (dice < 92) {
         read_log(r);
     } else if (dice < 95) {
-        struct vd_error error;
-        uint64_t target = pick_revision(r);
-        assert_ok(vd_store_compact(r->store, target, &error), &error);
-        model_compact(&r->model, target);
+        settle(r);
+        compact(r, pick_revision(r));
         assert_run(r, vd_store_floor(r->store) == r->model.floor);
-    } else if (dice < 98 && r->folder) {
+    } else if (dice < 98 && (r->folder || r->log)) {
         vd_store_close(r->store);
         run_open(r);
     } else {
@@ -291,18 +326,27 @@ static void step(struct run *r)
     }
 }
 
-static void run_random(bool in_folder, uint64_t runs)
+enum where { IN_MEMORY, IN_FOLDER, SHARED };
+
+static void run_random(enum where where, uint64_t runs)
 {
     uint64_t seed = seed_of_run();
     runs = seed_runs("VEDETTE_RUNS", runs);
     for (uint64_t i = 0; i < runs; i++) {
         struct run r = {.rng = {seed + i}, .seed = seed + i};
-        r.folder = in_folder ? temp_folder_new() : NULL;
+        r.folder = where == IN_FOLDER ? temp_folder_new() : NULL;
+        r.stride = where == SHARED ? (unsigned)(r.seed % SHARED_STRIDE) : 0;
+        r.log = where == SHARED ? vd_memory_log_new(r.stride) : NULL;
         model_init(&r.model, 1);
+        if (r.log)
+            r.other = shared_store_open(r.log,
+                                        &(struct vd_store_options){.manual_compaction = true});
         run_open(&r);
         for (int j = 0; j < STEPS; j++)
             step(&r);
         vd_store_close(r.store);
+        vd_store_close(r.other);
+        vd_memory_log_unref(r.log);
         if (r.folder)
             temp_folder_remove(r.folder);
         model_release(&r.model);
@@ -314,13 +358,21 @@ static void run_random(bool in_folder, uint64_t runs)
 static void random_use_on_memory(void **state)
 {
     (void)state;
-    run_random(false, 150);
+    run_random(IN_MEMORY, 150);
 }
 
 static void random_use_on_sqlite(void **state)
 {
     (void)state;
-    run_random(true, 12);
+    run_random(IN_FOLDER, 12);
+}
+
+/* Two stores over one log with gaps between its revisions: a write goes to either, whatever that
+ * one has seen of the other, and what is read at one was mostly written at both. */
+static void random_use_of_two_stores_over_one_log(void **state)
+{
+    (void)state;
+    run_random(SHARED, 100);
 }
 
 int main(void)
@@ -328,6 +380,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_use_on_memory),
         cmocka_unit_test(random_use_on_sqlite),
+        cmocka_unit_test(random_use_of_two_stores_over_one_log),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,7 +12,7 @@
 
 #include "check.h"
 #include "fixture.h"
-#include "store/store.h"
+#include "store/folder.h"
 
 struct setting {
     char *folder; /* NULL: the memory engine */
@@ -25,10 +25,10 @@ static inline void setting_open(struct setting *t, struct vd_store_options optio
 {
     struct vd_error error;
     vd_store_close(t->store);
-    options.folder = t->folder;
     if (t->clock.wall_ms)
         options.clock = &t->clock.clock;
-    assert_ok(vd_store_open(&t->store, &options, &error), &error);
+    assert_ok(vd_store_open_in(&t->store, &(struct vd_folder){.path = t->folder}, &options, &error),
+              &error);
 }
 
 /* The test holds the clock, which begins at `wall_ms`; 0: the store has the real one. */

@@ -31,12 +31,13 @@ struct setting {
 static void store_open(struct setting *t, const char *folder)
 {
     struct vd_error error;
-    struct vd_store_options options = {
-        .folder = folder, .clock = &t->clock.clock, .manual_compaction = true};
+    struct vd_store_options options = {.clock = &t->clock.clock, .manual_compaction = true};
     vd_store_close(t->store);
     t->store = NULL;
     if (folder)
-        assert_ok(vd_store_open(&t->store, &options, &error), &error);
+        assert_ok(
+            vd_store_open_in(&t->store, &(struct vd_folder){.path = folder}, &options, &error),
+            &error);
 }
 
 static int setup(void **state)

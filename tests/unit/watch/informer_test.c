@@ -11,6 +11,7 @@
 #include "base/heap.h"
 #include "base/metrics.h"
 #include "seed.h"
+#include "store/folder.h"
 #include "watch/informer.h"
 #include "watch_fixture.h"
 
@@ -129,9 +130,10 @@ static void wake(void *arg)
 static void store_open(struct setting *t)
 {
     struct vd_error error;
-    struct vd_store_options options = {
-        .folder = t->folder, .manual_compaction = true, .tail_events_max = t->folder ? 4 : 0};
-    assert_ok(vd_store_open(&t->store, &options, &error), &error);
+    struct vd_store_options options = {.manual_compaction = true,
+                                       .tail_events_max = t->folder ? 4 : 0};
+    struct vd_folder folder = {.path = t->folder};
+    assert_ok(vd_store_open_in(&t->store, &folder, &options, &error), &error);
 }
 
 static void begin(struct setting *t, const struct vd_informer_options *with)

@@ -44,16 +44,16 @@ static uint64_t random_for(uint64_t who)
     return random;
 }
 
-/* ---- the log, as a listener hears it ---- */
+/* ---- the log, as a subscriber hears it ---- */
 
 struct recorder {
-    struct vd_listener listener; /* first */
+    struct vd_subscriber subscriber; /* first */
     VD_VEC(struct vd_commit *) commits;
 };
 
-static void record_commit(struct vd_listener *listener, struct vd_commit *commit)
+static void record_commit(struct vd_subscriber *subscriber, struct vd_commit *commit)
 {
-    *VD_VEC_PUSH(&((struct recorder *)listener)->commits) = vd_commit_ref(commit);
+    *VD_VEC_PUSH(&((struct recorder *)subscriber)->commits) = vd_commit_ref(commit);
 }
 
 static void recorder_take(struct recorder *recorder, struct watch_model *model)
@@ -421,20 +421,20 @@ static void run_threads(struct vd_store *store, struct loop *loops, unsigned ops
 
 static void run(const char *folder, unsigned ops)
 {
-    struct vd_store_options options = {
-        .folder = folder, .window_events_max = 600, .tail_events_max = 100};
+    struct vd_store_options options = {.window_events_max = 600, .tail_events_max = 100};
     struct vd_store *store;
     struct vd_error error;
-    struct recorder recorder = {.listener = {.committed = record_commit}};
+    struct recorder recorder = {.subscriber = {.committed = record_commit}};
     struct loop loops[LOOPS];
     struct watch_model model;
     watch_model_init(&model);
-    assert_ok(vd_store_open(&store, &options, &error), &error);
-    vd_store_listen(store, &recorder.listener);
+    assert_ok(vd_store_open_in(&store, &(struct vd_folder){.path = folder}, &options, &error),
+              &error);
+    vd_store_subscribe(store, &recorder.subscriber);
     for (size_t i = 0; i < LOOPS; i++)
         loop_init(&loops[i], store, i);
     run_threads(store, loops, ops);
-    vd_store_unlisten(store, &recorder.listener);
+    vd_store_unsubscribe(store, &recorder.subscriber);
     recorder_take(&recorder, &model);
     uint64_t last = vd_store_revision(store);
     size_t bad = 0;
