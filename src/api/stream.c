@@ -1,6 +1,7 @@
 /* See stream.h. */
 #include "api/stream.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "api/pending_frame.h"
@@ -16,6 +17,7 @@ enum {
 
 void vd_stream_wait_in(struct vd_api_stream *s, struct vd_api_stream **list)
 {
+    assert(!s->waits_at); /* it waits for one thing at a time */
     s->waits_at = list;
     s->next_waiting = *list;
     if (s->next_waiting)
