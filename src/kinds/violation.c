@@ -82,21 +82,21 @@ void vd_violations_add_at(struct vd_violations *v, enum vd_violation_type type,
         v->dropped++;
         return;
     }
+    struct vd_violation *one = VD_VEC_PUSH(&v->list);
+    *one = (struct vd_violation){.type = type, .field = vd_arena_copy(&v->arena, field)};
     vd_buf_reset(&v->scratch);
     vd_buf_add_text(&v->scratch, types[type].words);
     if (types[type].shown && shown.p) {
         vd_buf_add_text(&v->scratch, ": ");
+        one->value_at = (uint32_t)v->scratch.n;
+        one->value_n = (uint32_t)shown.n;
         vd_buf_add_slice(&v->scratch, shown);
     }
-    if (detail.n) {
+    if (detail.n)
         vd_buf_add_text(&v->scratch, ": ");
-        vd_excerpt_add(&v->scratch, detail, VD_VIOLATION_VALUE_LEN_MAX);
-    }
-    *VD_VEC_PUSH(&v->list) = (struct vd_violation){
-        .type = type,
-        .field = vd_arena_copy(&v->arena, field),
-        .message = vd_arena_copy(&v->arena, vd_buf_slice(&v->scratch)),
-    };
+    one->text_at = (uint32_t)v->scratch.n;
+    vd_excerpt_add(&v->scratch, detail, VD_VIOLATION_VALUE_LEN_MAX);
+    one->message = vd_arena_copy(&v->arena, vd_buf_slice(&v->scratch));
 }
 
 void vd_violations_add(struct vd_violations *v, enum vd_violation_type type,
@@ -157,6 +157,9 @@ void vd_violations_merge(struct vd_violations *v, const struct vd_violations *fr
                 .type = one->type,
                 .field = vd_arena_copy(&v->arena, one->field),
                 .message = vd_arena_copy(&v->arena, one->message),
+                .value_at = one->value_at,
+                .value_n = one->value_n,
+                .text_at = one->text_at,
                 .is_firm = one->is_firm,
             };
         }

@@ -44,9 +44,11 @@ enum vd_violation_type {
 
 struct vd_violation {
     enum vd_violation_type type;
-    struct vd_slice field;   /* "<nil>" for the object itself, as Kubernetes says */
-    struct vd_slice message; /* without the field */
-    bool is_firm;            /* a reason to refuse the object even if it was so before */
+    struct vd_slice field;      /* "<nil>" for the object itself, as Kubernetes says */
+    struct vd_slice message;    /* without the field: words, value and text */
+    uint32_t value_at, value_n; /* where the value stands in it; 0 bytes: none is shown */
+    uint32_t text_at;           /* where the text begins, or the message ends */
+    bool is_firm;               /* a reason to refuse the object even if it was so before */
 };
 
 /* `= {0}` is none. The texts live as long as the list. One thread. */
@@ -58,6 +60,18 @@ struct vd_violations {
     struct vd_arena arena;
     struct vd_buf scratch;
 };
+
+/* The value that is wrong, as it is shown: JSON, cut when it is long. Empty where none is. */
+static inline struct vd_slice vd_violation_value(const struct vd_violation *v)
+{
+    return vd_slice(v->message.p + v->value_at, v->value_n);
+}
+
+/* What is wrong with it: "must be less than 5". May be empty. */
+static inline struct vd_slice vd_violation_text(const struct vd_violation *v)
+{
+    return vd_slice_from(v->message, v->text_at);
+}
 
 void vd_violations_release(struct vd_violations *v);
 

@@ -35,27 +35,19 @@ static bool refuse_wrong_type(struct vd_write *w, const struct vd_kind *expected
         struct vd_slice is, wanted;
     } members[] = {{"kind", kind, expected->kind},
                    {"apiVersion", api_version, expected->api_version}};
-    struct vd_violation *violations = vd_arena_alloc(w->arena, 2 * sizeof *violations);
-    size_t n = 0;
+    struct vd_violations violations = {0};
     for (size_t i = 0; i < 2; i++) {
         struct vd_buf text = {0};
         if (vd_slice_eq(members[i].is, members[i].wanted))
             continue;
-        vd_buf_add_text(&text, "Invalid value: ");
-        vd_excerpt_add_quoted(&text, members[i].is, VD_VIOLATION_VALUE_LEN_MAX);
-        vd_buf_addf(&text, ": must be %.*s", VD_FMT(members[i].wanted));
-        violations[n++] = (struct vd_violation){
-            .type = VD_VIOLATION_INVALID,
-            .message = vd_arena_copy(w->arena, vd_buf_slice(&text)),
-            .field = vd_slice_of(members[i].field)};
+        vd_buf_addf(&text, "must be %.*s", VD_FMT(members[i].wanted));
+        vd_violations_add_at(&violations, VD_VIOLATION_INVALID, vd_slice_of(members[i].field),
+                             vd_shown_text(&violations, members[i].is), vd_buf_slice(&text));
         vd_buf_release(&text);
     }
-    return vd_write_refuse(
-        w, &(struct vd_refusal){.reason = VD_REFUSED_INVALID,
-                                .kind = vd_arena_copy(w->arena, kind),
-                                .name = vd_arena_copy(w->arena, vd_meta_name(object)),
-                                .violations = violations,
-                                .violations_n = n});
+    vd_write_refuse_invalid(w, kind, object, &violations);
+    vd_violations_release(&violations);
+    return false;
 }
 
 /* Whether the object is what a patch has made of the old one. */
@@ -128,14 +120,17 @@ static bool refuse_strict_patch(struct vd_write *w, const struct vd_json *object
                                 struct vd_slice error)
 {
     struct vd_buf text = {0}, message = {0};
+    struct vd_violation *violation = vd_arena_alloc(w->arena, sizeof *violation);
+    *violation = (struct vd_violation){.type = VD_VIOLATION_INVALID, .field = VD_SLICE("patch")};
     vd_json_write(&text, object);
     vd_buf_add_text(&message, "Invalid value: ");
+    violation->value_at = (uint32_t)message.n;
     vd_excerpt_add_quoted(&message, vd_buf_slice(&text), VD_VIOLATION_VALUE_LEN_MAX);
-    vd_buf_addf(&message, ": %.*s", VD_FMT(error));
-    struct vd_violation *violation = vd_arena_alloc(w->arena, sizeof *violation);
-    *violation = (struct vd_violation){.type = VD_VIOLATION_INVALID,
-                                       .message = vd_arena_copy(w->arena, vd_buf_slice(&message)),
-                                       .field = VD_SLICE("patch")};
+    violation->value_n = (uint32_t)message.n - violation->value_at;
+    vd_buf_add_text(&message, ": ");
+    violation->text_at = (uint32_t)message.n;
+    vd_buf_add_slice(&message, error);
+    violation->message = vd_arena_copy(w->arena, vd_buf_slice(&message));
     vd_buf_release(&text);
     vd_buf_release(&message);
     return vd_write_refuse(w, &(struct vd_refusal){.reason = VD_REFUSED_INVALID,
@@ -190,7 +185,7 @@ bool vd_write_check_boundary(struct vd_write *w, const struct vd_json *object,
     vd_meta_drop_empty(was);
     bool ok = vd_status_subresource_check(object, was, &violations);
     if (!ok)
-        vd_write_refuse_invalid(w, w->kind, object, &violations);
+        vd_write_refuse_invalid(w, w->kind->kind, object, &violations);
     vd_violations_release(&violations);
     return ok;
 }

@@ -21,8 +21,8 @@ struct vd_write_validation {
     void (*then)(struct vd_write *w, struct vd_json *object);
 };
 
-bool vd_write_refuse_invalid(struct vd_write *w, const struct vd_kind *kind,
-                             const struct vd_json *object, const struct vd_violations *violations)
+bool vd_write_refuse_invalid(struct vd_write *w, struct vd_slice kind, const struct vd_json *object,
+                             const struct vd_violations *violations)
 {
     size_t n = violations->list.n;
     struct vd_violation *copies = vd_arena_alloc(w->arena, n * sizeof *copies);
@@ -33,7 +33,7 @@ bool vd_write_refuse_invalid(struct vd_write *w, const struct vd_kind *kind,
     }
     return vd_write_refuse(
         w, &(struct vd_refusal){.reason = VD_REFUSED_INVALID,
-                                .kind = kind->kind,
+                                .kind = vd_arena_copy(w->arena, kind),
                                 .name = vd_arena_copy(w->arena, vd_meta_name(object)),
                                 .violations = copies,
                                 .violations_n = n});
@@ -51,7 +51,7 @@ static bool conclude(struct vd_write *w, const struct vd_kind *kind, const struc
         ok = ok && !vd_violations_any(violations);
     }
     if (!ok)
-        vd_write_refuse_invalid(w, kind, object, violations);
+        vd_write_refuse_invalid(w, kind->kind, object, violations);
     vd_violations_release(violations);
     return ok;
 }

@@ -177,9 +177,10 @@ void vd_write_validate(struct vd_write *w, struct vd_json *object, const struct 
 bool vd_write_check_valid(struct vd_write *w, const struct vd_kind *kind,
                           const struct vd_json *object) VD_MUST_USE;
 
-/* Refuses the write with all that is wrong. Always false. */
-bool vd_write_refuse_invalid(struct vd_write *w, const struct vd_kind *kind,
-                             const struct vd_json *object, const struct vd_violations *violations);
+/* Refuses the write with all that is wrong with the object, of a kind of this name. Always false.
+ */
+bool vd_write_refuse_invalid(struct vd_write *w, struct vd_slice kind, const struct vd_json *object,
+                             const struct vd_violations *violations);
 
 /* ---- field_manager.c ---- */
 

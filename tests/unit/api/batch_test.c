@@ -35,8 +35,9 @@ static struct trial *add(struct batch_trial *t, enum vd_write_verb verb, const c
 static void run_batch(struct vd_task *task)
 {
     struct batch_trial *t = VD_HEAP_OWNER(task, struct batch_trial, task);
+    bool cancels = t->cancels; /* it may be released when it was started */
     vd_write_batch_start(&t->b);
-    if (t->cancels)
+    if (cancels)
         vd_write_batch_cancel(&t->b);
 }
 

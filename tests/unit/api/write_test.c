@@ -42,9 +42,14 @@ static void what_is_wrong_is_listed(void **state)
     assert_slice(t.w.refusal.kind, "Gadget");
     assert_slice(t.w.refusal.name, "g");
     assert_int_equal(t.w.refusal.violations_n, 2);
-    for (size_t i = 0; i < 2; i++)
-        assert_true(vd_slice_is(t.w.refusal.violations[i].field, "spec.size") ||
-                    vd_slice_is(t.w.refusal.violations[i].field, "spec.color"));
+    for (size_t i = 0; i < 2; i++) {
+        const struct vd_violation *v = &t.w.refusal.violations[i];
+        bool size = vd_slice_is(v->field, "spec.size");
+        assert_slice(v->field, size ? "spec.size" : "spec.color");
+        assert_slice(vd_violation_value(v), size ? "0" : "\"green\"");
+        assert_true(vd_slice_starts_with(vd_violation_text(v), size ? VD_SLICE("spec.size in body")
+                                                                    : VD_SLICE("supported")));
+    }
     release_trial(&t);
 }
 
