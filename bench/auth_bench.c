@@ -17,15 +17,15 @@
 
 enum { SPACES = 1000, CLUSTER_BINDINGS = 200 };
 
-static void put_binding(struct vd_policy *policy, const char *kind, const char *space,
+static void put_binding(struct vd_policy *policy, const char *kind, const char *namespace,
                         const char *name, const char *role, const char *user)
 {
     struct vd_arena arena = {0};
     struct vd_buf text = {0};
     struct vd_json *object;
     vd_buf_addf(&text, "{\"kind\":\"%s\",\"metadata\":{\"name\":\"%s\"", kind, name);
-    if (space)
-        vd_buf_addf(&text, ",\"namespace\":\"%s\"", space);
+    if (namespace)
+        vd_buf_addf(&text, ",\"namespace\":\"%s\"", namespace);
     vd_buf_addf(&text,
                 "},\"roleRef\":{\"kind\":\"ClusterRole\",\"name\":\"%s\"},\"subjects\":[{\"kind\":"
                 "\"User\",\"name\":\"%s\"},{\"kind\":\"Group\",\"name\":\"ops\"}]}",
@@ -47,11 +47,11 @@ static struct vd_policy *busy_policy(void)
         if (vd_policy_put(policy, document, NULL))
             abort();
     for (int i = 0; i < SPACES; i++) {
-        char space[32], user[32];
-        snprintf(space, sizeof space, "team-%d", i);
+        char namespace[32], user[32];
+        snprintf(namespace, sizeof namespace, "team-%d", i);
         snprintf(user, sizeof user, "user-%d", i % 100);
-        put_binding(policy, "RoleBinding", space, "editors", "edit", user);
-        put_binding(policy, "RoleBinding", space, "viewers", "view", "someone");
+        put_binding(policy, "RoleBinding", namespace, "editors", "edit", user);
+        put_binding(policy, "RoleBinding", namespace, "viewers", "view", "someone");
     }
     for (int i = 0; i < CLUSTER_BINDINGS; i++) {
         char name[32], user[32];
@@ -91,7 +91,7 @@ static void bench_rbac(void)
     struct vd_access access = {.user = user,
                                .verb = VD_SLICE("get"),
                                .resource = VD_SLICE("configmaps"),
-                               .space = VD_SLICE("team-507"),
+                               .namespace = VD_SLICE("team-507"),
                                .name = VD_SLICE("a")};
     double ns = decide_ns(rbac, &access, true);
     measure_target("rbac: allowed by a RoleBinding", ns, "ns", ns < 1000, "< 1 us");
@@ -122,7 +122,7 @@ static void bench_service_account(void)
     struct vd_user *user;
     int64_t expires_ms;
     struct vd_service_accounts_options options = {.keys = &key, .keys_n = 1, .exists = yes};
-    struct vd_token_request request = {.space = VD_SLICE("a"),
+    struct vd_token_request request = {.namespace = VD_SLICE("a"),
                                        .name = VD_SLICE("b"),
                                        .uid = VD_SLICE("c"),
                                        .now_ms = 1794735590000};
@@ -150,7 +150,7 @@ static void bench_token(void)
     struct vd_buf token = {0}, id = {0};
     struct vd_token_set *set = NULL;
     struct vd_user *user;
-    if (vd_token_create(folder, &(struct vd_token_wish){.user = VD_SLICE("ann")}, vd_clock_system(),
+    if (vd_token_create(folder, &(struct vd_token_spec){.user = VD_SLICE("ann")}, vd_clock_system(),
                         &token, &id, NULL) ||
         vd_token_set_load(&set, folder, NULL))
         abort();

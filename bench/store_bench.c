@@ -119,7 +119,7 @@ static void replay_all(const char *folder)
 {
     struct vd_selector *selector = NULL;
     struct vd_error error;
-    struct vd_filter_spec spec = {.kind = VD_SLICE("things")};
+    struct vd_filter_spec spec = {.resource = VD_SLICE("things")};
     struct vd_filter *all = vd_filter_new(&spec);
     if (vd_selector_parse(&spec.labels, VD_SLICE("app=bench"), &error))
         exit(2);

@@ -37,10 +37,11 @@ static void wake(void *arg)
 static const struct vd_watcher_ops ops = {.deliver = deliver, .ended = ended};
 
 static void add(struct vd_registry *registry, struct vd_store *store, struct vd_watcher *watcher,
-                const char *space, const char *name)
+                const char *namespace, const char *name)
 {
-    struct vd_filter_spec spec = {
-        .kind = VD_SLICE("things"), .space = vd_slice_of(space), .name = vd_slice_of(name)};
+    struct vd_filter_spec spec = {.resource = VD_SLICE("things"),
+                                  .namespace = vd_slice_of(namespace),
+                                  .name = vd_slice_of(name)};
     struct vd_filter *filter = vd_filter_new(&spec);
     vd_cursor_open_now(&watcher->cursor, store, filter);
     watcher->ops = &ops;
@@ -55,10 +56,11 @@ static double cost(size_t watchers)
     struct vd_registry *registry = vd_registry_new(store, wake, NULL);
     struct vd_watcher *all = vd_calloc(watchers, sizeof *all);
     for (size_t i = 0; i < watchers; i++) {
-        char space[24], name[24];
-        snprintf(space, sizeof space, "ns-%zu", i % 1000);
+        char namespace[24], name[24];
+        snprintf(namespace, sizeof namespace, "ns-%zu", i % 1000);
         snprintf(name, sizeof name, "other-%zu", i);
-        add(registry, store, &all[i], i < MATCHING ? "default" : space, i < MATCHING ? "o" : name);
+        add(registry, store, &all[i], i < MATCHING ? "default" : namespace,
+            i < MATCHING ? "o" : name);
     }
     struct vd_buf room = {0};
     double spent = 0;

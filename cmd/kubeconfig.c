@@ -62,7 +62,7 @@ static int create_token(const struct vd_option_value *values, struct vd_buf *tok
     while (values[OPTION_GROUPS].given && vd_slice_cut(&rest, ',', &group))
         *VD_VEC_PUSH(&groups) = group;
     int code = vd_token_create(values[OPTION_DATA].text,
-                               &(struct vd_token_wish){
+                               &(struct vd_token_spec){
                                    .user = vd_slice_of(values[OPTION_USER].text),
                                    .groups = groups.p,
                                    .groups_n = groups.n,

@@ -14,7 +14,10 @@
 #include "base/buf.h"
 #include "json/parse.h"
 
-enum { ANSWER_LEN_MAX = 1 << 24, PATIENCE_S = 20 };
+enum {
+    ANSWER_LEN_MAX = 1 << 24, /* bytes of an answer */
+    PATIENCE_S = 20,          /* seconds that a send or receive may take */
+};
 
 /* ---- TLS ---- */
 

@@ -6,7 +6,10 @@
 
 #include "base/buf.h"
 
-enum { HELP_MAX = 160, CHOICES_MAX = 64 };
+enum {
+    HELP_MAX = 160,   /* bytes of an option's help */
+    CHOICES_MAX = 64, /* bytes of an option's choices */
+};
 
 struct vd_option vd_server_options[VD_SERVER_OPTIONS_N];
 

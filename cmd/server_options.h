@@ -6,7 +6,7 @@
 #include "command.h"
 #include "server/config.h"
 
-enum { VD_SERVER_OPTIONS_N = 1 + VD_SETTINGS_N };
+enum { VD_SERVER_OPTIONS_N = 1 + VD_SETTINGS_N }; /* options of the server */
 
 /* Filled in by vd_server_options_prepare, a command's `prepare`. */
 extern struct vd_option vd_server_options[VD_SERVER_OPTIONS_N];

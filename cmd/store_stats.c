@@ -35,10 +35,10 @@ static void print_json(const struct vd_log_stats *s)
                 (unsigned long long)window_age_ms(s), (unsigned long long)s->objects,
                 (unsigned long long)s->object_bytes, (unsigned long long)s->file_bytes,
                 (unsigned long long)s->wal_bytes, (unsigned long long)s->free_bytes);
-    for (size_t i = 0; i < s->kinds.n; i++) {
-        const struct vd_kind_stats *k = &s->kinds.p[i];
+    for (size_t i = 0; i < s->resources.n; i++) {
+        const struct vd_resource_stats *k = &s->resources.p[i];
         vd_buf_add_text(&out, i ? ",{\"kind\":" : "{\"kind\":");
-        vd_json_add_text(&out, vd_slice_of(k->kind));
+        vd_json_add_text(&out, vd_slice_of(k->resource));
         vd_buf_addf(&out, ",\"objects\":%llu,\"bytes\":%llu}", (unsigned long long)k->objects,
                     (unsigned long long)k->bytes);
     }
@@ -62,8 +62,8 @@ static void print_kinds(const struct vd_log_stats *s)
 {
     int width = (int)strlen("KIND");
     char text[VD_QUANTITY_MAX];
-    for (size_t i = 0; i < s->kinds.n; i++) {
-        int n = (int)strlen(s->kinds.p[i].kind);
+    for (size_t i = 0; i < s->resources.n; i++) {
+        int n = (int)strlen(s->resources.p[i].resource);
         width = n > width ? n : width;
     }
     snprintf(text, sizeof text, "%12s %10s", "OBJECTS", "BODIES");
@@ -72,9 +72,10 @@ static void print_kinds(const struct vd_log_stats *s)
     printf("\n");
     vd_print_heading(vd_buf_text(&heading));
     vd_buf_release(&heading);
-    for (size_t i = 0; i < s->kinds.n; i++)
-        printf("%-*s %12llu %10s\n", width, s->kinds.p[i].kind,
-               (unsigned long long)s->kinds.p[i].objects, vd_bytes_text(s->kinds.p[i].bytes, text));
+    for (size_t i = 0; i < s->resources.n; i++)
+        printf("%-*s %12llu %10s\n", width, s->resources.p[i].resource,
+               (unsigned long long)s->resources.p[i].objects,
+               vd_bytes_text(s->resources.p[i].bytes, text));
 }
 
 static void print_text(const struct vd_log_stats *s)
@@ -93,7 +94,7 @@ static void print_text(const struct vd_log_stats *s)
     print_bytes("file", s->file_bytes);
     print_bytes("of it free", s->free_bytes);
     print_bytes("write-ahead log", s->wal_bytes);
-    if (s->kinds.n)
+    if (s->resources.n)
         print_kinds(s);
 }
 

@@ -33,9 +33,9 @@ static void print_json(struct printer *p, const struct vd_finding *f)
         vd_buf_addf(&out, ",\"revision\":%llu", (unsigned long long)f->revision);
     if (f->key) {
         vd_buf_add_text(&out, ",\"kind\":");
-        vd_json_add_text(&out, f->key->kind);
+        vd_json_add_text(&out, f->key->resource);
         vd_buf_add_text(&out, ",\"namespace\":");
-        vd_json_add_text(&out, f->key->space);
+        vd_json_add_text(&out, f->key->namespace);
         vd_buf_add_text(&out, ",\"name\":");
         vd_json_add_text(&out, f->key->name);
     }
@@ -51,8 +51,8 @@ static void print_text(const struct vd_finding *f)
     if (f->revision)
         printf("revision %llu", (unsigned long long)f->revision);
     if (f->key)
-        printf(" %.*s %.*s%s%.*s", VD_FMT(f->key->kind), VD_FMT(f->key->space),
-               f->key->space.n ? "/" : "", VD_FMT(f->key->name));
+        printf(" %.*s %.*s%s%.*s", VD_FMT(f->key->resource), VD_FMT(f->key->namespace),
+               f->key->namespace.n ? "/" : "", VD_FMT(f->key->name));
     printf("%s%s\n", f->revision ? ": " : "", f->text);
 }
 

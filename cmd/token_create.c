@@ -68,7 +68,7 @@ static int create(const struct vd_option_value *values, struct vd_buf *token, st
     int code = vd_data_folder_exists(folder, error);
     if (!code)
         code = vd_token_create(folder,
-                               &(struct vd_token_wish){
+                               &(struct vd_token_spec){
                                    .user = vd_slice_of(values[OPTION_USER].text),
                                    .groups = groups.p,
                                    .groups_n = groups.n,

@@ -14,6 +14,7 @@
 #include "api/batch_internal.h"
 #include "api/definitions.h"
 #include "api/write/write_internal.h"
+#include "base/container_of.h"
 #include "kinds/deletion.h"
 
 enum {
@@ -31,14 +32,14 @@ static void finish(struct vd_write_batch *b, enum vd_batch_result result)
 
 static bool is_namespace(const struct vd_write *w)
 {
-    return vd_slice_is(w->kind->storage_key, "namespaces");
+    return vd_slice_is(w->kind->resource, "namespaces");
 }
 
 enum vd_batch_namespace vd_write_batch_namespace(const struct vd_write_batch *b,
                                                  struct vd_slice name)
 {
-    for (size_t i = 0; i < b->spaces.n; i++) {
-        const struct vd_write *w = b->spaces.p[i];
+    for (size_t i = 0; i < b->namespaces.n; i++) {
+        const struct vd_write *w = b->namespaces.p[i];
         if (!vd_slice_eq(w->name, name))
             continue;
         if (w->verb == VD_WRITE_DELETE)
@@ -79,7 +80,7 @@ static void step(struct vd_write_batch *b)
 
 static void on_turn(struct vd_task *task)
 {
-    step(VD_HEAP_OWNER(task, struct vd_write_batch, task));
+    step(VD_CONTAINER_OF(task, struct vd_write_batch, task));
 }
 
 void vd_write_batch_take(struct vd_write_batch *b, struct vd_write *w)
@@ -111,8 +112,8 @@ static int by_key(const void *a, const void *b)
 {
     const struct vd_key *x = &(*(struct vd_write *const *)a)->wish.key;
     const struct vd_key *y = &(*(struct vd_write *const *)b)->wish.key;
-    int order = vd_slice_cmp(x->kind, y->kind);
-    order = order ? order : vd_slice_cmp(x->space, y->space);
+    int order = vd_slice_cmp(x->resource, y->resource);
+    order = order ? order : vd_slice_cmp(x->namespace, y->namespace);
     return order ? order : vd_slice_cmp(x->name, y->name);
 }
 
@@ -160,7 +161,8 @@ static void add_guard(struct vd_write_batch *b, const struct vd_wish *guard, str
 {
     for (size_t i = 0; i < b->wishes.n; i++) {
         const struct vd_wish *same = &b->wishes.p[i];
-        if (same->revision == guard->revision && vd_slice_eq(same->key.kind, guard->key.kind) &&
+        if (same->revision == guard->revision &&
+            vd_slice_eq(same->key.resource, guard->key.resource) &&
             vd_slice_eq(same->key.name, guard->key.name))
             return;
     }
@@ -194,11 +196,11 @@ static void tell_members(struct vd_write_batch *b, const struct vd_outcome *o)
  * each of them. */
 static void await_definitions(struct vd_task *task)
 {
-    struct vd_write_batch *b = VD_HEAP_OWNER(task, struct vd_write_batch, task);
+    struct vd_write_batch *b = VD_CONTAINER_OF(task, struct vd_write_batch, task);
     const struct vd_api_env *env = b->l->env;
     while (env->definitions && !b->cancelled && b->next < b->n) {
         const struct vd_write *w = b->members[b->next++];
-        if (!vd_slice_eq(w->kind->storage_key, VD_DEFINITIONS))
+        if (!vd_slice_eq(w->kind->resource, VD_DEFINITIONS))
             continue;
         vd_definitions_await(env->definitions, w->name, w->revision, b->l->loop, &b->task);
         return;
@@ -215,7 +217,7 @@ static bool may_try_again(struct vd_write_batch *b, const struct vd_write *w, en
 
 static void on_answered(struct vd_loop_proposal *p)
 {
-    struct vd_write_batch *b = VD_HEAP_OWNER(p, struct vd_write_batch, proposal);
+    struct vd_write_batch *b = VD_CONTAINER_OF(p, struct vd_write_batch, proposal);
     const struct vd_outcome *o = &p->outcome;
     if (b->cancelled) {
         finish(b, VD_BATCH_CANCELLED);
@@ -299,7 +301,7 @@ void vd_write_batch_init(struct vd_write_batch *b, struct vd_write **members, si
         members[i]->batch = b;
         if (is_namespace(members[i])) {
             b->order[at++] = members[i];
-            *VD_VEC_PUSH(&b->spaces) = members[i];
+            *VD_VEC_PUSH(&b->namespaces) = members[i];
         }
     }
     for (size_t i = 0; i < n; i++)
@@ -321,7 +323,7 @@ void vd_write_batch_cancel(struct vd_write_batch *b)
 
 void vd_write_batch_release(struct vd_write_batch *b)
 {
-    VD_VEC_RELEASE(&b->spaces);
+    VD_VEC_RELEASE(&b->namespaces);
     VD_VEC_RELEASE(&b->wishes);
     VD_VEC_RELEASE(&b->owners);
     VD_VEC_RELEASE(&b->subjects);

@@ -51,7 +51,7 @@ struct vd_write_batch {
     bool in_step;               /* a turn is making members */
     bool cancelled;
     unsigned attempts;
-    VD_VEC(struct vd_write *) spaces; /* members that change a namespace */
+    VD_VEC(struct vd_write *) namespaces; /* members that change a namespace */
     VD_VEC(struct vd_wish) wishes;
     VD_VEC(struct vd_write *) owners;        /* of each wish, the member, ... */
     VD_VEC(struct vd_wish_subject) subjects; /* ... and what is known of the object */

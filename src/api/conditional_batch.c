@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/container_of.h"
 #include "base/log.h"
 #include "kinds/admission.h"
 #include "kinds/deletion.h"
@@ -62,7 +63,7 @@ size_t vd_conditional_batch_count(const struct vd_conditional_batch *b)
 /* Nothing that was stored is no object that can be stored. */
 static void cannot_write(const struct vd_wish *wish, const struct vd_error *error)
 {
-    vd_log_error("an object cannot be written back", VD_F_SLICE("kind", wish->key.kind),
+    vd_log_error("an object cannot be written back", VD_F_SLICE("kind", wish->key.resource),
                  VD_F_SLICE("name", wish->key.name), VD_F_STR("error", error->text));
 }
 
@@ -90,7 +91,7 @@ static void catch_up(struct vd_conditional_batch *b, const struct vd_event *even
                      struct vd_json *object)
 {
     struct vd_kind_set *set = vd_kinds_snapshot(b->controller->env.kinds);
-    const struct vd_kind *kind = vd_kind_set_stored(set, vd_entry_kind(event->entry));
+    const struct vd_kind *kind = vd_kind_set_stored(set, vd_entry_resource(event->entry));
     if (kind && vd_object_must_catch_up(kind, event->revision))
         vd_object_catch_up_or_stay(kind, &b->arena, object);
     vd_kind_set_unref(set);
@@ -98,11 +99,11 @@ static void catch_up(struct vd_conditional_batch *b, const struct vd_event *even
 
 /* The record of what the server does itself: `event` is the version that it replaces, NULL
  * for a new object. */
-static void track(struct vd_conditional_batch *b, struct vd_slice storage_key,
+static void track(struct vd_conditional_batch *b, struct vd_slice resource,
                   const struct vd_event *event, struct vd_json *object)
 {
     struct vd_kind_set *set = vd_kinds_snapshot(b->controller->env.kinds);
-    const struct vd_kind *kind = vd_kind_set_stored(set, storage_key);
+    const struct vd_kind *kind = vd_kind_set_stored(set, resource);
     struct vd_json *old = NULL;
     if (kind &&
         (!event || !vd_json_parse_copy(&b->arena, vd_body_slice(event->body), NULL, &old, NULL))) {
@@ -115,7 +116,7 @@ static void track(struct vd_conditional_batch *b, struct vd_slice storage_key,
     vd_kind_set_unref(set);
 }
 
-void vd_conditional_batch_create(struct vd_conditional_batch *b, struct vd_slice storage_key,
+void vd_conditional_batch_create(struct vd_conditional_batch *b, struct vd_slice resource,
                                  struct vd_json *object)
 {
     struct vd_arena *a = &b->arena;
@@ -123,12 +124,12 @@ void vd_conditional_batch_create(struct vd_conditional_batch *b, struct vd_slice
         .action = VD_PUT,
         .when = VD_WHEN_ABSENT,
         .uid = vd_uid_generate(),
-        .key = {vd_arena_copy(a, storage_key), vd_arena_copy(a, vd_meta_namespace(object)),
+        .key = {vd_arena_copy(a, resource), vd_arena_copy(a, vd_meta_namespace(object)),
                 vd_arena_copy(a, vd_meta_name(object))},
     };
     vd_meta_set_uid(a, object, wish.uid);
     vd_meta_set_creation_timestamp(a, object, vd_clock_wall_ms(b->controller->env.clock));
-    track(b, storage_key, NULL, object);
+    track(b, resource, NULL, object);
     if (write_body(b, object, &wish))
         *VD_VEC_PUSH(&b->wishes) = wish;
 }
@@ -142,8 +143,8 @@ static struct vd_wish wish_for(struct vd_conditional_batch *b, const struct vd_e
         .revision = event->revision,
         .expect_uid = event->uid,
         .uid = event->uid,
-        .key = {vd_arena_copy(a, vd_entry_kind(event->entry)),
-                vd_arena_copy(a, vd_entry_space(event->entry)),
+        .key = {vd_arena_copy(a, vd_entry_resource(event->entry)),
+                vd_arena_copy(a, vd_entry_namespace(event->entry)),
                 vd_arena_copy(a, vd_entry_name(event->entry))},
     };
 }
@@ -152,12 +153,12 @@ void vd_conditional_batch_replace(struct vd_conditional_batch *b, const struct v
                                   const struct vd_json *object)
 {
     struct vd_wish wish = wish_for(b, event);
-    bool finished = vd_deletion_is_finished(object, wish.key.kind);
+    bool finished = vd_deletion_is_finished(object, wish.key.resource);
     wish.action = finished ? VD_DELETE : VD_PUT;
     struct vd_json *tracked = vd_json_clone(&b->arena, object);
     if (!finished) {
         catch_up(b, event, tracked);
-        track(b, wish.key.kind, event, tracked);
+        track(b, wish.key.resource, event, tracked);
     }
     if (finished || write_body(b, tracked, &wish))
         *VD_VEC_PUSH(&b->wishes) = wish;
@@ -167,10 +168,10 @@ void vd_conditional_batch_delete(struct vd_conditional_batch *b, const struct vd
                                  struct vd_json *object, struct vd_slice policy)
 {
     struct vd_kind_set *set = vd_kinds_snapshot(b->controller->env.kinds);
-    struct vd_deletion deletion = {.storage_key = vd_entry_kind(event->entry),
+    struct vd_deletion deletion = {.resource = vd_entry_resource(event->entry),
                                    .policy = policy,
                                    .clock = b->controller->env.clock};
-    deletion.kind = vd_kind_set_stored(set, deletion.storage_key);
+    deletion.kind = vd_kind_set_stored(set, deletion.resource);
     struct vd_wish wish;
     enum vd_deletion_step step = VD_DELETION_NOTHING;
     struct vd_error error;
@@ -195,7 +196,7 @@ void vd_conditional_batch_require(struct vd_conditional_batch *b, const struct v
 static void delete_newest(struct vd_conditional_batch *b, const struct vd_event *was,
                           const struct vd_stays *stays)
 {
-    struct vd_key key = {vd_entry_kind(was->entry), vd_entry_space(was->entry),
+    struct vd_key key = {vd_entry_resource(was->entry), vd_entry_namespace(was->entry),
                          vd_entry_name(was->entry)};
     struct vd_event *event = NULL;
     struct vd_json *object = NULL;
@@ -203,7 +204,7 @@ static void delete_newest(struct vd_conditional_batch *b, const struct vd_event 
         return;
     vd_conditional_batch_delete(b, event, object, VD_SLICE(""));
     if (stays && vd_meta_is_deleting(object))
-        stays->tell(stays->arg, key.kind, object);
+        stays->tell(stays->arg, key.resource, object);
     vd_event_unref(event);
 }
 
@@ -223,9 +224,7 @@ int vd_conditional_batch_delete_next(struct vd_conditional_batch *b, struct vd_s
 
 static void on_answered(struct vd_task *task)
 {
-    struct vd_conditional_batch *b =
-        (struct vd_conditional_batch *)((char *)task -
-                                        offsetof(struct vd_conditional_batch, answered));
+    struct vd_conditional_batch *b = VD_CONTAINER_OF(task, struct vd_conditional_batch, answered);
     struct vd_controller *controller = b->controller;
     struct vd_controller_item *item = b->item;
     enum vd_code code = b->code;
@@ -247,7 +246,7 @@ void vd_conditional_batch_send(struct vd_conditional_batch *b)
         batch_free(b);
         return;
     }
-    if (b->guard.key.kind.n)
+    if (b->guard.key.resource.n)
         *VD_VEC_PUSH(&b->wishes) = b->guard;
     vd_controller_sent(b->controller, b->item);
     b->answered.run = on_answered;

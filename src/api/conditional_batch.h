@@ -26,7 +26,7 @@ struct vd_arena *vd_conditional_batch_arena(struct vd_conditional_batch *batch);
 size_t vd_conditional_batch_count(const struct vd_conditional_batch *batch);
 
 /* A new object, which gets a uid and a time. */
-void vd_conditional_batch_create(struct vd_conditional_batch *batch, struct vd_slice storage_key,
+void vd_conditional_batch_create(struct vd_conditional_batch *batch, struct vd_slice resource,
                                  struct vd_json *object);
 
 /* The object instead of this version. One that is being deleted and waits for no finalizer any more
@@ -45,7 +45,7 @@ void vd_conditional_batch_require(struct vd_conditional_batch *batch, const stru
 
 /* Who is told of objects that stay for their finalizers. */
 struct vd_stays {
-    void (*tell)(void *arg, struct vd_slice storage_key, const struct vd_json *object);
+    void (*tell)(void *arg, struct vd_slice resource, const struct vd_json *object);
     void *arg;
 };
 

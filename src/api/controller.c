@@ -11,6 +11,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "base/container_of.h"
 #include "base/log.h"
 #include "json/parse.h"
 
@@ -63,7 +64,7 @@ static void reconcile_some(struct vd_controller *c)
     for (size_t i = 0; some && i < TURN_ITEMS && may_reconcile(c); i++) {
         if (!(work = vd_work_queue_take(&c->queue, now)))
             return;
-        struct vd_controller_item *item = VD_HEAP_OWNER(work, struct vd_controller_item, work);
+        struct vd_controller_item *item = VD_CONTAINER_OF(work, struct vd_controller_item, work);
         item->reconciler->reconcile(item);
         if (item->sent) /* it goes on running */
             continue;
@@ -95,7 +96,7 @@ static void set_delayed(struct vd_controller *c)
 
 static void take_turn(struct vd_task *task)
 {
-    struct vd_controller *c = VD_HEAP_OWNER(task, struct vd_controller, turn);
+    struct vd_controller *c = VD_CONTAINER_OF(task, struct vd_controller, turn);
     atomic_store(&c->turn_posted, false);
     if (c->stopping)
         return;
@@ -108,12 +109,12 @@ static void take_turn(struct vd_task *task)
 
 static void on_relist(struct vd_timer *timer)
 {
-    post_turn(VD_HEAP_OWNER(timer, struct vd_controller, relist));
+    post_turn(VD_CONTAINER_OF(timer, struct vd_controller, relist));
 }
 
 static void on_delayed(struct vd_timer *timer)
 {
-    post_turn(VD_HEAP_OWNER(timer, struct vd_controller, delayed));
+    post_turn(VD_CONTAINER_OF(timer, struct vd_controller, delayed));
 }
 
 /* ---- items ---- */
@@ -165,7 +166,7 @@ static int parse(const struct vd_event *event, struct vd_arena *arena, struct vd
         return VD_OK;
     error->code = VD_ERR_CORRUPT;
     vd_error_prefix(error, "revision %llu, %.*s \"%.*s\"", (unsigned long long)event->revision,
-                    VD_FMT(vd_entry_kind(entry)), VD_FMT(vd_entry_path(entry)));
+                    VD_FMT(vd_entry_resource(entry)), VD_FMT(vd_entry_path(entry)));
     return VD_ERR_CORRUPT;
 }
 
@@ -219,7 +220,7 @@ void vd_controller_start(struct vd_controller *c)
 /* Behind this, no turn is waiting and none can come. */
 static void fall_quiet(struct vd_task *task)
 {
-    struct vd_controller *c = VD_HEAP_OWNER(task, struct vd_controller, stop);
+    struct vd_controller *c = VD_CONTAINER_OF(task, struct vd_controller, stop);
     c->quiet = true;
     if (c->batches == 0)
         uv_sem_post(&c->stopped);
@@ -227,7 +228,7 @@ static void fall_quiet(struct vd_task *task)
 
 static void begin_stop(struct vd_task *task)
 {
-    struct vd_controller *c = VD_HEAP_OWNER(task, struct vd_controller, stop);
+    struct vd_controller *c = VD_CONTAINER_OF(task, struct vd_controller, stop);
     c->stopping = true;
     vd_timer_stop(c->env.loop, &c->relist);
     vd_timer_stop(c->env.loop, &c->delayed);

@@ -24,7 +24,7 @@
 #define VD_API_CONTROLLER_H
 
 #include "base/arena.h"
-#include "kinds/registry.h"
+#include "kinds/kinds.h"
 #include "net/loop.h"
 #include "store/store.h"
 #include "watch/informer.h"
@@ -43,8 +43,8 @@ struct vd_controller_env {
 };
 
 struct vd_controller_options {
-    const char *name;                /* of the informer, in the log and in metrics; a constant */
-    struct vd_informer_kinds listed; /* of the informer; changes of all kinds are told */
+    const char *name; /* of the informer, in the log and in metrics; a constant */
+    struct vd_informer_resources listed; /* of the informer; changes of all kinds are told */
 };
 
 /* What is done with an item. Embedded in whoever does it. On the loop. */

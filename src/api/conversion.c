@@ -6,6 +6,7 @@
 #include "api/converter.h"
 #include "api/loop.h"
 #include "base/alloc.h"
+#include "base/container_of.h"
 #include "kinds/served_form.h"
 
 bool vd_conversion_is_needed(const struct vd_kind *kind, struct vd_slice body)
@@ -15,7 +16,7 @@ bool vd_conversion_is_needed(const struct vd_kind *kind, struct vd_slice body)
 
 static void on_done(struct vd_task *task)
 {
-    struct vd_conversion *c = VD_HEAP_OWNER(task, struct vd_conversion, task);
+    struct vd_conversion *c = VD_CONTAINER_OF(task, struct vd_conversion, task);
     if (c->done)
         c->done(c);
     else
@@ -44,14 +45,15 @@ void vd_conversion_add(struct vd_conversion *c, struct vd_body *body, uint64_t r
     if (vd_conversion_is_needed(c->to, vd_body_slice(body)))
         return;
     struct vd_effort effort = {0};
-    struct vd_slice shown;
-    int code = vd_served_form_make(c->to, vd_body_slice(body), written, &room, &effort, &shown,
+    struct vd_slice converted;
+    int code = vd_served_form_make(c->to, vd_body_slice(body), written, &room, &effort, &converted,
                                    &c->error);
     if (code)
         c->code = code;
     else
-        item->shown = shown.p == body->bytes ? vd_body_ref(body)
-                                             : vd_body_new((struct vd_template){shown, 0}, 0);
+        item->converted = converted.p == body->bytes
+                              ? vd_body_ref(body)
+                              : vd_body_new((struct vd_template){converted, 0}, 0);
     vd_buf_release(&room);
 }
 
@@ -79,7 +81,7 @@ void vd_conversion_free(struct vd_conversion *c)
         return;
     for (size_t i = 0; i < c->items.n; i++) {
         vd_body_unref(c->items.p[i].body);
-        vd_body_unref(c->items.p[i].shown);
+        vd_body_unref(c->items.p[i].converted);
     }
     VD_VEC_RELEASE(&c->items);
     vd_kind_unref(c->to);

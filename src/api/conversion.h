@@ -21,11 +21,11 @@ struct vd_converter;
 struct vd_api_loop;
 
 struct vd_conversion_item {
-    struct vd_body *body;  /* what is stored: a reference */
-    uint64_t revision;     /* that it has, or 0: nobody else will want it */
-    bool leaves;           /* it is the version before that revision, as of an object that leaves a
-                              filter */
-    struct vd_body *shown; /* the result: a reference; NULL until then */
+    struct vd_body *body; /* what is stored: a reference */
+    uint64_t revision;    /* that it has, or 0: nobody else will want it */
+    bool leaves;          /* it is the version before that revision, as of an object that leaves a
+                             filter */
+    struct vd_body *converted; /* the result: a reference; NULL until then */
 };
 
 struct vd_conversion {

@@ -7,6 +7,7 @@
 
 #include "api/converter_call.h"
 #include "base/alloc.h"
+#include "base/container_of.h"
 #include "base/hash_map.h"
 #include "base/log.h"
 
@@ -17,7 +18,7 @@ struct waiter {
 
 /* One object in one version: on its way, or kept. */
 struct entry {
-    struct vd_body *shown;         /* a reference; NULL: it is on its way */
+    struct vd_body *converted;     /* a reference; NULL: it is on its way */
     VD_VEC(struct waiter) waiters; /* of one that is on its way */
     struct entry *prev, *next;     /* of those that are kept, the last used first */
     struct vd_slice key;           /* empty: it has no name */
@@ -93,7 +94,7 @@ static void calls_remove(struct calls *list, struct call *call)
 
 static size_t kept_len(const struct entry *e)
 {
-    return sizeof *e + e->key.n + sizeof *e->shown + e->shown->len;
+    return sizeof *e + e->key.n + sizeof *e->converted + e->converted->len;
 }
 
 static void unlink_kept(struct vd_converter *v, struct entry *e)
@@ -114,7 +115,7 @@ static void link_kept(struct vd_converter *v, struct entry *e)
 
 static void entry_free(struct entry *e)
 {
-    vd_body_unref(e->shown);
+    vd_body_unref(e->converted);
     VD_VEC_RELEASE(&e->waiters);
     free(e);
 }
@@ -163,7 +164,7 @@ static void wait_for(struct entry *e, struct vd_conversion *c, size_t at)
 
 static struct hook *hook_of(struct vd_converter *v, const struct vd_kind *kind)
 {
-    struct vd_slice key = kind->storage_key;
+    struct vd_slice key = kind->resource;
     struct hook *h = vd_hash_map_get(&v->hooks, key);
     if (h)
         return h;
@@ -285,12 +286,12 @@ static struct call *want(struct vd_converter *v, struct vd_conversion *c, size_t
 {
     struct vd_conversion_item *item = &c->items.p[at];
     struct vd_buf key = {0};
-    if (item->shown)
+    if (item->converted)
         return call;
     add_key(&key, c->to, item);
     struct entry *e = key.n ? vd_hash_map_get(&v->entries, vd_buf_slice(&key)) : NULL;
-    if (e && e->shown) {
-        item->shown = vd_body_ref(e->shown);
+    if (e && e->converted) {
+        item->converted = vd_body_ref(e->converted);
         unlink_kept(v, e);
         link_kept(v, e);
     } else if (e) {
@@ -325,7 +326,7 @@ static void settle_entry(struct call *call, size_t i)
     bool failed = call->c.failure != VD_CONVERSION_FAILED_NONE;
     if (failed && e->key.n)
         vd_hash_map_remove(&v->entries, e->key);
-    e->shown = failed ? NULL : vd_body_ref(call->c.shown[i]);
+    e->converted = failed ? NULL : vd_body_ref(call->c.converted[i]);
     for (size_t k = 0; k < e->waiters.n; k++) {
         struct vd_conversion *c = e->waiters.p[k].conversion;
         size_t at = e->waiters.p[k].at;
@@ -337,7 +338,7 @@ static void settle_entry(struct call *call, size_t i)
         if (failed && !again)
             fail_waiter(c, &call->c.error);
         if (!failed)
-            c->items.p[at].shown = vd_body_ref(e->shown);
+            c->items.p[at].converted = vd_body_ref(e->converted);
         if (!c->missing)
             finish(c);
     }
@@ -360,7 +361,7 @@ static void fail(struct call *call, enum vd_code code, const char *why)
 {
     call->c.failure = VD_CONVERSION_FAILED_CALL;
     vd_error_set(&call->c.error, code, "conversion webhook for %.*s failed: %s",
-                 VD_FMT(call->c.to->storage_key), why);
+                 VD_FMT(call->c.to->resource), why);
     settle(call);
 }
 
@@ -404,7 +405,7 @@ static void start_all(struct vd_converter *v)
 
 static void on_called(struct vd_converter_call *c)
 {
-    struct call *call = (struct call *)c;
+    struct call *call = VD_CONTAINER_OF(c, struct call, c);
     struct vd_converter *v = call->converter;
     struct hook *h = call->hook;
     calls_remove(&v->under_way, call);
@@ -423,7 +424,7 @@ static void on_called(struct vd_converter_call *c)
 
 static void on_ask(struct vd_task *task)
 {
-    struct vd_conversion *c = VD_HEAP_OWNER(task, struct vd_conversion, asked);
+    struct vd_conversion *c = VD_CONTAINER_OF(task, struct vd_conversion, asked);
     struct vd_converter *v = c->converter;
     struct call *call = NULL;
     if (v->stopped) {
@@ -479,7 +480,7 @@ static void desert(struct call *call)
 
 static void on_quit(struct vd_task *task)
 {
-    struct vd_converter *v = VD_HEAP_OWNER(task, struct vd_converter, quit);
+    struct vd_converter *v = VD_CONTAINER_OF(task, struct vd_converter, quit);
     size_t at = 0;
     v->stopped = true;
     for (struct hook *h; (h = vd_hash_map_next(&v->hooks, &at));)

@@ -28,7 +28,7 @@
 #include "api/conversion.h"
 #include "base/attributes.h"
 #include "base/clock.h"
-#include "kinds/registry.h"
+#include "kinds/kinds.h"
 #include "net/loop.h"
 #include "store/store.h"
 

@@ -4,6 +4,7 @@
 #include "api/service_address.h"
 #include "base/base64.h"
 #include "base/clock.h"
+#include "base/container_of.h"
 #include "base/metrics.h"
 #include "net/tls.h"
 #include "json/span.h"
@@ -40,7 +41,7 @@ static void count(struct vd_converter_call *call)
     const char *result = call->failure ? "failure" : "success";
     uint64_t took_ns = vd_clock_mono_ns(call->clock) - call->start_ns;
     struct vd_buf name = {0}, from = {0}, to = {0};
-    vd_buf_add_slice(&name, call->to->storage_key);
+    vd_buf_add_slice(&name, call->to->resource);
     vd_buf_add_slice(&from, version_from(call));
     vd_buf_add_slice(&to, call->to->version);
     vd_counter_add(VD_METRIC(&requests, result, failure), 1);
@@ -66,14 +67,14 @@ static void finish(struct vd_converter_call *call)
 /* A worker. */
 static void read_answer(struct vd_work *work)
 {
-    struct vd_converter_call *call = VD_HEAP_OWNER(work, struct vd_converter_call, work);
+    struct vd_converter_call *call = VD_CONTAINER_OF(work, struct vd_converter_call, work);
     struct vd_buf converted[VD_CONVERSION_OBJECTS_MAX] = {{0}};
     call->failure = vd_conversion_review_read(&call->review, vd_buf_slice(&call->answer), converted,
                                               &call->error);
     for (size_t i = 0; i < call->n; i++) {
         struct vd_slice body = vd_buf_slice(&converted[i]);
         if (!call->failure)
-            call->shown[i] = vd_body_new((struct vd_template){body, 0}, 0);
+            call->converted[i] = vd_body_new((struct vd_template){body, 0}, 0);
         vd_buf_release(&converted[i]);
     }
     vd_buf_release(&call->answer);
@@ -81,7 +82,7 @@ static void read_answer(struct vd_work *work)
 
 static void on_read(struct vd_work *work)
 {
-    finish(VD_HEAP_OWNER(work, struct vd_converter_call, work));
+    finish(VD_CONTAINER_OF(work, struct vd_converter_call, work));
 }
 
 static void on_answer(void *arg, const struct vd_http_client_answer *answer,
@@ -137,14 +138,16 @@ static int find_url(struct vd_converter_call *call)
         if (!memchr(host.p, '/', host.n))
             vd_buf_add_char(url, '/');
     } else {
-        vd_buf_addf(url, "https://%.*s.%.*s.svc:%u", VD_FMT(w->name), VD_FMT(w->space), w->port);
+        vd_buf_addf(url, "https://%.*s.%.*s.svc:%u", VD_FMT(w->name), VD_FMT(w->namespace),
+                    w->port);
         if (!w->path.n || w->path.p[0] != '/')
             vd_buf_add_char(url, '/');
         vd_buf_add_slice(url, w->path);
     }
     vd_buf_addf(url, "?timeout=%us", VD_CONVERSION_TIMEOUT_MS / 1000);
-    return w->url.n ? VD_OK
-                    : vd_service_address(call->store, w->space, w->name, &call->via, &call->error);
+    return w->url.n
+               ? VD_OK
+               : vd_service_address(call->store, w->namespace, w->name, &call->via, &call->error);
 }
 
 static int find_authorities(struct vd_converter_call *call)
@@ -172,7 +175,7 @@ static const struct vd_kind *kind_of(const struct vd_converter_call *call, struc
 /* A worker. */
 static void write_request(struct vd_work *work)
 {
-    struct vd_converter_call *call = VD_HEAP_OWNER(work, struct vd_converter_call, work);
+    struct vd_converter_call *call = VD_CONTAINER_OF(work, struct vd_converter_call, work);
     for (size_t i = 0; i < call->n; i++) {
         struct vd_slice body = vd_body_slice(call->bodies[i]);
         call->objects[i] = (struct vd_review_object){body, kind_of(call, body)};
@@ -197,7 +200,7 @@ static void write_request(struct vd_work *work)
 
 static void on_written(struct vd_work *work)
 {
-    struct vd_converter_call *call = VD_HEAP_OWNER(work, struct vd_converter_call, work);
+    struct vd_converter_call *call = VD_CONTAINER_OF(work, struct vd_converter_call, work);
     if (call->failure)
         finish(call);
     else
@@ -224,7 +227,7 @@ void vd_converter_call_release(struct vd_converter_call *call)
 {
     for (size_t i = 0; i < call->n; i++) {
         vd_body_unref(call->bodies[i]);
-        vd_body_unref(call->shown[i]);
+        vd_body_unref(call->converted[i]);
     }
     vd_kind_set_unref(call->kinds);
     vd_kind_unref(call->to);

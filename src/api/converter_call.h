@@ -15,7 +15,7 @@
 #include "base/buf.h"
 #include "base/limits.h"
 #include "kinds/conversion_review.h"
-#include "kinds/registry.h"
+#include "kinds/kinds.h"
 #include "kinds/uid.h"
 #include "kinds/webhook.h"
 #include "net/http_client.h"
@@ -35,8 +35,8 @@ struct vd_converter_call {
     void (*done)(struct vd_converter_call *call); /* on the loop, once; the owner frees it then */
     /* When it is done: */
     enum vd_conversion_failure failure;
-    struct vd_error error;                            /* of a failure */
-    struct vd_body *shown[VD_CONVERSION_OBJECTS_MAX]; /* references; without a failure */
+    struct vd_error error;                                /* of a failure */
+    struct vd_body *converted[VD_CONVERSION_OBJECTS_MAX]; /* references; without a failure */
     /* Its own: */
     struct vd_webhook webhook;
     struct vd_review_object objects[VD_CONVERSION_OBJECTS_MAX];

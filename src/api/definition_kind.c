@@ -12,7 +12,7 @@
 #include "json/compare.h"
 #include "json/parse.h"
 
-enum { PIECE_EVENTS = 64 };
+enum { PIECE_EVENTS = 64 }; /* definitions that are read at a time */
 
 /* The annotations that the kind itself looks at. */
 static struct vd_json *annotations_of(struct vd_arena *a, const struct vd_json *object)

@@ -6,7 +6,7 @@
 
 #include "base/attributes.h"
 #include "base/error.h"
-#include "kinds/registry.h"
+#include "kinds/kinds.h"
 #include "store/store.h"
 #include "json/document.h"
 

@@ -11,7 +11,7 @@ struct vd_name_claim {
     char key[];
 };
 
-enum space { RESOURCES, KINDS };
+enum name_space { RESOURCES, KINDS };
 
 static struct vd_slice key_of(const void *item)
 {
@@ -29,11 +29,11 @@ void vd_name_claims_release(struct vd_name_claims *claims)
     vd_hash_map_release(&claims->map);
 }
 
-static struct vd_name_claim *find(const struct vd_name_claims *claims, enum space space,
+static struct vd_name_claim *find(const struct vd_name_claims *claims, enum name_space name_space,
                                   struct vd_slice group, struct vd_slice name, struct vd_buf *key)
 {
     vd_buf_reset(key);
-    vd_buf_addf(key, "%c/%.*s/%.*s", space == KINDS ? 'k' : 'r', VD_FMT(group), VD_FMT(name));
+    vd_buf_addf(key, "%c/%.*s/%.*s", name_space == KINDS ? 'k' : 'r', VD_FMT(group), VD_FMT(name));
     return vd_hash_map_get(&claims->map, vd_buf_slice(key));
 }
 
@@ -48,9 +48,9 @@ struct judging {
     struct vd_name_verdict verdict;
 };
 
-static bool is_free(struct judging *j, enum space space, struct vd_slice name)
+static bool is_free(struct judging *j, enum name_space name_space, struct vd_slice name)
 {
-    const struct vd_name_claim *claim = find(j->claims, space, j->group, name, &j->key);
+    const struct vd_name_claim *claim = find(j->claims, name_space, j->group, name, &j->key);
     return !claim || claim->holder == j->holder;
 }
 
@@ -67,11 +67,12 @@ static void take(struct judging *j, const char *field, const struct vd_json *val
         vd_json_add_ref(j->verdict.names, vd_slice_of(field), vd_json_copy(j->arena, value));
 }
 
-static void judge_one(struct judging *j, enum space space, const char *field, const char *reason,
-                      const struct vd_json *wanted, const struct vd_json *accepted)
+static void judge_one(struct judging *j, enum name_space name_space, const char *field,
+                      const char *reason, const struct vd_json *wanted,
+                      const struct vd_json *accepted)
 {
     const struct vd_json *name = vd_json_get(wanted, vd_slice_of(field));
-    if (is_free(j, space, vd_json_text(name))) {
+    if (is_free(j, name_space, vd_json_text(name))) {
         take(j, field, name);
         return;
     }
@@ -127,11 +128,11 @@ struct holding {
     struct vd_buf key;
 };
 
-static void hold(struct holding *h, enum space space, struct vd_slice name)
+static void hold(struct holding *h, enum name_space name_space, struct vd_slice name)
 {
     if (!name.n)
         return;
-    struct vd_name_claim *claim = find(h->claims, space, h->group, name, &h->key);
+    struct vd_name_claim *claim = find(h->claims, name_space, h->group, name, &h->key);
     if (!claim) {
         claim = vd_calloc(1, sizeof *claim + h->key.n);
         claim->holder = h->holder;

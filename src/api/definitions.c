@@ -13,6 +13,7 @@
 #include "api/definition_kind.h"
 #include "api/definition_names.h"
 #include "base/alloc.h"
+#include "base/container_of.h"
 #include "base/hash_map.h"
 #include "base/log.h"
 #include "kinds/approval.h"
@@ -61,7 +62,7 @@ struct vd_definitions {
 
 static struct vd_definitions *definitions_of(const struct vd_controller_item *item)
 {
-    return VD_HEAP_OWNER(item->reconciler, struct vd_definitions, reconciler);
+    return VD_CONTAINER_OF(item->reconciler, struct vd_definitions, reconciler);
 }
 
 static struct vd_slice definition_name(const void *item)
@@ -338,7 +339,7 @@ static void forget(struct vd_definitions *ds, struct definition *d)
 static void reconcile(struct vd_controller_item *item)
 {
     struct vd_definitions *ds = definitions_of(item);
-    struct definition *d = VD_HEAP_OWNER(item, struct definition, item);
+    struct definition *d = VD_CONTAINER_OF(item, struct definition, item);
     struct vd_key key = {VD_DEFINITIONS, VD_SLICE(""), definition_name(d)};
     struct vd_conditional_batch *batch = vd_conditional_batch_new(&ds->controller, item);
     struct vd_event *event = NULL;
@@ -361,7 +362,7 @@ static void reconcile(struct vd_controller_item *item)
 
 static void settled(struct vd_controller_item *item)
 {
-    struct definition *d = VD_HEAP_OWNER(item, struct definition, item);
+    struct definition *d = VD_CONTAINER_OF(item, struct definition, item);
     if (!d->gone)
         return;
     vd_hash_map_remove(&definitions_of(item)->all, definition_name(d));
@@ -399,7 +400,7 @@ static void remember_names(struct vd_definitions *ds, struct definition *d,
 /* A definition that has gone unseen finds that out when it is reconciled. */
 static void on_synced(struct vd_informer_handler *handler)
 {
-    struct vd_definitions *ds = VD_HEAP_OWNER(handler, struct vd_definitions, handler);
+    struct vd_definitions *ds = VD_CONTAINER_OF(handler, struct vd_definitions, handler);
     size_t at = 0;
     for (struct definition *d; (d = vd_hash_map_next(&ds->all, &at));) {
         d->again = true; /* what was counted may have been missed */
@@ -409,17 +410,17 @@ static void on_synced(struct vd_informer_handler *handler)
 
 static void on_changed(struct vd_informer_handler *handler, const struct vd_change *change)
 {
-    struct vd_definitions *ds = VD_HEAP_OWNER(handler, struct vd_definitions, handler);
+    struct vd_definitions *ds = VD_CONTAINER_OF(handler, struct vd_definitions, handler);
     const struct vd_event *now = change->now;
-    struct vd_slice kind = vd_entry_kind(now->entry);
-    if (vd_slice_eq(kind, VD_DEFINITIONS)) {
+    struct vd_slice resource = vd_entry_resource(now->entry);
+    if (vd_slice_eq(resource, VD_DEFINITIONS)) {
         struct definition *d = open_definition(ds, vd_entry_name(now->entry));
         if (!vd_informer_is_synced(&ds->controller.informer))
             remember_names(ds, d, now);
         vd_controller_add(&ds->controller, &d->item);
         return;
     }
-    struct definition *d = vd_hash_map_get(&ds->all, kind);
+    struct definition *d = vd_hash_map_get(&ds->all, resource);
     if (!d || d->emptying == EMPTY_NOT || now->revision <= d->scan_revision)
         return;
     d->left -= now->type == VD_EVENT_DELETED;
@@ -431,14 +432,14 @@ static void on_changed(struct vd_informer_handler *handler, const struct vd_chan
 static void on_passed(struct vd_informer_handler *handler, uint64_t revision, bool whole)
 {
     (void)revision, (void)whole;
-    tell_waiters(VD_HEAP_OWNER(handler, struct vd_definitions, handler), false);
+    tell_waiters(VD_CONTAINER_OF(handler, struct vd_definitions, handler), false);
 }
 
 /* ---- waiting ---- */
 
 static void arrive(struct vd_task *task)
 {
-    struct waiter *w = VD_HEAP_OWNER(task, struct waiter, arrive);
+    struct waiter *w = VD_CONTAINER_OF(task, struct waiter, arrive);
     struct vd_definitions *ds = w->definitions;
     if (ds->controller.stopping || is_shown(ds, w)) {
         tell(w);

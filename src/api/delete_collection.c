@@ -2,13 +2,14 @@
 #include "api/delete_collection.h"
 
 #include "api/write.h"
+#include "base/container_of.h"
 #include "base/limits.h"
 #include "kinds/deletion.h"
 #include "store/snapshot.h"
 #include "json/parse.h"
 
 enum {
-    PIECE_OBJECTS = 64,
+    PIECE_OBJECTS = 64,    /* objects that one step looks at */
     PIECE_BYTES = 1 << 20, /* of bodies, and one more object */
     ATTEMPTS_MAX = 8,      /* at one piece */
 };
@@ -87,8 +88,8 @@ static int list_on(struct vd_delete_collection *d, struct vd_snapshot *s, struct
     int code = VD_ERR_EXPIRED;
     for (unsigned i = 0; code == VD_ERR_EXPIRED && i < ATTEMPTS_MAX; i++) {
         vd_snapshot_release(s);
-        code = vd_snapshot_open(s, d->l->env->store, d->kind->storage_key, vd_buf_slice(&d->prefix),
-                                0, vd_buf_slice(&d->after), error);
+        code = vd_snapshot_open(s, d->l->env->store, d->kind->resource, vd_buf_slice(&d->prefix), 0,
+                                vd_buf_slice(&d->after), error);
         if (!code)
             code = vd_snapshot_next(s, events, want, n, error);
     }
@@ -116,7 +117,7 @@ static int list_piece(struct vd_delete_collection *d, struct vd_error *error)
 static int want_gone(struct vd_delete_collection *d, const struct vd_event *was,
                      struct vd_error *error)
 {
-    struct vd_key key = {vd_entry_kind(was->entry), vd_entry_space(was->entry),
+    struct vd_key key = {vd_entry_resource(was->entry), vd_entry_namespace(was->entry),
                          vd_entry_name(was->entry)};
     struct vd_event *now = NULL;
     struct vd_json *object = NULL;
@@ -126,8 +127,8 @@ static int want_gone(struct vd_delete_collection *d, const struct vd_event *was,
         return VD_OK;
     if (!code)
         code = vd_json_parse_copy(&scratch, vd_body_slice(now->body), NULL, &object, error);
-    struct vd_deletion deletion = {.storage_key = key.kind,
-                                   .kind = vd_kind_set_stored(d->kinds, key.kind),
+    struct vd_deletion deletion = {.resource = key.resource,
+                                   .kind = vd_kind_set_stored(d->kinds, key.resource),
                                    .policy = d->propagation,
                                    .clock = d->l->env->clock};
     struct vd_wish wish;
@@ -194,7 +195,7 @@ static void do_piece(struct vd_delete_collection *d)
 
 static void next_piece(struct vd_task *task)
 {
-    struct vd_delete_collection *d = VD_HEAP_OWNER(task, struct vd_delete_collection, task);
+    struct vd_delete_collection *d = VD_CONTAINER_OF(task, struct vd_delete_collection, task);
     if (d->cancelled)
         finish(d, VD_COLLECTION_CANCELLED);
     else if (d->ended || d->left == 0)
@@ -207,7 +208,7 @@ static void next_piece(struct vd_task *task)
 
 static void answered(struct vd_loop_proposal *p)
 {
-    struct vd_delete_collection *d = VD_HEAP_OWNER(p, struct vd_delete_collection, proposal);
+    struct vd_delete_collection *d = VD_CONTAINER_OF(p, struct vd_delete_collection, proposal);
     enum vd_code code = p->outcome.code;
     bool refused = code == VD_ERR_CONFLICT || code == VD_ERR_NOT_FOUND;
     if (d->cancelled) {
@@ -230,8 +231,8 @@ void vd_delete_collection_start(struct vd_delete_collection *d)
     d->left = d->limit ? d->limit : UINT64_MAX;
     if (!d->revision)
         d->revision = vd_store_revision(d->l->env->store);
-    if (d->kind->namespaced && d->space.n)
-        vd_buf_addf(&d->prefix, "%.*s/", VD_FMT(d->space));
+    if (d->kind->namespaced && d->namespace.n)
+        vd_buf_addf(&d->prefix, "%.*s/", VD_FMT(d->namespace));
     vd_buf_add_slice(&d->after, d->begin);
     next_piece(&d->task);
 }

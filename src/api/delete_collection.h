@@ -42,7 +42,7 @@ struct vd_delete_collection {
     const struct vd_kind *kind;
     struct vd_filter *filter;
     const struct vd_user *user;
-    struct vd_slice space;       /* the namespace; empty: all */
+    struct vd_slice namespace;   /* the namespace; empty: all */
     struct vd_slice propagation; /* "Foreground", "Orphan" */
     struct vd_slice begin;       /* the path that it begins behind; empty: from the start */
     uint64_t revision;           /* what was created later stays; 0: the newest */

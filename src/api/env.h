@@ -7,7 +7,7 @@
 
 #include "auth/gatekeeper.h"
 #include "base/clock.h"
-#include "kinds/registry.h"
+#include "kinds/kinds.h"
 #include "store/store.h"
 
 struct vd_converter;

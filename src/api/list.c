@@ -2,6 +2,7 @@
 #include "api/list.h"
 
 #include "api/read.h"
+#include "base/container_of.h"
 #include "base/limits.h"
 
 enum {
@@ -21,7 +22,7 @@ static bool is_done(const struct vd_listing *l)
 
 static void on_again(struct vd_turn_item *chore)
 {
-    struct vd_listing *l = VD_HEAP_OWNER(chore, struct vd_listing, again);
+    struct vd_listing *l = VD_CONTAINER_OF(chore, struct vd_listing, again);
     l->ops->ready(l);
 }
 
@@ -94,7 +95,7 @@ static bool has_gathered(const struct vd_listing *l)
 static void add_converted(struct vd_listing *l, struct vd_buf *out)
 {
     for (size_t i = 0; i < l->conversion->items.n; i++)
-        l->ops->add_shown(l, out, vd_body_slice(l->conversion->items.p[i].shown));
+        l->ops->add_shown(l, out, vd_body_slice(l->conversion->items.p[i].converted));
     vd_conversion_free(l->conversion);
     l->conversion = NULL;
 }
@@ -126,7 +127,7 @@ static int add_item(struct vd_listing *l, struct vd_buf *out, struct vd_effort *
             gather_item(l, event);
         else
             code = l->ops->add(l, out, event, effort, error);
-        if (code && effort->in_turn) {
+        if (code && effort->on_loop) {
             l->heavy = true;
             return VD_OK;
         }
@@ -141,10 +142,10 @@ static int add_item(struct vd_listing *l, struct vd_buf *out, struct vd_effort *
 /* Adds items until the piece is full, enough have been looked at, the list is at its end, or the
  * next one takes too long here. Those of a kind that a webhook converts are gathered, or added if
  * they were before. */
-static int add_items(struct vd_listing *l, struct vd_buf *out, size_t len_max, bool in_turn,
+static int add_items(struct vd_listing *l, struct vd_buf *out, size_t len_max, bool on_loop,
                      struct vd_error *error)
 {
-    struct vd_effort effort = {.in_turn = in_turn};
+    struct vd_effort effort = {.on_loop = on_loop};
     size_t seen = 0;
     int code = VD_OK;
     if (l->conversion) {
@@ -170,7 +171,7 @@ static int add_items(struct vd_listing *l, struct vd_buf *out, size_t len_max, b
 
 static void run(struct vd_pool_item *order)
 {
-    struct vd_listing *l = VD_HEAP_OWNER(order, struct vd_listing, order);
+    struct vd_listing *l = VD_CONTAINER_OF(order, struct vd_listing, order);
     l->code = add_items(l, &l->made, l->made.n + PIECE_LEN, false, &l->error);
 }
 
@@ -178,7 +179,7 @@ static void release(struct vd_listing *l);
 
 static void done(struct vd_pool_item *order)
 {
-    struct vd_listing *l = VD_HEAP_OWNER(order, struct vd_listing, order);
+    struct vd_listing *l = VD_CONTAINER_OF(order, struct vd_listing, order);
     l->working = false;
     if (l->is_closed) {
         release(l);
@@ -204,7 +205,8 @@ static enum vd_listing_state let_make(struct vd_listing *l)
     l->making = l->events[l->events_at]->body->len;
     l->order = (struct vd_pool_item){.run = run, .done = done};
     vd_account_queue(l->account, l->making);
-    vd_worker_pool_add(&l->l->worker_pool, l->l->loop, vd_api_loop_worker_flow(l->l, l->account), &l->order);
+    vd_worker_pool_add(&l->l->worker_pool, l->l->loop, vd_api_loop_worker_flow(l->l, l->account),
+                       &l->order);
     return VD_LISTING_WAITS;
 }
 
@@ -277,9 +279,9 @@ int vd_listing_open(struct vd_listing *l, struct vd_api_loop *loop,
         code = vd_api_check_revision(loop->env, o->not_older, error);
     if (code)
         return code;
-    if (o->kind->namespaced && o->space.n)
-        vd_buf_addf(&prefix, "%.*s/", VD_FMT(o->space));
-    code = vd_snapshot_open(&l->snapshot, loop->env->store, o->kind->storage_key,
+    if (o->kind->namespaced && o->namespace.n)
+        vd_buf_addf(&prefix, "%.*s/", VD_FMT(o->namespace));
+    code = vd_snapshot_open(&l->snapshot, loop->env->store, o->kind->resource,
                             vd_buf_slice(&prefix), o->revision, o->after, error);
     vd_buf_release(&prefix);
     if (code) {

@@ -74,9 +74,9 @@ struct vd_listing {
     struct vd_filter *filter;
     struct vd_snapshot snapshot;
     struct vd_attributes attributes;
-    uint64_t left;         /* of the limit; UINT64_MAX: no limit */
+    uint64_t left;             /* of the limit; UINT64_MAX: no limit */
     struct vd_turn_item again; /* goes on when it is the user's turn */
-    int64_t held;          /* bytes that the face holds */
+    int64_t held;              /* bytes that the face holds */
     /* What the snapshot has given and is not written yet: */
     struct vd_event *events[VD_LISTING_STEP_OBJECTS];
     size_t events_n, events_at;
@@ -100,12 +100,12 @@ struct vd_listing_options {
     const struct vd_listing_ops *ops;
     const struct vd_access *access; /* that is checked first; NULL: the face has done so */
     const struct vd_kind *kind;
-    struct vd_filter *filter; /* see vd_api_filter() */
-    struct vd_slice space;    /* the namespace; empty: all */
-    uint64_t revision;        /* the state that is shown; 0: the newest */
-    uint64_t not_older;       /* VD_ERR_FUTURE if there is no such revision yet; 0: any */
-    struct vd_slice after;    /* goes on behind this path; empty: from the start */
-    uint64_t limit;           /* objects at most; 0: all */
+    struct vd_filter *filter;  /* see vd_api_filter() */
+    struct vd_slice namespace; /* the namespace; empty: all */
+    uint64_t revision;         /* the state that is shown; 0: the newest */
+    uint64_t not_older;        /* VD_ERR_FUTURE if there is no such revision yet; 0: any */
+    struct vd_slice after;     /* goes on behind this path; empty: from the start */
+    uint64_t limit;            /* objects at most; 0: all */
     struct vd_account *account;
     enum vd_rank rank;
 };

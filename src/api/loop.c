@@ -4,6 +4,7 @@
 #include <assert.h>
 
 #include "api/revision_wait.h"
+#include "base/container_of.h"
 
 enum {
     TURN_DELIVERIES = 4096,  /* what a turn gives to watchers that are behind ... */
@@ -21,7 +22,7 @@ enum {
 /* Back on the loop. */
 static void on_answered(struct vd_task *task)
 {
-    struct vd_loop_proposal *p = VD_HEAP_OWNER(task, struct vd_loop_proposal, answered);
+    struct vd_loop_proposal *p = VD_CONTAINER_OF(task, struct vd_loop_proposal, answered);
     p->l->in_flight--;
     p->done(p);
 }
@@ -125,13 +126,13 @@ static bool lags(const struct vd_api_loop *l, bool shared)
 
 static bool turn(struct vd_turn_hook *hook)
 {
-    struct vd_api_loop *l = VD_HEAP_OWNER(hook, struct vd_api_loop, hook);
+    struct vd_api_loop *l = VD_CONTAINER_OF(hook, struct vd_api_loop, hook);
     bool shared = vd_turn_queue_is_shared(&l->turn_queue);
     vd_revision_waits_turn(l);
     if (!lags(l, shared))
         propose(l);
     vd_registry_hold(l->registry, should_hold(l));
-    vd_registry_slice(l->registry, shared ? SHARED_WATCHES : ALONE_WATCHES);
+    vd_registry_limit_turn(l->registry, shared ? SHARED_WATCHES : ALONE_WATCHES);
     bool again = vd_registry_turn(l->registry, shared ? SHARED_DELIVERIES : TURN_DELIVERIES);
     return again || l->proposals.first;
 }
@@ -139,7 +140,7 @@ static bool turn(struct vd_turn_hook *hook)
 /* Behind the hook that flushes connections. */
 static bool after_turn(struct vd_turn_hook *hook)
 {
-    struct vd_api_loop *l = VD_HEAP_OWNER(hook, struct vd_api_loop, after);
+    struct vd_api_loop *l = VD_CONTAINER_OF(hook, struct vd_api_loop, after);
     struct vd_registry_stats stats;
     vd_registry_stats(l->registry, &stats);
     vd_stream_meter_turn(&l->stream_meter, &stats,

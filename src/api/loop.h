@@ -26,10 +26,10 @@ struct vd_api_loop {
     const struct vd_api_env *env;
     struct vd_loop *loop;
     struct vd_registry *registry;
-    struct vd_turn_queue turn_queue; /* users take turns */
-    struct vd_turn_flow turn_flow;           /* of those without an account */
-    struct vd_worker_pool worker_pool;   /* and share the workers */
-    struct vd_worker_flow worker_flow;         /* of those without an account */
+    struct vd_turn_queue turn_queue;   /* users take turns */
+    struct vd_turn_flow turn_flow;     /* of those without an account */
+    struct vd_worker_pool worker_pool; /* and share the workers */
+    struct vd_worker_flow worker_flow; /* of those without an account */
     struct vd_api_streams streams;
     struct vd_stream_meter stream_meter;
     /* Private: */
@@ -56,12 +56,14 @@ void vd_api_loop_follow(struct vd_api_loop *l);
 void vd_api_loop_release(struct vd_api_loop *l);
 
 /* Where the account's work waits for its turn on the loop, and for a worker; NULL: nobody's. */
-static inline struct vd_turn_flow *vd_api_loop_turn_flow(struct vd_api_loop *l, struct vd_account *account)
+static inline struct vd_turn_flow *vd_api_loop_turn_flow(struct vd_api_loop *l,
+                                                         struct vd_account *account)
 {
     return account ? vd_account_turn_flow(account, l->loop->index) : &l->turn_flow;
 }
 
-static inline struct vd_worker_flow *vd_api_loop_worker_flow(struct vd_api_loop *l, struct vd_account *account)
+static inline struct vd_worker_flow *vd_api_loop_worker_flow(struct vd_api_loop *l,
+                                                             struct vd_account *account)
 {
     return account ? vd_account_worker_flow(account, l->loop->index) : &l->worker_flow;
 }

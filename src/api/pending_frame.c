@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/container_of.h"
 #include "kinds/served_form.h"
 #include "net/account.h"
 
@@ -29,7 +30,7 @@ static void order_free(struct vd_frame_order *o)
 
 static void frame_free(struct vd_shared *shared)
 {
-    struct vd_pending_frame *f = (struct vd_pending_frame *)shared;
+    struct vd_pending_frame *f = VD_CONTAINER_OF(shared, struct vd_pending_frame, shared);
     order_free(f->order);
     vd_deliveries_release(&f->deliveries);
     vd_event_frame_release(&f->frame);
@@ -38,7 +39,9 @@ static void frame_free(struct vd_shared *shared)
 
 struct vd_pending_frame *vd_pending_frame_of(struct vd_shared *shared)
 {
-    return shared && shared->free == frame_free ? (struct vd_pending_frame *)shared : NULL;
+    return shared && shared->free == frame_free
+               ? VD_CONTAINER_OF(shared, struct vd_pending_frame, shared)
+               : NULL;
 }
 
 bool vd_pending_frame_is_needed(const struct vd_kind *kind, const struct vd_deliveries *d)
@@ -103,7 +106,7 @@ static void converted(struct vd_conversion *c)
         if (!d->body)
             continue;
         vd_body_unref(d->body);
-        d->body = vd_body_ref(c->items.p[at++].shown);
+        d->body = vd_body_ref(c->items.p[at++].converted);
     }
     vd_conversion_free(c);
     tell(f);
@@ -129,7 +132,7 @@ struct vd_pending_frame *vd_pending_frame_convert(struct vd_api_stream *stream,
 
 static void run(struct vd_pool_item *order)
 {
-    struct vd_frame_order *o = VD_HEAP_OWNER(order, struct vd_frame_order, order);
+    struct vd_frame_order *o = VD_CONTAINER_OF(order, struct vd_frame_order, order);
     struct vd_buf out = {0};
     o->broken = o->encoder->encode(o->encoder, &o->frame, &out, &o->owner->deliveries) ==
                 VD_FRAME_BROKEN;
@@ -138,7 +141,7 @@ static void run(struct vd_pool_item *order)
 
 static void made(struct vd_pool_item *order)
 {
-    struct vd_frame_order *o = VD_HEAP_OWNER(order, struct vd_frame_order, order);
+    struct vd_frame_order *o = VD_CONTAINER_OF(order, struct vd_frame_order, order);
     struct vd_pending_frame *f = o->owner;
     f->done = true;
     f->frame = o->frame;

@@ -17,7 +17,8 @@ int vd_api_authorize(const struct vd_api_env *env, const struct vd_access *acces
 
 int vd_api_check_revision(const struct vd_api_env *env, uint64_t revision, struct vd_error *error)
 {
-    return vd_store_place(env->store, revision, error) == VD_ERR_FUTURE ? VD_ERR_FUTURE : VD_OK;
+    return vd_store_check_revision(env->store, revision, error) == VD_ERR_FUTURE ? VD_ERR_FUTURE
+                                                                                 : VD_OK;
 }
 
 uint64_t vd_api_revision(const struct vd_api_env *env)
@@ -93,8 +94,8 @@ int vd_api_filter(struct vd_filter **out, const struct vd_selection *s, struct v
     if (code)
         return code;
     struct vd_filter_spec spec = {
-        .kind = s->kind->storage_key,
-        .space = s->kind->namespaced ? s->space : VD_SLICE(""),
+        .resource = s->kind->resource,
+        .namespace = s->kind->namespaced ? s->namespace : VD_SLICE(""),
         .name = s->name,
         .labels = s->labels,
         .fields = fields,

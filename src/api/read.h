@@ -35,7 +35,7 @@ uint64_t vd_api_revision(const struct vd_api_env *env);
 /* Which objects of a kind. Empty texts and NULLs select all. */
 struct vd_selection {
     const struct vd_kind *kind;
-    struct vd_slice space;            /* the namespace; left out for a kind that has none */
+    struct vd_slice namespace;        /* the namespace; left out for a kind that has none */
     struct vd_slice name;             /* one object */
     struct vd_selector *labels;       /* borrowed */
     struct vd_field_selector *fields; /* likewise, with the fields' names in the kind's version */

@@ -1,6 +1,8 @@
 /* See revision_wait.h. */
 #include "api/revision_wait.h"
 
+#include "base/container_of.h"
+
 void vd_revision_wait_cancel(struct vd_revision_wait *wait)
 {
     vd_heap_remove(&wait->l->revision_waits, &wait->node);
@@ -16,7 +18,7 @@ static void go_on(struct vd_revision_wait *wait)
 
 static void on_patience(struct vd_timer *timer)
 {
-    go_on(VD_HEAP_OWNER(timer, struct vd_revision_wait, patience));
+    go_on(VD_CONTAINER_OF(timer, struct vd_revision_wait, patience));
 }
 
 bool vd_revision_wait(struct vd_revision_wait *wait, struct vd_api_loop *l, uint64_t revision,
@@ -41,5 +43,5 @@ void vd_revision_waits_turn(struct vd_api_loop *l)
         return;
     uint64_t newest = vd_store_revision(l->env->store);
     for (; node && node->key <= newest; node = vd_heap_peek(&l->revision_waits))
-        go_on(VD_HEAP_OWNER(node, struct vd_revision_wait, node));
+        go_on(VD_CONTAINER_OF(node, struct vd_revision_wait, node));
 }

@@ -28,10 +28,10 @@ static struct vd_slice find(const struct vd_json *spec)
     return is_address(address) ? address : VD_SLICE("");
 }
 
-int vd_service_address(struct vd_store *store, struct vd_slice space, struct vd_slice name,
+int vd_service_address(struct vd_store *store, struct vd_slice namespace, struct vd_slice name,
                        struct vd_buf *out, struct vd_error *error)
 {
-    struct vd_key key = {VD_SLICE("services"), space, name};
+    struct vd_key key = {VD_SLICE("services"), namespace, name};
     struct vd_event *event = NULL;
     struct vd_arena arena = {0};
     struct vd_json *service = NULL;
@@ -47,7 +47,7 @@ int vd_service_address(struct vd_store *store, struct vd_slice space, struct vd_
             code = vd_error_set(error, VD_ERR_NOT_FOUND,
                                 "service \"%.*s\" in namespace \"%.*s\" has no address: give it a "
                                 "spec.clusterIP, spec.externalIPs or spec.externalName",
-                                VD_FMT(name), VD_FMT(space));
+                                VD_FMT(name), VD_FMT(namespace));
     }
     vd_arena_release(&arena);
     vd_event_unref(event);

@@ -14,7 +14,7 @@
 /* Adds the name or address to connect to: spec.externalName of a Service of the type ExternalName,
  * else spec.clusterIP, else the first of spec.externalIPs. VD_ERR_NOT_FOUND: there is no such
  * Service, or it has none of them. Any thread. */
-int vd_service_address(struct vd_store *store, struct vd_slice space, struct vd_slice name,
+int vd_service_address(struct vd_store *store, struct vd_slice namespace, struct vd_slice name,
                        struct vd_buf *out, struct vd_error *error) VD_MUST_USE;
 
 #endif

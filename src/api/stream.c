@@ -8,6 +8,7 @@
 #include "api/stream_internal.h"
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/container_of.h"
 
 enum {
     BACKLOG_MAX = 262144,    /* bytes that a stream may have waiting */
@@ -101,7 +102,7 @@ void vd_api_stream_leave(struct vd_api_stream *s)
 /* The registry has let go of it already. */
 static void ended(struct vd_watcher *watcher, const struct vd_error *error)
 {
-    struct vd_api_stream *s = (struct vd_api_stream *)watcher;
+    struct vd_api_stream *s = VD_CONTAINER_OF(watcher, struct vd_api_stream, watcher);
     struct vd_stream_ending ending = {
         .why = error->code == VD_ERR_EXPIRED ? VD_STREAM_END_EXPIRED : VD_STREAM_END_FAILED,
         .error = error,
@@ -140,7 +141,7 @@ static void wait_for_room(struct vd_api_stream *s)
 
 static bool ready(struct vd_watcher *watcher)
 {
-    struct vd_api_stream *s = (struct vd_api_stream *)watcher;
+    struct vd_api_stream *s = VD_CONTAINER_OF(watcher, struct vd_api_stream, watcher);
     if (s->broken)
         return false;
     if (!is_full(s))
@@ -177,7 +178,7 @@ static uint64_t jittered(uint64_t ms)
 
 static void on_bookmark(struct vd_timer *timer)
 {
-    struct vd_api_stream *s = VD_HEAP_OWNER(timer, struct vd_api_stream, bookmark);
+    struct vd_api_stream *s = VD_CONTAINER_OF(timer, struct vd_api_stream, bookmark);
     uint64_t revision = vd_stream_bookmark_of(s);
     if (revision && !is_full(s))
         s->ops->bookmark(s, revision, false);
@@ -186,7 +187,7 @@ static void on_bookmark(struct vd_timer *timer)
 
 static void on_end(struct vd_timer *timer)
 {
-    struct vd_api_stream *s = VD_HEAP_OWNER(timer, struct vd_api_stream, end);
+    struct vd_api_stream *s = VD_CONTAINER_OF(timer, struct vd_api_stream, end);
     if (s->broken) {
         finish(s, VD_STREAM_END_UNREADABLE);
         return;
@@ -232,7 +233,7 @@ struct shared_frame {
 
 static void shared_frame_free(struct vd_shared *shared)
 {
-    struct shared_frame *f = (struct shared_frame *)shared;
+    struct shared_frame *f = VD_CONTAINER_OF(shared, struct shared_frame, shared);
     vd_event_frame_release(&f->frame);
     free(f);
 }
@@ -363,7 +364,7 @@ static bool send_events(struct vd_api_stream *s, const struct vd_deliveries *d,
 static enum vd_take deliver(struct vd_watcher *watcher, const struct vd_deliveries *d,
                             struct vd_shared **shared)
 {
-    struct vd_api_stream *s = (struct vd_api_stream *)watcher;
+    struct vd_api_stream *s = VD_CONTAINER_OF(watcher, struct vd_api_stream, watcher);
     if (s->broken)
         return VD_TAKE_NOT;
     if (shared && is_full(s)) {
@@ -400,7 +401,7 @@ static int open_cursor(struct vd_api_stream *s, const struct vd_stream_options *
         return VD_OK;
     }
     if (o->start == VD_STREAM_SNAPSHOT) {
-        int code = o->revision ? vd_store_place(store, o->revision, error) : VD_OK;
+        int code = o->revision ? vd_store_check_revision(store, o->revision, error) : VD_OK;
         return code == VD_ERR_FUTURE ? code
                                      : vd_cursor_open_snapshot(cursor, store, o->filter, error);
     }

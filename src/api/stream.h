@@ -70,10 +70,10 @@ struct vd_stream_encoder {
 /* How a face encodes and sends. */
 struct vd_stream_ops {
     /* Makes the bytes of the deliveries, with *out for their text. `shown`: the bodies are in the
-     * kind's version and form already. `in_turn`: what takes long is given up. */
+     * kind's version and form already. `on_loop`: what takes long is given up. */
     enum vd_frame_result (*encode)(struct vd_api_stream *stream, struct vd_event_frame *frame,
                                    struct vd_buf *out, const struct vd_deliveries *deliveries,
-                                   bool shown, bool in_turn);
+                                   bool shown, bool on_loop);
     /* Whether encoding these takes too long for the loop, as far as one can tell before. NULL, of a
      * face that decodes nothing: never, and it needs no `encoder`. */
     bool (*is_long)(struct vd_api_stream *stream, const struct vd_deliveries *deliveries);

@@ -2,6 +2,7 @@
 #include "api/streams.h"
 
 #include "api/stream_internal.h"
+#include "base/container_of.h"
 
 enum {
     RECHECK_MS = 1000,  /* between two looks at a stream's rights */
@@ -41,7 +42,7 @@ static void recheck(struct vd_api_stream *s, uint64_t version, int64_t now_ms)
  * the list and is met in the next. */
 static void on_recheck(struct vd_timer *timer)
 {
-    struct vd_api_loop *l = VD_HEAP_OWNER(timer, struct vd_api_loop, streams.recheck);
+    struct vd_api_loop *l = VD_CONTAINER_OF(timer, struct vd_api_loop, streams.recheck);
     struct vd_api_streams *all = &l->streams;
     int64_t now_ms = vd_clock_wall_ms(l->env->clock);
     if (!all->recheck_at) {
@@ -73,7 +74,7 @@ void vd_api_streams_starve(struct vd_api_stream *s)
 /* Those who still find no room put themselves into the list again. */
 static void on_starving(struct vd_timer *timer)
 {
-    struct vd_api_loop *l = VD_HEAP_OWNER(timer, struct vd_api_loop, streams.starving);
+    struct vd_api_loop *l = VD_CONTAINER_OF(timer, struct vd_api_loop, streams.starving);
     while (l->streams.starved) {
         struct vd_api_stream *s = l->streams.starved;
         vd_stream_wait_out(s);

@@ -27,7 +27,7 @@
 #include "base/buf.h"
 #include "base/vec.h"
 #include "kinds/kind.h"
-#include "kinds/registry.h"
+#include "kinds/kinds.h"
 #include "net/account.h"
 #include "json/document.h"
 
@@ -108,10 +108,10 @@ struct vd_write {
     const struct vd_kind *kind;
     enum vd_write_verb verb;
     enum vd_write_part part;
-    struct vd_slice space, name;    /* a create has no name: that is the object's, or is made */
-    const struct vd_json *document; /* what is sent, if there is no `read`; it is not changed */
-    size_t len;                     /* bytes that were sent: a worker makes a large write */
-    struct vd_slice manager;        /* of the fields that are changed */
+    struct vd_slice namespace, name; /* a create has no name: that is the object's, or is made */
+    const struct vd_json *document;  /* what is sent, if there is no `read`; it is not changed */
+    size_t len;                      /* bytes that were sent: a worker makes a large write */
+    struct vd_slice manager;         /* of the fields that are changed */
     enum vd_field_validation validation;
     bool dry_run;
     bool force;                  /* an apply takes fields over that are others' */

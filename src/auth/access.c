@@ -32,9 +32,9 @@ static void add_resource_refusal(struct vd_buf *out, const struct vd_access *acc
     vd_quote_add(out, vd_buf_slice(&resource));
     vd_buf_add_text(out, " in API group ");
     vd_quote_add(out, access->group);
-    if (access->space.n) {
+    if (access->namespace.n) {
         vd_buf_add_text(out, " in the namespace ");
-        vd_quote_add(out, access->space);
+        vd_quote_add(out, access->namespace);
     } else {
         vd_buf_add_text(out, " at the cluster scope");
     }

@@ -25,7 +25,7 @@ struct vd_access {
     struct vd_slice group;       /* "" is the core group */
     struct vd_slice resource;    /* the plural: "configmaps" */
     struct vd_slice subresource; /* "status", or empty */
-    struct vd_slice space;       /* the namespace; empty: the cluster or all namespaces */
+    struct vd_slice namespace;   /* the namespace; empty: the cluster or all namespaces */
     struct vd_slice name;
     struct vd_slice path; /* "/metrics" */
 };

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/container_of.h"
 #include "base/hash_map.h"
 #include "base/log.h"
 #include "base/metrics.h"
@@ -22,13 +23,13 @@ static struct vd_metric_family failures_total = VD_COUNTER_FAMILY(
     "rbac_load_failures_total", "Times that the rules of access could not be loaded again.");
 
 /* The kinds that rules are made of, and as they are stored. */
-static const struct vd_slice storage_keys[] = {
+static const struct vd_slice resources[] = {
     {"clusterroles.rbac.authorization.k8s.io", 38},
     {"roles.rbac.authorization.k8s.io", 31},
     {"clusterrolebindings.rbac.authorization.k8s.io", 45},
     {"rolebindings.rbac.authorization.k8s.io", 38},
 };
-enum { SOURCES = sizeof storage_keys / sizeof *storage_keys };
+enum { SOURCES = sizeof resources / sizeof *resources };
 static const struct vd_slice kinds[SOURCES] = {
     {"ClusterRole", 11}, {"Role", 4}, {"ClusterRoleBinding", 18}, {"RoleBinding", 11}};
 
@@ -62,7 +63,7 @@ struct vd_access_rules {
 
 static struct vd_access_rules *rules_of(struct vd_informer_handler *handler)
 {
-    return VD_HEAP_OWNER(handler, struct vd_access_rules, handler);
+    return VD_CONTAINER_OF(handler, struct vd_access_rules, handler);
 }
 
 static struct vd_slice left_out_key(const void *item)
@@ -95,20 +96,20 @@ static void rules_release(struct rules *r)
 
 /* ---- objects ---- */
 
-static struct vd_slice kind_of(struct vd_slice storage_key)
+static struct vd_slice kind_of(struct vd_slice resource)
 {
     size_t i = 0;
-    while (i < SOURCES - 1 && !vd_slice_eq(storage_keys[i], storage_key))
+    while (i < SOURCES - 1 && !vd_slice_eq(resources[i], resource))
         i++;
     return kinds[i];
 }
 
 /* Notes whether the object is left out. */
-static void note_left_out(struct rules *r, struct vd_slice storage_key, struct vd_slice path,
+static void note_left_out(struct rules *r, struct vd_slice resource, struct vd_slice path,
                           bool left_out)
 {
     struct left_out *item = VD_NEW(struct left_out);
-    vd_buf_addf(&item->key, "%.*s %.*s", VD_FMT(storage_key), VD_FMT(path));
+    vd_buf_addf(&item->key, "%.*s %.*s", VD_FMT(resource), VD_FMT(path));
     if (left_out) {
         left_out_free(vd_hash_map_put(&r->left_out, item));
     } else {
@@ -132,19 +133,20 @@ static int put_object(struct rules *r, const struct vd_event *event, struct vd_e
 static void take_object(struct vd_access_rules *rules, struct rules *r,
                         const struct vd_event *event)
 {
-    struct vd_slice storage_key = vd_entry_kind(event->entry), kind = kind_of(storage_key);
-    struct vd_slice space = vd_entry_space(event->entry), name = vd_entry_name(event->entry);
+    struct vd_slice resource = vd_entry_resource(event->entry), kind = kind_of(resource);
+    struct vd_slice namespace = vd_entry_namespace(event->entry),
+                    name = vd_entry_name(event->entry);
     struct vd_error error;
     bool live = vd_event_is_live(event);
     int code = live ? put_object(r, event, &error) : VD_OK;
     if (!live || code) /* also what it was before grants nothing any more */
-        vd_policy_remove(r->policy, kind, space, name);
+        vd_policy_remove(r->policy, kind, namespace, name);
     if (code) {
         vd_error_prefix(&error, "revision %llu, %.*s \"%.*s\"", (unsigned long long)event->revision,
                         VD_FMT(kind), VD_FMT(vd_entry_path(event->entry)));
         vd_informer_report(&rules->informer, &error);
     }
-    note_left_out(r, storage_key, vd_entry_path(event->entry), code != VD_OK);
+    note_left_out(r, resource, vd_entry_path(event->entry), code != VD_OK);
 }
 
 /* ---- what is in force ---- */
@@ -210,7 +212,7 @@ static void on_damaged(struct vd_informer_handler *handler, const struct vd_key 
 {
     struct vd_access_rules *rules = rules_of(handler);
     struct vd_path room;
-    note_left_out(&rules->fresh, key->kind, vd_key_path(&room, key), true);
+    note_left_out(&rules->fresh, key->resource, vd_key_path(&room, key), true);
 }
 
 static void on_synced(struct vd_informer_handler *handler)
@@ -265,7 +267,7 @@ bool vd_access_rules_step(struct vd_access_rules *rules)
 
 static void on_task(struct vd_task *task)
 {
-    struct vd_access_rules *rules = VD_HEAP_OWNER(task, struct vd_access_rules, task);
+    struct vd_access_rules *rules = VD_CONTAINER_OF(task, struct vd_access_rules, task);
     atomic_store(&rules->posted, false);
     if (!vd_timer_is_set(&rules->retry) && /* or it will see to it */
         vd_access_rules_step(rules))
@@ -274,7 +276,7 @@ static void on_task(struct vd_task *task)
 
 static void on_retry(struct vd_timer *timer)
 {
-    struct vd_access_rules *rules = VD_HEAP_OWNER(timer, struct vd_access_rules, retry);
+    struct vd_access_rules *rules = VD_CONTAINER_OF(timer, struct vd_access_rules, retry);
     if (vd_access_rules_step(rules))
         post(rules);
 }
@@ -307,8 +309,8 @@ struct vd_access_rules *vd_access_rules_new(const struct vd_access_rules_options
                      &(struct vd_informer_options){
                          .store = options->store,
                          .name = "rbac",
-                         .listed = {storage_keys, SOURCES},
-                         .followed = {storage_keys, SOURCES},
+                         .listed = {resources, SOURCES},
+                         .followed = {resources, SOURCES},
                          .damage_text = "a role or binding is damaged, and grants nothing",
                          .wake = post,
                          .arg = rules});

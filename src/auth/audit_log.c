@@ -24,12 +24,18 @@
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/errno_advice.h"
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/metrics.h"
-#include "base/way_out.h"
 
-enum { POLL_MS = 200, TELL_MS = 5000, KEPT_MAX = 1 << 20, GATHER_MS = 10, GATHER_LEN = 1 << 18 };
+enum {
+    POLL_MS = 200,        /* milliseconds between two looks at a log that takes no bytes */
+    TELL_MS = 5000,       /* milliseconds between two log lines about the same failure */
+    KEPT_MAX = 1 << 20,   /* bytes of a buffer that is kept for reuse */
+    GATHER_MS = 10,       /* milliseconds that events are gathered for one write */
+    GATHER_LEN = 1 << 18, /* bytes of events that are written at once */
+};
 
 static struct vd_metric_family events = VD_COUNTER_FAMILY("vedette_audit_events_total",
                                                           "Audit events written.");
@@ -72,7 +78,7 @@ static int open_file(const char *path, int *fd, struct vd_error *error)
     }
     if (*fd < 0)
         return vd_error_set(error, VD_ERR_IO, "could not open the audit log %s: %s%s", path,
-                            strerror(errno), vd_way_out(errno));
+                            strerror(errno), vd_errno_advice(errno));
     return VD_OK;
 }
 

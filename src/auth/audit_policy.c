@@ -20,7 +20,7 @@ struct resources {
 
 struct rule {
     enum vd_audit_level level;
-    struct texts users, groups, verbs, spaces, paths;
+    struct texts users, groups, verbs, namespaces, paths;
     struct resources *resources;
     size_t resources_n;
     unsigned omit_stages;
@@ -123,7 +123,7 @@ static bool fits_group(const struct resources *r, const struct vd_access *access
 
 static bool fits_object(const struct rule *rule, const struct vd_access *access)
 {
-    if (!access->resource.n || (rule->spaces.n && !has(&rule->spaces, access->space)))
+    if (!access->resource.n || (rule->namespaces.n && !has(&rule->namespaces, access->namespace)))
         return false;
     for (size_t i = 0; i < rule->resources_n; i++)
         if (fits_group(&rule->resources[i], access))
@@ -136,7 +136,7 @@ static bool fits(const struct rule *rule, const struct vd_user *user,
 {
     if (!fits_user(rule, user) || (rule->verbs.n && !has(&rule->verbs, access->verb)))
         return false;
-    if (rule->spaces.n || rule->resources_n)
+    if (rule->namespaces.n || rule->resources_n)
         return fits_object(rule, access);
     return !rule->paths.n || fits_path(rule, access);
 }
@@ -239,7 +239,7 @@ static void read_paths(struct reading *r, const struct vd_json *object, struct r
             vd_manifest_fail(r->m, vd_json_get(object, VD_SLICE("nonResourceURLs")),
                              "nonResourceURLs wants paths, with a star at the end only, or a star");
     }
-    if (rule->paths.n && (rule->resources_n || rule->spaces.n))
+    if (rule->paths.n && (rule->resources_n || rule->namespaces.n))
         vd_manifest_fail(r->m, object,
                          "a rule is about resources and namespaces, or about "
                          "nonResourceURLs, not about both");
@@ -256,7 +256,7 @@ static void read_rule(struct reading *r, const struct vd_json *object, struct ru
         .users = read_texts(r, object, "users"),
         .groups = read_texts(r, object, "userGroups"),
         .verbs = read_texts(r, object, "verbs"),
-        .spaces = read_texts(r, object, "namespaces"),
+        .namespaces = read_texts(r, object, "namespaces"),
         .omit_stages = r->omit_stages | read_stages(r, object),
         .omit_managed_fields = read_omit_fields(r, object, r->omit_managed_fields)};
     read_resources(r, object, rule);

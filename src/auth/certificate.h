@@ -48,7 +48,7 @@ enum vd_certificate_use {
     VD_CERTIFICATE_CLIENT,
 };
 
-struct vd_certificate_wish {
+struct vd_certificate_spec {
     enum vd_certificate_use use;
     const char *common_name;
     const char *organisation; /* NULL: none */
@@ -62,7 +62,7 @@ struct vd_certificate_wish {
 
 /* VD_ERR_INVALID: a host that is neither a DNS name nor an address. The result
  * is to be freed by X509_free. */
-int vd_certificate_make(struct x509_st **out, const struct vd_certificate_wish *wish,
+int vd_certificate_make(struct x509_st **out, const struct vd_certificate_spec *spec,
                         struct vd_error *error) VD_MUST_USE;
 
 void vd_certificate_add_pem(const struct x509_st *certificate, struct vd_buf *pem);

@@ -15,7 +15,7 @@
 #include "auth/certificate.h"
 #include "base/clock.h"
 
-enum { HOST_LEN_MAX = 253 };
+enum { HOST_LEN_MAX = 253 }; /* bytes of a host name */
 
 /* The address as 4 or 16 bytes; 0 when the text is none. */
 static size_t address_of(const char *host, unsigned char out[16])
@@ -110,29 +110,29 @@ static void set_serial(X509 *x)
     BN_free(number);
 }
 
-static void set_subject(X509 *x, const struct vd_certificate_wish *wish)
+static void set_subject(X509 *x, const struct vd_certificate_spec *spec)
 {
     X509_NAME *name = X509_NAME_new();
     int ok = 1;
-    if (wish->organisation)
+    if (spec->organisation)
         ok &= X509_NAME_add_entry_by_NID(name, NID_organizationName, MBSTRING_UTF8,
-                                         (const unsigned char *)wish->organisation, -1, -1, 0);
+                                         (const unsigned char *)spec->organisation, -1, -1, 0);
     ok &= X509_NAME_add_entry_by_NID(name, NID_commonName, MBSTRING_UTF8,
-                                     (const unsigned char *)wish->common_name, -1, -1, 0);
+                                     (const unsigned char *)spec->common_name, -1, -1, 0);
     ok &= X509_set_subject_name(x, name);
     assert(ok == 1);
     (void)ok;
     X509_NAME_free(name);
 }
 
-static void set_times(X509 *x, const struct vd_certificate_wish *wish)
+static void set_times(X509 *x, const struct vd_certificate_spec *spec)
 {
-    int64_t expires_ms = wish->expires_ms;
-    if (wish->issuer) {
-        int64_t bound_ms = vd_certificate_expires_ms(wish->issuer);
+    int64_t expires_ms = spec->expires_ms;
+    if (spec->issuer) {
+        int64_t bound_ms = vd_certificate_expires_ms(spec->issuer);
         expires_ms = expires_ms < bound_ms ? expires_ms : bound_ms;
     }
-    ASN1_TIME_set(X509_getm_notBefore(x), (time_t)(wish->begins_ms / 1000));
+    ASN1_TIME_set(X509_getm_notBefore(x), (time_t)(spec->begins_ms / 1000));
     ASN1_TIME_set(X509_getm_notAfter(x), (time_t)(expires_ms / 1000));
 }
 
@@ -154,18 +154,18 @@ static const struct {
     [VD_CERTIFICATE_CLIENT] = {"critical,CA:FALSE", "critical,digitalSignature", "clientAuth"},
 };
 
-static void add_extensions(X509 *x, const struct vd_certificate_wish *wish)
+static void add_extensions(X509 *x, const struct vd_certificate_spec *spec)
 {
     X509V3_CTX context;
-    X509V3_set_ctx(&context, wish->issuer ? wish->issuer : x, x, NULL, NULL, 0);
-    add_extension(x, &context, NID_basic_constraints, uses[wish->use].constraints);
-    add_extension(x, &context, NID_key_usage, uses[wish->use].usage);
-    if (uses[wish->use].extended_usage)
-        add_extension(x, &context, NID_ext_key_usage, uses[wish->use].extended_usage);
+    X509V3_set_ctx(&context, spec->issuer ? spec->issuer : x, x, NULL, NULL, 0);
+    add_extension(x, &context, NID_basic_constraints, uses[spec->use].constraints);
+    add_extension(x, &context, NID_key_usage, uses[spec->use].usage);
+    if (uses[spec->use].extended_usage)
+        add_extension(x, &context, NID_ext_key_usage, uses[spec->use].extended_usage);
     add_extension(x, &context, NID_subject_key_identifier, "hash");
     add_extension(x, &context, NID_authority_key_identifier, "keyid:always");
-    if (wish->hosts_n) {
-        GENERAL_NAMES *names = general_names(wish->hosts, wish->hosts_n);
+    if (spec->hosts_n) {
+        GENERAL_NAMES *names = general_names(spec->hosts, spec->hosts_n);
         int ok = X509_add1_ext_i2d(x, NID_subject_alt_name, names, 0, X509V3_ADD_DEFAULT);
         assert(ok == 1);
         (void)ok;
@@ -173,24 +173,24 @@ static void add_extensions(X509 *x, const struct vd_certificate_wish *wish)
     }
 }
 
-int vd_certificate_make(struct x509_st **out, const struct vd_certificate_wish *wish,
+int vd_certificate_make(struct x509_st **out, const struct vd_certificate_spec *spec,
                         struct vd_error *error)
 {
-    for (size_t i = 0; i < wish->hosts_n; i++)
-        if (!vd_certificate_host_is_valid(wish->hosts[i]))
+    for (size_t i = 0; i < spec->hosts_n; i++)
+        if (!vd_certificate_host_is_valid(spec->hosts[i]))
             return vd_error_set(error, VD_ERR_INVALID,
                                 "%.100s can be no host of a certificate: give a DNS name or an "
                                 "IP address",
-                                wish->hosts[i]);
+                                spec->hosts[i]);
     X509 *x = X509_new();
     X509_set_version(x, X509_VERSION_3);
     set_serial(x);
-    set_subject(x, wish);
-    X509_set_issuer_name(x, X509_get_subject_name(wish->issuer ? wish->issuer : x));
-    set_times(x, wish);
-    X509_set_pubkey(x, vd_signing_key_handle(wish->key));
-    add_extensions(x, wish);
-    if (X509_sign(x, vd_signing_key_handle(wish->issuer_key), EVP_sha256()) <= 0) {
+    set_subject(x, spec);
+    X509_set_issuer_name(x, X509_get_subject_name(spec->issuer ? spec->issuer : x));
+    set_times(x, spec);
+    X509_set_pubkey(x, vd_signing_key_handle(spec->key));
+    add_extensions(x, spec);
+    if (X509_sign(x, vd_signing_key_handle(spec->issuer_key), EVP_sha256()) <= 0) {
         X509_free(x);
         ERR_clear_error();
         return vd_error_set(error, VD_ERR_INVALID, "the CA's key cannot sign a certificate");

@@ -18,7 +18,10 @@ struct rule {
     const char *verbs, *groups, *resources, *paths;
 };
 
-enum { RULES_MAX = 8, GROUPS_MAX = 2 };
+enum {
+    RULES_MAX = 8,  /* rules of a default role */
+    GROUPS_MAX = 2, /* groups that a default role is bound to */
+};
 
 static const struct role {
     const char *name;

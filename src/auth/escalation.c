@@ -177,13 +177,13 @@ static void check_release(struct check *c)
 }
 
 static enum vd_escalation check_rules(const struct vd_rbac *rbac, const struct vd_user *user,
-                                      struct vd_slice space, const struct vd_role *role,
+                                      struct vd_slice namespace, const struct vd_role *role,
                                       struct vd_buf *why)
 {
     struct check c = {0};
     bool bounded = true;
     vd_hash_map_init(&c.by_key, key_of);
-    vd_rbac_each_grant(rbac, user, space, collect, &c);
+    vd_rbac_each_grant(rbac, user, namespace, collect, &c);
     for (size_t i = 0; bounded && i < role->rules_n; i++)
         if (!is_held(&c, &role->rules[i]))
             bounded = check_resources(&c, &role->rules[i]) && check_paths(&c, &role->rules[i]);
@@ -202,7 +202,7 @@ static enum vd_escalation check_rules(const struct vd_rbac *rbac, const struct v
 /* ---- the two questions ---- */
 
 static bool may(const struct vd_rbac *rbac, const struct vd_user *user, const char *verb,
-                bool cluster_role, struct vd_slice space, struct vd_slice name)
+                bool cluster_role, struct vd_slice namespace, struct vd_slice name)
 {
     return vd_rbac_allows(
         rbac, &(struct vd_access){
@@ -210,7 +210,7 @@ static bool may(const struct vd_rbac *rbac, const struct vd_user *user, const ch
                   .verb = vd_slice_of(verb),
                   .group = VD_SLICE(VD_RBAC_GROUP),
                   .resource = cluster_role ? VD_SLICE("clusterroles") : VD_SLICE("roles"),
-                  .space = space,
+                  .namespace = namespace,
                   .name = name,
               });
 }
@@ -220,9 +220,10 @@ enum vd_escalation vd_escalation_by_role(const struct vd_rbac *rbac, const struc
                                          struct vd_buf *why)
 {
     struct vd_slice name = creating ? vd_slice("", 0) : role->name;
-    if (vd_user_is_master(user) || may(rbac, user, "escalate", !role->space.n, role->space, name))
+    if (vd_user_is_master(user) ||
+        may(rbac, user, "escalate", !role->namespace.n, role->namespace, name))
         return VD_ESCALATION_NONE;
-    return check_rules(rbac, user, role->space, role, why);
+    return check_rules(rbac, user, role->namespace, role, why);
 }
 
 enum vd_escalation vd_escalation_by_binding(const struct vd_rbac *rbac, const struct vd_user *user,
@@ -230,9 +231,9 @@ enum vd_escalation vd_escalation_by_binding(const struct vd_rbac *rbac, const st
 {
     bool cluster_role = binding->to_cluster_role;
     if (vd_user_is_master(user) ||
-        may(rbac, user, "bind", cluster_role, binding->space, binding->role_name))
+        may(rbac, user, "bind", cluster_role, binding->namespace, binding->role_name))
         return VD_ESCALATION_NONE;
-    const struct vd_role *role = vd_rbac_role(rbac, cluster_role, binding->space,
+    const struct vd_role *role = vd_rbac_role(rbac, cluster_role, binding->namespace,
                                               binding->role_name);
     if (!role) {
         vd_buf_addf(why, "%s." VD_RBAC_GROUP " ", cluster_role ? "clusterroles" : "roles");
@@ -240,5 +241,5 @@ enum vd_escalation vd_escalation_by_binding(const struct vd_rbac *rbac, const st
         vd_buf_add_text(why, " not found");
         return VD_ESCALATION_NO_ROLE;
     }
-    return check_rules(rbac, user, binding->space, role, why);
+    return check_rules(rbac, user, binding->namespace, role, why);
 }

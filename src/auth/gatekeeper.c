@@ -16,13 +16,14 @@
 #include "auth/token.h"
 #include "auth/user_cache.h"
 #include "base/alloc.h"
+#include "base/container_of.h"
 #include "base/limits.h"
 #include "base/log.h"
 #include "kinds/uid.h"
 #include "net/connection.h"
 #include "store/commit.h"
 
-enum { TOKEN_CHECK_MS = 1000 };
+enum { TOKEN_CHECK_MS = 1000 }; /* milliseconds between two looks at the file of tokens */
 
 /* What a loop remembers. */
 struct memory {
@@ -64,10 +65,10 @@ static bool is_bound_to(struct vd_slice kind)
 /* Writer thread. */
 static void on_committed(struct vd_informer_handler *handler, const struct vd_commit *commit)
 {
-    struct vd_gatekeeper *g = VD_HEAP_OWNER(handler, struct vd_gatekeeper, handler);
+    struct vd_gatekeeper *g = VD_CONTAINER_OF(handler, struct vd_gatekeeper, handler);
     for (size_t i = 0; i < commit->n; i++) {
         const struct vd_event *now = commit->changes[i].now;
-        if (!vd_event_is_live(now) && is_bound_to(vd_entry_kind(now->entry))) {
+        if (!vd_event_is_live(now) && is_bound_to(vd_entry_resource(now->entry))) {
             atomic_fetch_add(&g->bound_version, 1);
             atomic_fetch_add(&g->version, 1);
         }
@@ -81,7 +82,7 @@ static void on_committed(struct vd_informer_handler *handler, const struct vd_co
 static bool exists(void *arg, const struct vd_bound_object *object)
 {
     struct vd_gatekeeper *g = arg;
-    struct vd_key key = {object->resource, object->space, object->name};
+    struct vd_key key = {object->resource, object->namespace, object->name};
     struct vd_event *event = NULL;
     struct vd_uid uid;
     if (!g->options.store || !vd_uid_parse(object->uid, &uid) ||
@@ -393,10 +394,11 @@ uint64_t vd_gatekeeper_version(struct vd_gatekeeper *g)
  * what its token is bound to. */
 static bool account_is_valid(struct vd_gatekeeper *g, const struct vd_user *user)
 {
-    struct vd_slice name = vd_slice_from(user->is.name, sizeof "system:serviceaccount:" - 1), space;
-    return vd_slice_cut(&name, ':', &space) &&
+    struct vd_slice name = vd_slice_from(user->is.name, sizeof "system:serviceaccount:" - 1),
+                    namespace;
+    return vd_slice_cut(&name, ':', &namespace) &&
            exists(g, &(struct vd_bound_object){.resource = VD_SLICE("serviceaccounts"),
-                                               .space = space,
+                                               .namespace = namespace,
                                                .name = name,
                                                .uid = user->is.uid}) &&
            (!user->is.bound.resource.n || exists(g, &user->is.bound));
@@ -415,7 +417,8 @@ static bool token_is_valid(struct vd_gatekeeper *g, const struct vd_user *user, 
 static bool impersonator_is_valid(struct vd_gatekeeper *g, const struct vd_user *user)
 {
     struct vd_rbac *rbac = vd_gatekeeper_rbac(g);
-    bool valid = vd_gatekeeper_is_valid(g, user->is.by) && vd_impersonation_stands(rbac, user);
+    bool valid = vd_gatekeeper_is_valid(g, user->is.impersonator) &&
+                 vd_impersonation_is_valid(rbac, user);
     vd_rbac_unref(rbac);
     return valid;
 }
@@ -425,7 +428,7 @@ bool vd_gatekeeper_is_valid(struct vd_gatekeeper *g, const struct vd_user *user)
     int64_t now_ms = vd_clock_wall_ms(g->options.clock);
     if (vd_user_has_expired(user, now_ms))
         return false;
-    if (user->is.by)
+    if (user->is.impersonator)
         return impersonator_is_valid(g, user);
     if (user->is.method == VD_AUTH_TOKEN)
         return token_is_valid(g, user, now_ms);

@@ -114,12 +114,13 @@ int vd_impersonation_read(struct vd_identity *out, struct vd_arena *a,
 /* ---- rights ---- */
 
 /* Splits "system:serviceaccount:NS:NAME". */
-static bool is_account(struct vd_slice user, struct vd_slice *space, struct vd_slice *name)
+static bool is_account(struct vd_slice user, struct vd_slice *namespace, struct vd_slice *name)
 {
     if (!vd_slice_starts_with(user, ACCOUNT_PREFIX))
         return false;
     *name = vd_slice_from(user, ACCOUNT_PREFIX.n);
-    return vd_slice_cut(name, ':', space) && space->n && name->n && !memchr(name->p, ':', name->n);
+    return vd_slice_cut(name, ':', namespace) && namespace->n && name->n &&
+           !memchr(name->p, ':', name->n);
 }
 
 struct asking {
@@ -139,10 +140,11 @@ static bool may(const struct asking *a, struct vd_access access)
 
 static bool may_be_user(const struct asking *a, struct vd_slice user)
 {
-    struct vd_slice space, name;
-    if (is_account(user, &space, &name))
-        return may(a, (struct vd_access){
-                          .resource = VD_SLICE("serviceaccounts"), .space = space, .name = name});
+    struct vd_slice namespace, name;
+    if (is_account(user, &namespace, &name))
+        return may(a, (struct vd_access){.resource = VD_SLICE("serviceaccounts"),
+                                         .namespace = namespace,
+                                         .name = name});
     return may(a, (struct vd_access){.resource = VD_SLICE("users"), .name = user});
 }
 
@@ -190,15 +192,15 @@ struct vd_user *vd_impersonation_user(struct vd_user *by, const struct vd_identi
                                       struct vd_arena *arena)
 {
     struct vd_identity is = *who;
-    struct vd_slice space, name;
+    struct vd_slice namespace, name;
     struct vd_slice *groups = vd_arena_alloc(arena, (who->groups_n + 2) * sizeof *groups);
     bool nobody = vd_slice_is(who->name, VD_USER_ANONYMOUS);
     size_t n = 0;
     for (; n < who->groups_n; n++)
         groups[n] = who->groups[n];
-    if (!n && is_account(who->name, &space, &name)) {
+    if (!n && is_account(who->name, &namespace, &name)) {
         struct vd_buf group = {0};
-        vd_buf_addf(&group, "system:serviceaccounts:%.*s", VD_FMT(space));
+        vd_buf_addf(&group, "system:serviceaccounts:%.*s", VD_FMT(namespace));
         groups[n++] = ACCOUNT_GROUP;
         groups[n++] = vd_arena_copy(arena, vd_buf_slice(&group));
         vd_buf_release(&group);
@@ -209,13 +211,13 @@ struct vd_user *vd_impersonation_user(struct vd_user *by, const struct vd_identi
     is.groups = groups;
     is.groups_n = n;
     is.method = nobody ? VD_AUTH_ANONYMOUS : VD_AUTH_IMPERSONATION;
-    is.by = by;
+    is.impersonator = by;
     is.expires_ms = by->is.expires_ms;
     return vd_user_new(&is);
 }
 
 /* Groups that may have come with the name are not asked about. */
-bool vd_impersonation_stands(const struct vd_rbac *rbac, const struct vd_user *user)
+bool vd_impersonation_is_valid(const struct vd_rbac *rbac, const struct vd_user *user)
 {
     struct vd_arena arena = {0};
     struct vd_slice *groups = vd_arena_alloc(&arena, user->is.groups_n * sizeof *groups);
@@ -231,8 +233,8 @@ bool vd_impersonation_stands(const struct vd_rbac *rbac, const struct vd_user *u
             !vd_slice_is(group, VD_GROUP_UNAUTHENTICATED))
             groups[who.groups_n++] = group;
     }
-    bool stands = vd_impersonation_allowed(rbac, user->is.by, &who, &refused, &reason);
+    bool valid = vd_impersonation_allowed(rbac, user->is.impersonator, &who, &refused, &reason);
     vd_buf_release(&reason);
     vd_arena_release(&arena);
-    return stands;
+    return valid;
 }

@@ -35,6 +35,6 @@ struct vd_user *vd_impersonation_user(struct vd_user *by, const struct vd_identi
                                       struct vd_arena *arena) VD_MUST_USE;
 
 /* Whether the one who speaks for this user still may. */
-bool vd_impersonation_stands(const struct vd_rbac *rbac, const struct vd_user *user);
+bool vd_impersonation_is_valid(const struct vd_rbac *rbac, const struct vd_user *user);
 
 #endif

@@ -10,7 +10,10 @@
 #include "base/base64.h"
 #include "json/escape.h"
 
-enum { P256_LEN = 32, NUMBER_LEN_MAX = 1024 };
+enum {
+    P256_LEN = 32,         /* bytes of a coordinate on the curve P-256 */
+    NUMBER_LEN_MAX = 1024, /* bytes of an RSA modulus or exponent */
+};
 
 static void add_member(struct vd_buf *out, const char *key, struct vd_slice text)
 {

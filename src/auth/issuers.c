@@ -16,6 +16,7 @@
 #include "auth/oidc.h"
 #include "auth/private_file.h"
 #include "base/alloc.h"
+#include "base/container_of.h"
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/metrics.h"
@@ -149,7 +150,7 @@ bool vd_issuers_is_valid(struct vd_issuers *s, const struct vd_user *user)
     struct trust *t = trust_now(s);
     bool valid = false;
     for (size_t i = 0; !valid && i < t->config->n; i++)
-        valid = t->keys[i] && vd_oidc_stands(&t->config->issuers[i], t->keys[i], user);
+        valid = t->keys[i] && vd_oidc_user_is_valid(&t->config->issuers[i], t->keys[i], user);
     trust_unref(t);
     return valid;
 }
@@ -266,7 +267,7 @@ static void source_free(struct source *src)
 /* On one of libuv's threads. */
 static void read_file(struct vd_work *work)
 {
-    struct source *src = VD_HEAP_OWNER(work, struct source, work);
+    struct source *src = VD_CONTAINER_OF(work, struct source, work);
     vd_buf_reset(&src->file);
     src->file_code = vd_private_file_read(&src->file, src->issuer->jwks_file.p, VD_JWKS_LEN_MAX,
                                           &src->file_error);
@@ -274,7 +275,7 @@ static void read_file(struct vd_work *work)
 
 static void on_file(struct vd_work *work)
 {
-    struct source *src = VD_HEAP_OWNER(work, struct source, work);
+    struct source *src = VD_CONTAINER_OF(work, struct source, work);
     src->working = false;
     if (src->dropped)
         source_free(src);
@@ -302,7 +303,7 @@ static void refresh(struct source *src)
 
 static void on_timer(struct vd_timer *timer)
 {
-    refresh(VD_HEAP_OWNER(timer, struct source, timer));
+    refresh(VD_CONTAINER_OF(timer, struct source, timer));
 }
 
 /* Now, or when the last fetch is long enough ago. */
@@ -319,7 +320,7 @@ static void refresh_soon(struct source *src)
 
 static void on_ask(struct vd_task *task)
 {
-    struct vd_issuers *s = VD_HEAP_OWNER(task, struct vd_issuers, ask);
+    struct vd_issuers *s = VD_CONTAINER_OF(task, struct vd_issuers, ask);
     atomic_store(&s->asked, false);
     for (size_t i = 0; i < s->n; i++)
         if (atomic_exchange(&s->trust->wanted[i], false))
@@ -373,7 +374,7 @@ static void carry_over(struct trust *to, const struct trust *from)
 
 static void on_take_over(struct vd_task *task)
 {
-    struct vd_issuers *s = VD_HEAP_OWNER(task, struct vd_issuers, take_over);
+    struct vd_issuers *s = VD_CONTAINER_OF(task, struct vd_issuers, take_over);
     pthread_mutex_lock(&s->lock);
     struct vd_oidc_config *config = s->fresh;
     s->fresh = NULL;
@@ -446,7 +447,7 @@ void vd_issuers_start(struct vd_issuers *s)
 
 static void on_quit(struct vd_task *task)
 {
-    struct vd_issuers *s = VD_HEAP_OWNER(task, struct vd_issuers, quit);
+    struct vd_issuers *s = VD_CONTAINER_OF(task, struct vd_issuers, quit);
     s->quitting = true;
     drop_sources(s);
     sem_post(&s->done);

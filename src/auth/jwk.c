@@ -16,7 +16,12 @@
 #include "base/limits.h"
 #include "json/parse.h"
 
-enum { ED25519_LEN = 32, POINT_HALF_MAX = 66, MODULUS_LEN_MAX = 1024, EXPONENT_LEN_MAX = 8 };
+enum {
+    ED25519_LEN = 32,       /* bytes of an Ed25519 public key */
+    POINT_HALF_MAX = 66,    /* bytes of a coordinate, as P-521 has */
+    MODULUS_LEN_MAX = 1024, /* bytes of an RSA modulus */
+    EXPONENT_LEN_MAX = 8,   /* bytes of an RSA exponent */
+};
 
 /* ---- parts ---- */
 

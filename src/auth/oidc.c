@@ -171,8 +171,8 @@ int vd_oidc_authenticate(const struct vd_oidc_issuer *issuer, const struct vd_ke
     return code;
 }
 
-bool vd_oidc_stands(const struct vd_oidc_issuer *issuer, const struct vd_key_set *keys,
-                    const struct vd_user *user)
+bool vd_oidc_user_is_valid(const struct vd_oidc_issuer *issuer, const struct vd_key_set *keys,
+                           const struct vd_user *user)
 {
     struct vd_slice rest = user->is.signer, fingerprint;
     if (!rest.n || !vd_slice_cut(&rest, ' ', &fingerprint) ||

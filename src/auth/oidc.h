@@ -95,7 +95,7 @@ int vd_oidc_authenticate(const struct vd_oidc_issuer *issuer, const struct vd_ke
 
 /* Whether a user of vd_oidc_authenticate() would still be let in by this issuer with these keys,
  * apart from times. */
-bool vd_oidc_stands(const struct vd_oidc_issuer *issuer, const struct vd_key_set *keys,
-                    const struct vd_user *user);
+bool vd_oidc_user_is_valid(const struct vd_oidc_issuer *issuer, const struct vd_key_set *keys,
+                           const struct vd_user *user);
 
 #endif

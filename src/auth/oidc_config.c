@@ -14,7 +14,11 @@
 #include "net/http_url.h"
 #include "json/write.h"
 
-enum { SKEW_MS_DEFAULT = 10000, SKEW_MS_MAX = 600000 };
+enum {
+    SKEW_MS_DEFAULT =
+        10000,            /* milliseconds that clocks may differ, unless the file says otherwise */
+    SKEW_MS_MAX = 600000, /* the most that the file may allow */
+};
 
 struct reading {
     struct vd_manifest *m;

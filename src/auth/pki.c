@@ -186,7 +186,7 @@ static int ca_make(struct work *w, struct vd_pki_state *state, struct vd_error *
     /* Two CAs have two names, so that a client that knows both is not misled. */
     vd_buf_addf(&name, CA_NAME " %.*s", VD_FMT(vd_time_format(w->now_ms, stamp)));
     int code = vd_certificate_make(&w->ca.certificate,
-                                   &(struct vd_certificate_wish){
+                                   &(struct vd_certificate_spec){
                                        .use = VD_CERTIFICATE_CA,
                                        .common_name = vd_buf_text(&name),
                                        .begins_ms = w->now_ms - backdate_ms,
@@ -273,7 +273,7 @@ static int leaf_make(struct work *w, const struct leaf *leaf, struct pair *pair,
     X509_free(pair->certificate);
     pair->certificate = NULL;
     int code = vd_certificate_make(&pair->certificate,
-                                   &(struct vd_certificate_wish){
+                                   &(struct vd_certificate_spec){
                                        .use = leaf->use,
                                        .common_name = leaf->common_name,
                                        .organisation = leaf->organisation,

@@ -19,10 +19,10 @@ static struct vd_slice key_of(const void *item)
 }
 
 /* "kind/namespace/name": none of the three can have a slash in it. */
-static void write_key(struct vd_buf *out, struct vd_slice kind, struct vd_slice space,
+static void write_key(struct vd_buf *out, struct vd_slice kind, struct vd_slice namespace,
                       struct vd_slice name)
 {
-    vd_buf_addf(out, "%.*s/%.*s/%.*s", VD_FMT(kind), VD_FMT(space), VD_FMT(name));
+    vd_buf_addf(out, "%.*s/%.*s/%.*s", VD_FMT(kind), VD_FMT(namespace), VD_FMT(name));
 }
 
 static void object_free(struct vd_policy_object *object)
@@ -62,10 +62,10 @@ static unsigned kind_of(struct vd_slice kind)
 }
 
 static int decode(struct vd_policy_object *out, unsigned kind, const struct vd_json *object,
-                  struct vd_slice space, struct vd_error *error)
+                  struct vd_slice namespace, struct vd_error *error)
 {
     bool cluster = kind == CLUSTER_ROLE || kind == CLUSTER_ROLE_BINDING;
-    if (cluster == (space.n > 0))
+    if (cluster == (namespace.n > 0))
         return vd_error_set(error, VD_ERR_INVALID, "a %s %s a namespace", kinds[kind],
                             cluster ? "cannot have" : "must have");
     return kind == ROLE || kind == CLUSTER_ROLE
@@ -76,14 +76,14 @@ static int decode(struct vd_policy_object *out, unsigned kind, const struct vd_j
 int vd_policy_put(struct vd_policy *policy, const struct vd_json *object, struct vd_error *error)
 {
     struct vd_slice kind = vd_json_text(vd_json_get(object, VD_SLICE("kind")));
-    struct vd_slice space = vd_json_text(vd_json_dig(object, "metadata", "namespace", NULL));
+    struct vd_slice namespace = vd_json_text(vd_json_dig(object, "metadata", "namespace", NULL));
     struct vd_slice name = vd_json_text(vd_json_dig(object, "metadata", "name", NULL));
     unsigned number = kind_of(kind);
     if (number == KINDS)
         return vd_error_set(error, VD_ERR_INVALID, "this is no role and no binding");
     struct vd_policy_object *made = VD_NEW(struct vd_policy_object);
-    write_key(&made->key, kind, space, name);
-    int code = decode(made, number, object, space, error);
+    write_key(&made->key, kind, namespace, name);
+    int code = decode(made, number, object, namespace, error);
     if (code) {
         vd_error_prefix(error, "%s %.*s", kinds[number], VD_FMT(name));
         object_free(vd_hash_map_remove(&policy->objects, key_of(made)));
@@ -94,11 +94,11 @@ int vd_policy_put(struct vd_policy *policy, const struct vd_json *object, struct
     return VD_OK;
 }
 
-bool vd_policy_remove(struct vd_policy *policy, struct vd_slice kind, struct vd_slice space,
+bool vd_policy_remove(struct vd_policy *policy, struct vd_slice kind, struct vd_slice namespace,
                       struct vd_slice name)
 {
     struct vd_buf key = {0};
-    write_key(&key, kind, space, name);
+    write_key(&key, kind, namespace, name);
     struct vd_policy_object *object = vd_hash_map_remove(&policy->objects, vd_buf_slice(&key));
     vd_buf_release(&key);
     object_free(object);

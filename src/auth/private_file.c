@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/way_out.h"
+#include "base/errno_advice.h"
 
 static int refuse(const char *what, const char *path, struct vd_error *error)
 {
@@ -19,7 +19,8 @@ static int refuse(const char *what, const char *path, struct vd_error *error)
                         : number == EEXIST                     ? VD_ERR_EXISTS
                         : number == ENOSPC || number == EDQUOT ? VD_ERR_FULL
                                                                : VD_ERR_IO,
-                        "could not %s %s: %s%s", what, path, strerror(number), vd_way_out(number));
+                        "could not %s %s: %s%s", what, path, strerror(number),
+                        vd_errno_advice(number));
 }
 
 int vd_private_file_read(struct vd_buf *out, const char *path, size_t len_max,

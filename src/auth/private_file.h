@@ -16,9 +16,9 @@
 #include "base/error.h"
 
 enum {
-    VD_FILE_MODE_SECRET = 0600,
-    VD_FILE_MODE_PUBLIC = 0644,
-    VD_FOLDER_MODE_SECRET = 0700,
+    VD_FILE_MODE_SECRET = 0600,   /* a file that only its owner reads */
+    VD_FILE_MODE_PUBLIC = 0644,   /* a file that everybody may read */
+    VD_FOLDER_MODE_SECRET = 0700, /* a folder that only its owner enters */
 };
 
 /* Adds the file's bytes to `out`. VD_ERR_NOT_FOUND when there is none,

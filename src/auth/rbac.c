@@ -33,9 +33,9 @@ struct vd_rbac {
     struct vd_refcount count;
     VD_VEC(struct vd_role *) roles;
     VD_VEC(struct vd_binding *) bindings;
-    struct vd_hash_map cluster_roles; /* by name */
-    struct vd_hash_map space_roles;   /* by "namespace/name" */
-    struct vd_hash_map users, groups; /* of struct entry, by name */
+    struct vd_hash_map cluster_roles;   /* by name */
+    struct vd_hash_map namespace_roles; /* by "namespace/name" */
+    struct vd_hash_map users, groups;   /* of struct entry, by name */
     VD_VEC(struct named_role *) named;
 };
 
@@ -65,22 +65,22 @@ static int compare_bindings(const void *a, const void *b)
 {
     const struct vd_binding *x = *(struct vd_binding *const *)a;
     const struct vd_binding *y = *(struct vd_binding *const *)b;
-    int c = vd_slice_cmp(x->space, y->space);
+    int c = vd_slice_cmp(x->namespace, y->namespace);
     return c ? c : vd_slice_cmp(x->name, y->name);
 }
 
 static void add_role(struct vd_rbac *rbac, struct vd_role *role)
 {
     *VD_VEC_PUSH(&rbac->roles) = vd_role_ref(role);
-    if (!role->space.n) {
+    if (!role->namespace.n) {
         vd_hash_map_put(&rbac->cluster_roles, role);
         return;
     }
     struct named_role *named = VD_NEW(struct named_role);
-    vd_buf_addf(&named->key, "%.*s/%.*s", VD_FMT(role->space), VD_FMT(role->name));
+    vd_buf_addf(&named->key, "%.*s/%.*s", VD_FMT(role->namespace), VD_FMT(role->name));
     named->role = role;
     *VD_VEC_PUSH(&rbac->named) = named;
-    vd_hash_map_put(&rbac->space_roles, named);
+    vd_hash_map_put(&rbac->namespace_roles, named);
 }
 
 static void add_grant(struct vd_rbac *rbac, const struct vd_grant *grant)
@@ -94,12 +94,12 @@ static void add_grant(struct vd_rbac *rbac, const struct vd_grant *grant)
         vd_hash_map_put(map, entry);
     }
     *VD_VEC_PUSH(&entry->grants) = *grant;
-    entry->cluster_n += !grant->binding->space.n;
+    entry->cluster_n += !grant->binding->namespace.n;
 }
 
 static void add_binding(struct vd_rbac *rbac, const struct vd_binding *binding)
 {
-    const struct vd_role *role = vd_rbac_role(rbac, binding->to_cluster_role, binding->space,
+    const struct vd_role *role = vd_rbac_role(rbac, binding->to_cluster_role, binding->namespace,
                                               binding->role_name);
     for (size_t i = 0; i < binding->subjects_n; i++)
         add_grant(rbac, &(struct vd_grant){binding, &binding->subjects[i], role});
@@ -111,7 +111,7 @@ struct vd_rbac *vd_rbac_build(const struct vd_hash_map *objects)
     size_t at = 0;
     vd_refcount_init(&rbac->count);
     vd_hash_map_init(&rbac->cluster_roles, key_role);
-    vd_hash_map_init(&rbac->space_roles, key_named);
+    vd_hash_map_init(&rbac->namespace_roles, key_named);
     vd_hash_map_init(&rbac->users, key_entry);
     vd_hash_map_init(&rbac->groups, key_entry);
     for (struct vd_policy_object *o; (o = vd_hash_map_next(objects, &at));) {
@@ -150,7 +150,7 @@ void vd_rbac_unref(struct vd_rbac *rbac)
     entries_free(&rbac->users);
     entries_free(&rbac->groups);
     vd_hash_map_release(&rbac->cluster_roles);
-    vd_hash_map_release(&rbac->space_roles);
+    vd_hash_map_release(&rbac->namespace_roles);
     for (size_t i = 0; i < rbac->named.n; i++) {
         vd_buf_release(&rbac->named.p[i]->key);
         free(rbac->named.p[i]);
@@ -166,13 +166,13 @@ void vd_rbac_unref(struct vd_rbac *rbac)
 }
 
 const struct vd_role *vd_rbac_role(const struct vd_rbac *rbac, bool cluster_role,
-                                   struct vd_slice space, struct vd_slice name)
+                                   struct vd_slice namespace, struct vd_slice name)
 {
     if (cluster_role)
         return vd_hash_map_get(&rbac->cluster_roles, name);
     struct vd_buf key = {0};
-    vd_buf_addf(&key, "%.*s/%.*s", VD_FMT(space), VD_FMT(name));
-    const struct named_role *named = vd_hash_map_get(&rbac->space_roles, vd_buf_slice(&key));
+    vd_buf_addf(&key, "%.*s/%.*s", VD_FMT(namespace), VD_FMT(name));
+    const struct named_role *named = vd_hash_map_get(&rbac->namespace_roles, vd_buf_slice(&key));
     vd_buf_release(&key);
     return named ? named->role : NULL;
 }
@@ -191,12 +191,12 @@ static const struct entry *entry_of(const struct vd_rbac *rbac, const struct vd_
 }
 
 /* The first of the entry's grants that is in the namespace or behind it. */
-static size_t first_in(const struct entry *entry, struct vd_slice space)
+static size_t first_in(const struct entry *entry, struct vd_slice namespace)
 {
     size_t low = entry->cluster_n, high = entry->grants.n;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (vd_slice_cmp(entry->grants.p[middle].binding->space, space) < 0)
+        if (vd_slice_cmp(entry->grants.p[middle].binding->namespace, namespace) < 0)
             low = middle + 1;
         else
             high = middle;
@@ -205,7 +205,7 @@ static size_t first_in(const struct entry *entry, struct vd_slice space)
 }
 
 void vd_rbac_each_grant(const struct vd_rbac *rbac, const struct vd_user *user,
-                        struct vd_slice space,
+                        struct vd_slice namespace,
                         bool (*visit)(void *arg, const struct vd_grant *grant), void *arg)
 {
     const struct entry *found[FOUND_MAX];
@@ -218,12 +218,13 @@ void vd_rbac_each_grant(const struct vd_rbac *rbac, const struct vd_user *user,
             if (!visit(arg, &entry->grants.p[k]))
                 return;
     }
-    for (size_t i = 0; space.n && i < n; i++) {
+    for (size_t i = 0; namespace.n && i < n; i++) {
         const struct entry *entry = i < FOUND_MAX ? found[i] : entry_of(rbac, user, i);
         if (!entry)
             continue;
-        for (size_t k = first_in(entry, space);
-             k < entry->grants.n && vd_slice_eq(entry->grants.p[k].binding->space, space); k++)
+        for (size_t k = first_in(entry, namespace);
+             k < entry->grants.n && vd_slice_eq(entry->grants.p[k].binding->namespace, namespace);
+             k++)
             if (!visit(arg, &entry->grants.p[k]))
                 return;
     }
@@ -287,10 +288,10 @@ static bool note_missing(void *arg, const struct vd_grant *grant)
 
 /* Adds `prefix` and the missing roles that are bound to the user, if any. */
 static void add_missing(const struct vd_rbac *rbac, const struct vd_user *user,
-                        struct vd_slice space, const char *prefix, struct vd_buf *out)
+                        struct vd_slice namespace, const char *prefix, struct vd_buf *out)
 {
     struct missing m = {0};
-    vd_rbac_each_grant(rbac, user, space, note_missing, &m);
+    vd_rbac_each_grant(rbac, user, namespace, note_missing, &m);
     if (m.seen.n) {
         vd_buf_add_text(out, prefix);
         vd_buf_add_text(out, m.seen.n > 1 ? "[" : "");
@@ -308,13 +309,13 @@ bool vd_rbac_decide(const struct vd_rbac *rbac, const struct vd_access *access,
         return true;
     struct decision d = {.access = access};
     /* A request for a path is in no namespace. */
-    struct vd_slice space = access->resource.n ? access->space : vd_slice("", 0);
-    vd_rbac_each_grant(rbac, access->user, space, try_grant, &d);
+    struct vd_slice namespace = access->resource.n ? access->namespace : vd_slice("", 0);
+    vd_rbac_each_grant(rbac, access->user, namespace, try_grant, &d);
     if (reason && d.allowed) {
         vd_buf_add_text(reason, "RBAC: allowed by ");
         vd_binding_add_text(reason, d.by.binding, d.by.subject);
     } else if (reason) {
-        add_missing(rbac, access->user, space, "RBAC: ", reason);
+        add_missing(rbac, access->user, namespace, "RBAC: ", reason);
     }
     return d.allowed;
 }
@@ -395,7 +396,7 @@ static bool list_grant(void *arg, const struct vd_grant *grant)
 }
 
 struct vd_json *vd_rbac_rules_review(const struct vd_rbac *rbac, const struct vd_user *user,
-                                     struct vd_slice space, struct vd_arena *arena)
+                                     struct vd_slice namespace, struct vd_arena *arena)
 {
     static const struct vd_slice star = {"*", 1};
     static const struct vd_words any = {&star, 1, true};
@@ -406,8 +407,8 @@ struct vd_json *vd_rbac_rules_review(const struct vd_rbac *rbac, const struct vd
     vd_hash_map_init(&l.seen, seen_key);
     if (vd_user_is_master(user))
         list_rule(&l, &(struct vd_rule){any, any, any, {0}, any});
-    vd_rbac_each_grant(rbac, user, space, list_grant, &l);
-    add_missing(rbac, user, space, "", &errors);
+    vd_rbac_each_grant(rbac, user, namespace, list_grant, &l);
+    add_missing(rbac, user, namespace, "", &errors);
     vd_json_add_ref(status, VD_SLICE("resourceRules"), l.resources);
     vd_json_add_ref(status, VD_SLICE("nonResourceRules"), l.paths);
     vd_json_add_ref(status, VD_SLICE("incomplete"), vd_json_bool(arena, false));

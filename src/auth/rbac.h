@@ -32,7 +32,7 @@ int vd_policy_put(struct vd_policy *policy, const struct vd_json *object,
                   struct vd_error *error) VD_MUST_USE;
 
 /* False when there was none. */
-bool vd_policy_remove(struct vd_policy *policy, struct vd_slice kind, struct vd_slice space,
+bool vd_policy_remove(struct vd_policy *policy, struct vd_slice kind, struct vd_slice namespace,
                       struct vd_slice name);
 
 /* ---- the snapshot ---- */
@@ -65,16 +65,16 @@ struct vd_grant {
 /* Calls `visit` for each grant to the user, cluster-wide ones first, then those
  * in the namespace (unless that is empty), until it returns false. */
 void vd_rbac_each_grant(const struct vd_rbac *rbac, const struct vd_user *user,
-                        struct vd_slice space,
+                        struct vd_slice namespace,
                         bool (*visit)(void *arg, const struct vd_grant *grant), void *arg);
 
 /* The role that is referred to from a binding in this namespace, or NULL. */
 const struct vd_role *vd_rbac_role(const struct vd_rbac *rbac, bool cluster_role,
-                                   struct vd_slice space, struct vd_slice name);
+                                   struct vd_slice namespace, struct vd_slice name);
 
 /* The status of a SelfSubjectRulesReview: all rules of the user that hold in the
  * namespace. In the arena; its texts are borrowed from the snapshot. */
 struct vd_json *vd_rbac_rules_review(const struct vd_rbac *rbac, const struct vd_user *user,
-                                     struct vd_slice space, struct vd_arena *arena);
+                                     struct vd_slice namespace, struct vd_arena *arena);
 
 #endif

@@ -5,11 +5,11 @@
 #include "base/alloc.h"
 
 /* The namespace and name of an object. */
-static int read_name(struct vd_arena *arena, const struct vd_json *object, struct vd_slice *space,
-                     struct vd_slice *name, struct vd_error *error)
+static int read_name(struct vd_arena *arena, const struct vd_json *object,
+                     struct vd_slice *namespace, struct vd_slice *name, struct vd_error *error)
 {
     const struct vd_json *metadata = vd_json_get(object, VD_SLICE("metadata"));
-    *space = vd_arena_copy(arena, vd_json_text(vd_json_get(metadata, VD_SLICE("namespace"))));
+    *namespace = vd_arena_copy(arena, vd_json_text(vd_json_get(metadata, VD_SLICE("namespace"))));
     *name = vd_arena_copy(arena, vd_json_text(vd_json_get(metadata, VD_SLICE("name"))));
     return name->n ? VD_OK : vd_error_set(error, VD_ERR_INVALID, "metadata.name is missing");
 }
@@ -30,7 +30,7 @@ static int read_list(const struct vd_json *object, struct vd_slice key, const st
 static int read_role(struct vd_role *role, const struct vd_json *object, struct vd_error *error)
 {
     const struct vd_json *list;
-    int code = read_name(&role->arena, object, &role->space, &role->name, error);
+    int code = read_name(&role->arena, object, &role->namespace, &role->name, error);
     if (!code)
         code = read_list(object, VD_SLICE("rules"), &list, error);
     if (code)
@@ -89,23 +89,23 @@ static bool read_subject(struct vd_subject *out, struct vd_binding *binding,
 {
     struct vd_arena *a = &binding->arena;
     struct vd_slice kind = vd_json_text(vd_json_get(json, VD_SLICE("kind")));
-    struct vd_slice space = vd_json_text(vd_json_get(json, VD_SLICE("namespace")));
+    struct vd_slice namespace = vd_json_text(vd_json_get(json, VD_SLICE("namespace")));
     unsigned number = 0;
     while (number < SUBJECT_KINDS && !vd_slice_is(kind, subject_kinds[number]))
         number++;
     *out = (struct vd_subject){
         .kind = (enum vd_subject_kind)number,
         .name = vd_arena_copy(a, vd_json_text(vd_json_get(json, VD_SLICE("name")))),
-        .space = space.n ? vd_arena_copy(a, space) : binding->space,
+        .namespace = namespace.n ? vd_arena_copy(a, namespace) : binding->namespace,
     };
     if (number == SUBJECT_KINDS || !out->name.n)
         return false;
     out->matches = out->name;
     if (out->kind == VD_SUBJECT_SERVICE_ACCOUNT) {
         struct vd_buf user = {0};
-        if (!out->space.n)
+        if (!out->namespace.n)
             return false;
-        vd_service_account_user_name(&user, out->space, out->name);
+        vd_service_account_user_name(&user, out->namespace, out->name);
         out->matches = vd_arena_copy(a, vd_buf_slice(&user));
         vd_buf_release(&user);
     }
@@ -123,7 +123,7 @@ static int read_role_ref(struct vd_binding *binding, const struct vd_json *objec
     if (!binding->role_name.n || (!binding->to_cluster_role && !vd_slice_is(kind, "Role")))
         return vd_error_set(error, VD_ERR_INVALID,
                             "roleRef names neither a Role nor a ClusterRole");
-    if (!binding->to_cluster_role && !binding->space.n)
+    if (!binding->to_cluster_role && !binding->namespace.n)
         return vd_error_set(error, VD_ERR_INVALID,
                             "roleRef names a Role, but only a ClusterRole has no namespace");
     return VD_OK;
@@ -133,7 +133,7 @@ static int read_binding(struct vd_binding *binding, const struct vd_json *object
                         struct vd_error *error)
 {
     const struct vd_json *list = NULL;
-    int code = read_name(&binding->arena, object, &binding->space, &binding->name, error);
+    int code = read_name(&binding->arena, object, &binding->namespace, &binding->name, error);
     if (!code)
         code = read_role_ref(binding, object, error);
     if (!code)
@@ -176,13 +176,13 @@ void vd_binding_unref(struct vd_binding *binding)
 }
 
 /* "name/namespace", or the name alone. */
-static void add_name(struct vd_buf *out, struct vd_slice space, struct vd_slice name)
+static void add_name(struct vd_buf *out, struct vd_slice namespace, struct vd_slice name)
 {
     struct vd_buf text = {0};
     vd_buf_add_slice(&text, name);
-    if (space.n) {
+    if (namespace.n) {
         vd_buf_add_char(&text, '/');
-        vd_buf_add_slice(&text, space);
+        vd_buf_add_slice(&text, namespace);
     }
     vd_quote_add(out, vd_buf_slice(&text));
     vd_buf_release(&text);
@@ -192,10 +192,10 @@ void vd_binding_add_text(struct vd_buf *out, const struct vd_binding *binding,
                          const struct vd_subject *subject)
 {
     bool account = subject->kind == VD_SUBJECT_SERVICE_ACCOUNT;
-    vd_buf_add_text(out, binding->space.n ? "RoleBinding " : "ClusterRoleBinding ");
-    add_name(out, binding->space, binding->name);
+    vd_buf_add_text(out, binding->namespace.n ? "RoleBinding " : "ClusterRoleBinding ");
+    add_name(out, binding->namespace, binding->name);
     vd_buf_addf(out, " of %s ", binding->to_cluster_role ? "ClusterRole" : "Role");
     vd_quote_add(out, binding->role_name);
     vd_buf_addf(out, " to %s ", subject_kinds[subject->kind]);
-    add_name(out, account ? subject->space : vd_slice("", 0), subject->name);
+    add_name(out, account ? subject->namespace : vd_slice("", 0), subject->name);
 }

@@ -13,7 +13,7 @@
 
 /* A Role (it has a namespace) or a ClusterRole (it has none). */
 struct vd_role {
-    struct vd_slice space, name;
+    struct vd_slice namespace, name;
     const struct vd_rule *rules;
     size_t rules_n;
     /* private */
@@ -29,7 +29,7 @@ enum vd_subject_kind {
 
 struct vd_subject {
     enum vd_subject_kind kind;
-    struct vd_slice space, name; /* a ServiceAccount's namespace: its own, or the binding's */
+    struct vd_slice namespace, name; /* a ServiceAccount's namespace: its own, or the binding's */
     /* How a user shows it: the user's or group's name, for a ServiceAccount
      * "system:serviceaccount:NAMESPACE:NAME". */
     struct vd_slice matches;
@@ -37,7 +37,7 @@ struct vd_subject {
 
 /* A RoleBinding (it has a namespace) or a ClusterRoleBinding (it has none). */
 struct vd_binding {
-    struct vd_slice space, name;
+    struct vd_slice namespace, name;
     bool to_cluster_role; /* roleRef.kind */
     struct vd_slice role_name;
     const struct vd_subject *subjects; /* of unknown kinds: left out */

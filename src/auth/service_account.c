@@ -68,9 +68,10 @@ struct vd_signing_key *const *vd_service_accounts_keys(const struct vd_service_a
     return s->keys.p;
 }
 
-void vd_service_account_user_name(struct vd_buf *out, struct vd_slice space, struct vd_slice name)
+void vd_service_account_user_name(struct vd_buf *out, struct vd_slice namespace,
+                                  struct vd_slice name)
 {
-    vd_buf_addf(out, "system:serviceaccount:%.*s:%.*s", VD_FMT(space), VD_FMT(name));
+    vd_buf_addf(out, "system:serviceaccount:%.*s:%.*s", VD_FMT(namespace), VD_FMT(name));
 }
 
 /* The objects besides its account that a token can be bound to. */
@@ -100,7 +101,7 @@ static int add_private_claims(struct vd_arena *a, struct vd_json *claims,
 {
     struct vd_json *private = vd_json_object(a);
     const struct vd_bound_object *bound = &request->bound;
-    vd_json_add_ref(private, VD_SLICE("namespace"), vd_json_string(a, request->space));
+    vd_json_add_ref(private, VD_SLICE("namespace"), vd_json_string(a, request->namespace));
     bool known = !bound->resource.n;
     for (size_t i = 0; i < BOUND_KINDS; i++) {
         if (!vd_slice_is(bound->resource, bound_kinds[i].resource))
@@ -143,7 +144,7 @@ static int make_claims(struct vd_arena *a, const struct vd_service_accounts *acc
     struct vd_buf subject = {0};
     for (size_t i = 0; i < n; i++)
         vd_json_append(audiences, vd_json_string(a, list[i]));
-    vd_service_account_user_name(&subject, request->space, request->name);
+    vd_service_account_user_name(&subject, request->namespace, request->name);
     vd_json_add_ref(claims, VD_SLICE("aud"), audiences);
     vd_json_add_ref(claims, VD_SLICE("exp"), vd_json_i64(a, now_s + expiry_s));
     vd_json_add_ref(claims, VD_SLICE("iat"), vd_json_i64(a, now_s));
@@ -233,7 +234,7 @@ static int check_bound(const struct vd_service_accounts *accounts, const struct 
             return vd_error_set(error, VD_ERR_INVALID, "the token is bound to several objects");
         any = true;
         if (!vd_slice_is(object.resource, "nodes"))
-            object.space = holder->account.space;
+            object.namespace = holder->account.namespace;
         int code = read_reference(ref, &object, error);
         if (!code)
             code = check_exists(accounts, &object, error);
@@ -252,13 +253,13 @@ static int check_holder(const struct vd_service_accounts *accounts, const struct
     const struct vd_json *private = vd_json_get(jwt->claims, VD_SLICE("kubernetes.io"));
     struct vd_buf subject = {0};
     *holder = (struct holder){.account.resource = VD_SLICE("serviceaccounts")};
-    holder->account.space = vd_json_text(vd_json_get(private, VD_SLICE("namespace")));
+    holder->account.namespace = vd_json_text(vd_json_get(private, VD_SLICE("namespace")));
     int code = read_reference(vd_json_get(private, VD_SLICE("serviceaccount")), &holder->account,
                               error);
     if (code)
         return code;
-    vd_service_account_user_name(&subject, holder->account.space, holder->account.name);
-    if (!holder->account.space.n || !vd_slice_eq(vd_buf_slice(&subject), jwt->subject))
+    vd_service_account_user_name(&subject, holder->account.namespace, holder->account.name);
+    if (!holder->account.namespace.n || !vd_slice_eq(vd_buf_slice(&subject), jwt->subject))
         code = vd_error_set(error, VD_ERR_INVALID,
                             "the token's subject is not the ServiceAccount of its claims");
     vd_buf_release(&subject);
@@ -271,11 +272,11 @@ static int check_holder(const struct vd_service_accounts *accounts, const struct
 
 static struct vd_user *user_of(const struct vd_jwt *jwt, const struct holder *holder)
 {
-    struct vd_buf space_group = {0}, credential = {0};
-    vd_buf_addf(&space_group, "system:serviceaccounts:%.*s", VD_FMT(holder->account.space));
+    struct vd_buf namespace_group = {0}, credential = {0};
+    vd_buf_addf(&namespace_group, "system:serviceaccounts:%.*s", VD_FMT(holder->account.namespace));
     if (jwt->id.n)
         vd_buf_addf(&credential, "JTI=%.*s", VD_FMT(jwt->id));
-    struct vd_slice groups[] = {VD_SLICE("system:serviceaccounts"), vd_buf_slice(&space_group)};
+    struct vd_slice groups[] = {VD_SLICE("system:serviceaccounts"), vd_buf_slice(&namespace_group)};
     struct vd_user *user = vd_user_new(&(struct vd_identity){
         .name = jwt->subject,
         .uid = holder->account.uid,
@@ -288,7 +289,7 @@ static struct vd_user *user_of(const struct vd_jwt *jwt, const struct holder *ho
         .credential_id = vd_buf_slice(&credential),
         .bound = holder->bound,
     });
-    vd_buf_release(&space_group);
+    vd_buf_release(&namespace_group);
     vd_buf_release(&credential);
     return user;
 }

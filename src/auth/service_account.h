@@ -28,8 +28,9 @@
 #define VD_SERVICE_ACCOUNT_ISSUER_DEFAULT "https://kubernetes.default.svc.cluster.local"
 
 enum {
-    VD_SERVICE_ACCOUNT_EXPIRY_DEFAULT_S = 3600,
-    VD_SERVICE_ACCOUNT_EXPIRY_MIN_S = 600,
+    VD_SERVICE_ACCOUNT_EXPIRY_DEFAULT_S =
+        3600, /* seconds that a token is good for, unless the request says otherwise */
+    VD_SERVICE_ACCOUNT_EXPIRY_MIN_S = 600, /* the fewest seconds that a request may ask for */
 };
 
 struct vd_service_accounts_options {
@@ -63,8 +64,8 @@ struct vd_signing_key *const *vd_service_accounts_keys(const struct vd_service_a
                                                        size_t *n);
 
 struct vd_token_request {
-    struct vd_slice space, name, uid; /* of the ServiceAccount */
-    const struct vd_slice *audiences; /* none: the server's own */
+    struct vd_slice namespace, name, uid; /* of the ServiceAccount */
+    const struct vd_slice *audiences;     /* none: the server's own */
     size_t audiences_n;
     int64_t expiry_s;             /* 0: the default */
     struct vd_bound_object bound; /* resource empty: none; its namespace is the account's */
@@ -90,6 +91,7 @@ int vd_service_account_authenticate(const struct vd_service_accounts *accounts,
                                     struct vd_error *error) VD_MUST_USE;
 
 /* Adds "system:serviceaccount:NAMESPACE:NAME". */
-void vd_service_account_user_name(struct vd_buf *out, struct vd_slice space, struct vd_slice name);
+void vd_service_account_user_name(struct vd_buf *out, struct vd_slice namespace,
+                                  struct vd_slice name);
 
 #endif

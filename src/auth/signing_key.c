@@ -20,7 +20,11 @@
 #include "base/base64.h"
 #include "base/refcount.h"
 
-enum { RSA_BITS_MIN = 2048, RSA_BITS_MAX = 8192, HALF_MAX = 66 };
+enum {
+    RSA_BITS_MIN = 2048, /* bits of the shortest RSA key that is accepted */
+    RSA_BITS_MAX = 8192, /* bits of the longest */
+    HALF_MAX = 66,       /* bytes of half a signature, as ES512 has */
+};
 
 static const struct {
     const char *name;

@@ -101,7 +101,7 @@ static int read_line(struct vd_token_set *set, struct vd_slice text, const char 
     struct vd_token_entry *e = vd_arena_alloc(&set->arena, sizeof *e);
     struct vd_json_options strict = {.duplicates = VD_JSON_DUPLICATES_REJECT};
     struct vd_json *line;
-    atomic_init(&e->known, NULL);
+    atomic_init(&e->cached_user, NULL);
     /* The parser's own sentence could show the file's bytes; this one does not. */
     if (vd_json_parse_copy(&set->arena, text, &strict, &line, NULL) ||
         !read_entry(&set->arena, line, e))
@@ -169,7 +169,7 @@ void vd_token_set_unref(struct vd_token_set *set)
     if (!set || !vd_unref(&set->count))
         return;
     for (size_t i = 0; i < set->entries.n; i++)
-        vd_user_unref(atomic_load(&set->entries.p[i]->known));
+        vd_user_unref(atomic_load(&set->entries.p[i]->cached_user));
     vd_hash_map_release(&set->by_hash);
     vd_hash_map_release(&set->by_id);
     VD_VEC_RELEASE(&set->entries);
@@ -238,11 +238,11 @@ static struct vd_user *user_of(const struct vd_token *token)
  * ones and their streams: thousands of watches with one token have one user. */
 static struct vd_user *known_user(struct vd_token_entry *e)
 {
-    struct vd_user *user = atomic_load(&e->known), *other = NULL;
+    struct vd_user *user = atomic_load(&e->cached_user), *other = NULL;
     if (user)
         return vd_user_ref(user);
     user = user_of(&e->token);
-    if (atomic_compare_exchange_strong(&e->known, &other, user))
+    if (atomic_compare_exchange_strong(&e->cached_user, &other, user))
         return vd_user_ref(user);
     vd_user_unref(user); /* another thread was first */
     return vd_user_ref(other);

@@ -76,7 +76,7 @@ int vd_token_set_authenticate(const struct vd_token_set *set, struct vd_slice to
 
 /* ---- changes ---- */
 
-struct vd_token_wish {
+struct vd_token_spec {
     struct vd_slice user;
     const struct vd_slice *groups;
     size_t groups_n;
@@ -88,7 +88,7 @@ struct vd_token_wish {
  * again, is added to `token`; its id to `id`. Expired tokens go from the file
  * a week after they ended. VD_ERR_INVALID: a name or group that cannot be, or is
  * the server's own. */
-int vd_token_create(const char *folder, const struct vd_token_wish *wish,
+int vd_token_create(const char *folder, const struct vd_token_spec *spec,
                     const struct vd_clock *clock, struct vd_buf *token, struct vd_buf *id,
                     struct vd_error *error) VD_MUST_USE;
 

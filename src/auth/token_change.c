@@ -15,12 +15,12 @@
 #include "auth/token.h"
 #include "auth/token_internal.h"
 #include "base/base64.h"
+#include "base/errno_advice.h"
 #include "base/limits.h"
 #include "base/utf8.h"
-#include "base/way_out.h"
 #include "json/escape.h"
 
-enum { ID_BYTES = 6 };
+enum { ID_BYTES = 6 }; /* random bytes of a token's id */
 
 /* Expired tokens are listed for a week, so that one can see why a client fails. */
 static const int64_t keep_expired_ms = INT64_C(7) * 24 * 3600 * 1000;
@@ -71,7 +71,7 @@ static int lock_take(const char *folder, int *fd, struct vd_error *error)
             continue;
     if (locked != 0) {
         code = vd_error_set(error, VD_ERR_IO, "could not lock %s: %s%s", vd_buf_text(&path),
-                            strerror(errno), vd_way_out(errno));
+                            strerror(errno), vd_errno_advice(errno));
         if (opened >= 0)
             close(opened);
     } else {
@@ -148,32 +148,32 @@ static int check_reserved(const char *option, struct vd_slice name, struct vd_er
     return VD_OK;
 }
 
-static int check_wish(const struct vd_token_wish *wish, struct vd_error *error)
+static int check_wish(const struct vd_token_spec *spec, struct vd_error *error)
 {
-    if (!is_name(wish->user))
+    if (!is_name(spec->user))
         return vd_error_set(error, VD_ERR_INVALID,
                             "the token's user must be 1 to %d bytes of UTF-8 without control "
                             "characters",
                             VD_USER_NAME_LEN_MAX);
-    for (size_t i = 0; i < wish->groups_n; i++)
-        if (!is_name(wish->groups[i]))
+    for (size_t i = 0; i < spec->groups_n; i++)
+        if (!is_name(spec->groups[i]))
             return vd_error_set(
                 error, VD_ERR_INVALID,
                 "a group of the token must be 1 to %d bytes of UTF-8 without control "
                 "characters; give them as a,b,c",
                 VD_USER_NAME_LEN_MAX);
-    if (wish->groups_n > VD_USER_GROUPS_MAX)
+    if (spec->groups_n > VD_USER_GROUPS_MAX)
         return vd_error_set(error, VD_ERR_LIMIT, "a token can be in %d groups at most",
                             VD_USER_GROUPS_MAX);
-    if (wish->description.n && !is_name(wish->description))
+    if (spec->description.n && !is_name(spec->description))
         return vd_error_set(error, VD_ERR_INVALID,
                             "the token's description must be one line of UTF-8, %d bytes at most",
                             VD_USER_NAME_LEN_MAX);
-    if (wish->lifetime_ms < 0)
+    if (spec->lifetime_ms < 0)
         return vd_error_set(error, VD_ERR_INVALID, "the token's lifetime is negative");
-    int code = check_reserved("--user", wish->user, error);
-    for (size_t i = 0; !code && i < wish->groups_n; i++)
-        code = check_reserved("--groups", wish->groups[i], error);
+    int code = check_reserved("--user", spec->user, error);
+    for (size_t i = 0; !code && i < spec->groups_n; i++)
+        code = check_reserved("--groups", spec->groups[i], error);
     return code;
 }
 
@@ -197,7 +197,7 @@ static void make_token(struct vd_buf *token)
     OPENSSL_cleanse(secret, sizeof secret);
 }
 
-static int add_token(const char *folder, const struct vd_token_wish *wish, int64_t now_ms,
+static int add_token(const char *folder, const struct vd_token_spec *spec, int64_t now_ms,
                      struct vd_slice token, struct vd_buf *id, struct vd_error *error)
 {
     struct vd_token_set *set = NULL;
@@ -217,12 +217,12 @@ static int add_token(const char *folder, const struct vd_token_wish *wish, int64
     write_entry(&file,
                 &(struct vd_token){
                     .id = vd_buf_slice(id),
-                    .user = wish->user,
-                    .groups = wish->groups,
-                    .groups_n = wish->groups_n,
-                    .description = wish->description,
+                    .user = spec->user,
+                    .groups = spec->groups,
+                    .groups_n = spec->groups_n,
+                    .description = spec->description,
                     .created_ms = now_ms,
-                    .expires_ms = wish->lifetime_ms ? now_ms + wish->lifetime_ms : 0,
+                    .expires_ms = spec->lifetime_ms ? now_ms + spec->lifetime_ms : 0,
                 },
                 hash);
     code = write_file(folder, vd_buf_slice(&file), error);
@@ -232,19 +232,19 @@ out:
     return code;
 }
 
-int vd_token_create(const char *folder, const struct vd_token_wish *wish,
+int vd_token_create(const char *folder, const struct vd_token_spec *spec,
                     const struct vd_clock *clock, struct vd_buf *token, struct vd_buf *id,
                     struct vd_error *error)
 {
     struct vd_buf made = {0}, made_id = {0};
     int fd = -1;
-    int code = check_wish(wish, error);
+    int code = check_wish(spec, error);
     if (!code)
         code = lock_take(folder, &fd, error);
     if (code)
         return code;
     make_token(&made);
-    code = add_token(folder, wish, vd_clock_wall_ms(clock), vd_buf_slice(&made), &made_id, error);
+    code = add_token(folder, spec, vd_clock_wall_ms(clock), vd_buf_slice(&made), &made_id, error);
     close(fd);
     if (!code) {
         vd_buf_add_slice(token, vd_buf_slice(&made));

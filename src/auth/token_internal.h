@@ -7,7 +7,7 @@
 #include "auth/token.h"
 
 enum {
-    VD_TOKEN_HASH_LEN = 32,
+    VD_TOKEN_HASH_LEN = 32,                               /* bytes of SHA-256 */
     VD_TOKEN_SECRET_LEN = 32,                             /* random bytes */
     VD_TOKEN_LEN = 3 + (VD_TOKEN_SECRET_LEN * 4 + 2) / 3, /* of the whole text */
 };
@@ -15,7 +15,7 @@ enum {
 struct vd_token_entry {
     struct vd_token token;
     unsigned char hash[VD_TOKEN_HASH_LEN];
-    _Atomic(struct vd_user *) known; /* whom it stands for, once somebody has asked */
+    _Atomic(struct vd_user *) cached_user; /* whom it stands for, once somebody has asked */
 };
 
 const struct vd_token_entry *vd_token_set_entry(const struct vd_token_set *set, size_t i);

@@ -65,7 +65,7 @@ static void copy_extras(struct vd_user *user, const struct vd_identity *from)
 static void copy_bound(struct vd_user *user)
 {
     struct vd_bound_object *b = &user->is.bound;
-    struct vd_slice *const parts[] = {&b->resource, &b->space, &b->name, &b->uid};
+    struct vd_slice *const parts[] = {&b->resource, &b->namespace, &b->name, &b->uid};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         *parts[i] = vd_arena_copy(&user->arena, *parts[i]);
 }
@@ -79,8 +79,8 @@ struct vd_user *vd_user_new(const struct vd_identity *identity)
     user->is.uid = vd_arena_copy(&user->arena, identity->uid);
     user->is.credential_id = vd_arena_copy(&user->arena, identity->credential_id);
     user->is.signer = vd_arena_copy(&user->arena, identity->signer);
-    if (identity->by)
-        vd_user_ref(identity->by);
+    if (identity->impersonator)
+        vd_user_ref(identity->impersonator);
     copy_bound(user);
     copy_groups(user, identity);
     copy_extras(user, identity);
@@ -108,7 +108,7 @@ void vd_user_unref(struct vd_user *user)
 {
     if (!user || !vd_unref(&user->count))
         return;
-    vd_user_unref(user->is.by);
+    vd_user_unref(user->is.impersonator);
     vd_arena_release(&user->arena);
     free(user);
 }

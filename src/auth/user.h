@@ -44,7 +44,7 @@ struct vd_user_extra {
  * "pods" or "nodes"; nodes have no namespace. */
 struct vd_bound_object {
     struct vd_slice resource;
-    struct vd_slice space;
+    struct vd_slice namespace;
     struct vd_slice name;
     struct vd_slice uid;
 };
@@ -67,8 +67,9 @@ struct vd_identity {
     struct vd_bound_object bound; /* what the credential ends with; no resource: with nothing */
     /* Which issuer and key vouch for a token from elsewhere (auth/oidc.h); for the re-check. */
     struct vd_slice signer;
-    /* Who speaks for this user (auth/impersonation.h); a reference is taken. NULL: himself. */
-    struct vd_user *by;
+    /* The user who impersonates this one (auth/impersonation.h); a reference is taken. NULL: nobody
+     * does. */
+    struct vd_user *impersonator;
 };
 
 struct vd_user {

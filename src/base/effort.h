@@ -3,7 +3,7 @@
  *
  * A unit of work is one instruction of a pattern's program at one byte of text. It takes about
  * 10 ns in the worst case and far less in most. A check with `= {0}` may take
- * VD_CHECK_WORK_MAX units. A check with `in_turn` runs on an event loop: it may take
+ * VD_CHECK_WORK_MAX units. A check with `on_loop` runs on an event loop: it may take
  * VD_CHECK_TURN_WORK_MAX units and compile nothing. A check that needs more is `over`: its caller
  * throws away what the check has found, and a loop gives the whole check to a worker.
  */
@@ -26,14 +26,14 @@ struct vd_effort {
     uint64_t pattern_size; /* instructions of the patterns of a definition that is checked */
     uint64_t rules;        /* and its rules */
     uint64_t filled;       /* bytes that defaults have added to an object */
-    bool in_turn;
+    bool on_loop;
     bool over; /* more was needed than allowed */
 };
 
 /* Takes units. False: that was too much, and so is everything that is asked for afterwards. */
 static inline bool vd_effort_spend(struct vd_effort *e, uint64_t units)
 {
-    uint64_t max = e->in_turn ? VD_CHECK_TURN_WORK_MAX : VD_CHECK_WORK_MAX;
+    uint64_t max = e->on_loop ? VD_CHECK_TURN_WORK_MAX : VD_CHECK_WORK_MAX;
     if (e->over || e->spent > max || units > max - e->spent)
         e->over = true;
     else
@@ -44,7 +44,7 @@ static inline bool vd_effort_spend(struct vd_effort *e, uint64_t units)
 /* To be asked before defaults add so many bytes to an object. */
 static inline bool vd_effort_fill(struct vd_effort *e, uint64_t bytes)
 {
-    uint64_t max = e->in_turn ? VD_DEFAULTS_TURN_LEN_MAX : VD_DEFAULTS_LEN_MAX;
+    uint64_t max = e->on_loop ? VD_DEFAULTS_TURN_LEN_MAX : VD_DEFAULTS_LEN_MAX;
     if (e->over || e->filled > max || bytes > max - e->filled)
         e->over = true;
     else
@@ -55,7 +55,7 @@ static inline bool vd_effort_fill(struct vd_effort *e, uint64_t bytes)
 /* To be asked before anything is compiled: only afterwards one knows how large it was. */
 static inline bool vd_effort_may_compile(struct vd_effort *e)
 {
-    e->over = e->over || e->in_turn;
+    e->over = e->over || e->on_loop;
     return !e->over;
 }
 

@@ -30,9 +30,6 @@ struct vd_heap {
  * taken out. */
 void vd_heap_release(struct vd_heap *h);
 
-/* The struct that a node is part of: VD_HEAP_OWNER(node, struct timer, heap_node). */
-#define VD_HEAP_OWNER(node, type, member) ((type *)(void *)((char *)(node)-offsetof(type, member)))
-
 static inline size_t vd_heap_count(const struct vd_heap *h)
 {
     return h->n;

@@ -10,7 +10,7 @@
 
 /* clang-format off */
 #define VD_LIMITS(X) \
-    X(VD_KIND_LEN_MAX,           316,         "bytes of a resource's name (plural.group)") \
+    X(VD_RESOURCE_LEN_MAX,           316,         "bytes of a resource's name (plural.group)") \
     X(VD_NAMESPACE_LEN_MAX,      253,         "bytes of a namespace") \
     X(VD_NAME_LEN_MAX,           253,         "bytes of an object's name") \
     X(VD_BODY_LEN_MAX,           3145728,     "bytes of an object's body (3 MiB, as Kubernetes' request limit)") \

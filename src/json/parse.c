@@ -22,6 +22,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/container_of.h"
 #include "base/limits.h"
 #include "base/utf8.h"
 #include "json/escape.h"
@@ -70,7 +71,7 @@ static void path_add_child(struct vd_buf *path, const struct vd_json *container,
 /* The child that was linked last: the one whose `next` is the tail. */
 static struct vd_json *frame_child(const struct frame *f)
 {
-    return (struct vd_json *)(void *)((char *)f->tail - offsetof(struct vd_json, next));
+    return VD_CONTAINER_OF(f->tail, struct vd_json, next);
 }
 
 /* The path of the innermost container, or of its last child. */

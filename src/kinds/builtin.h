@@ -5,7 +5,7 @@
 #define VD_KINDS_BUILTIN_H
 
 #include "base/attributes.h"
-#include "kinds/registry.h"
+#include "kinds/kinds.h"
 
 /* A registry with every built-in kind. A mistake in the files is a bug, which
  * asserts: the tests load them. */

@@ -46,10 +46,10 @@ void vd_condition_set(struct vd_arena *a, struct vd_json *object,
         vd_json_append(list, item);
     }
     struct vd_slice was = vd_json_text(vd_json_get(item, VD_SLICE("status")));
-    bool turns = !vd_slice_eq(was, condition->status);
+    bool changes = !vd_slice_eq(was, condition->status);
     set(a, item, VD_SLICE("type"), condition->type);
     set(a, item, VD_SLICE("status"), condition->status);
-    if (turns)
+    if (changes)
         set(a, item, VD_SLICE("lastTransitionTime"), vd_rfc3339_format(now_ms, time));
     set(a, item, VD_SLICE("reason"), condition->reason);
     set(a, item, VD_SLICE("message"), condition->message);

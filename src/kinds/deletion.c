@@ -16,23 +16,23 @@ static void propagate(struct vd_arena *a, struct vd_json *object, struct vd_slic
 }
 
 /* A definition waits for its objects to go, even if it has not been told to. */
-static bool is_definition(struct vd_slice storage_key)
+static bool is_definition(struct vd_slice resource)
 {
-    return vd_slice_eq(storage_key, VD_DEFINITIONS);
+    return vd_slice_eq(resource, VD_DEFINITIONS);
 }
 
-bool vd_deletion_waits(const struct vd_json *object, struct vd_slice storage_key)
+bool vd_deletion_waits(const struct vd_json *object, struct vd_slice resource)
 {
-    if (is_definition(storage_key) && !vd_meta_is_deleting(object))
+    if (is_definition(resource) && !vd_meta_is_deleting(object))
         return true;
     return vd_json_count(vd_meta_finalizers(object)) > 0 ||
-           (vd_slice_is(storage_key, "namespaces") &&
+           (vd_slice_is(resource, "namespaces") &&
             vd_json_count(vd_json_dig(object, "spec", "finalizers", NULL)) > 0);
 }
 
-bool vd_deletion_is_finished(const struct vd_json *object, struct vd_slice storage_key)
+bool vd_deletion_is_finished(const struct vd_json *object, struct vd_slice resource)
 {
-    return vd_meta_is_deleting(object) && !vd_deletion_waits(object, storage_key);
+    return vd_meta_is_deleting(object) && !vd_deletion_waits(object, resource);
 }
 
 /* From now on no object of the kind can be made. */
@@ -50,10 +50,10 @@ static void mark_definition(struct vd_arena *a, struct vd_json *object, int64_t 
                      now_ms);
 }
 
-static void mark(struct vd_arena *a, struct vd_json *object, struct vd_slice storage_key,
+static void mark(struct vd_arena *a, struct vd_json *object, struct vd_slice resource,
                  int64_t now_ms)
 {
-    if (is_definition(storage_key) && !vd_meta_is_deleting(object))
+    if (is_definition(resource) && !vd_meta_is_deleting(object))
         mark_definition(a, object, now_ms);
     if (!vd_meta_is_deleting(object)) {
         vd_meta_set_deletion(a, object, now_ms, 0);
@@ -61,7 +61,7 @@ static void mark(struct vd_arena *a, struct vd_json *object, struct vd_slice sto
             vd_meta_set_generation(a, object, vd_meta_generation(object) + 1);
     }
     struct vd_json *status = vd_json_get(object, VD_SLICE("status"));
-    if (vd_slice_is(storage_key, "namespaces") && vd_json_is(status, VD_JSON_OBJECT))
+    if (vd_slice_is(resource, "namespaces") && vd_json_is(status, VD_JSON_OBJECT))
         vd_json_set(a, status, VD_SLICE("phase"), vd_json_string_ref(a, VD_SLICE("Terminating")));
 }
 
@@ -69,9 +69,9 @@ enum vd_deletion_step vd_deletion_begin(const struct vd_deletion *deletion, stru
                                         struct vd_json *object)
 {
     propagate(a, object, deletion->policy);
-    if (!vd_deletion_waits(object, deletion->storage_key))
+    if (!vd_deletion_waits(object, deletion->resource))
         return VD_DELETION_REMOVE;
-    mark(a, object, deletion->storage_key, vd_clock_wall_ms(deletion->clock));
+    mark(a, object, deletion->resource, vd_clock_wall_ms(deletion->clock));
     return VD_DELETION_MARK;
 }
 
@@ -103,7 +103,8 @@ int vd_deletion_wish(const struct vd_deletion *deletion, const struct vd_event *
                              .revision = event->revision,
                              .expect_uid = event->uid,
                              .uid = event->uid,
-                             .key = {vd_entry_kind(event->entry), vd_entry_space(event->entry),
+                             .key = {vd_entry_resource(event->entry),
+                                     vd_entry_namespace(event->entry),
                                      vd_entry_name(event->entry)}};
     *step = vd_deletion_begin(deletion, scratch, object);
     if (*step == VD_DELETION_REMOVE)

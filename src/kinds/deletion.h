@@ -28,9 +28,9 @@
 
 /* What is wanted of an object that is to be deleted. */
 struct vd_deletion {
-    struct vd_slice storage_key; /* of the object's kind */
-    const struct vd_kind *kind;  /* in whose form it is stored; NULL: unknown, or the object is not
-                                    behind it (object.h) */
+    struct vd_slice resource;   /* of the object's kind */
+    const struct vd_kind *kind; /* in whose form it is stored; NULL: unknown, or the object is not
+                                   behind it (object.h) */
     struct vd_slice policy; /* "Foreground" or "Orphan" for a finalizer of the garbage collector;
                                any other adds nothing */
     const struct vd_clock *clock;
@@ -65,10 +65,10 @@ int vd_deletion_wish(const struct vd_deletion *deletion, const struct vd_event *
                      struct vd_error *error) VD_MUST_USE;
 
 /* Whether finalizers keep the object, so that it can only be marked. */
-bool vd_deletion_waits(const struct vd_json *object, struct vd_slice storage_key);
+bool vd_deletion_waits(const struct vd_json *object, struct vd_slice resource);
 
 /* Whether the object, as it is to be put, is one that was marked and that nothing keeps any more:
  * then it is to be deleted instead. */
-bool vd_deletion_is_finished(const struct vd_json *object, struct vd_slice storage_key);
+bool vd_deletion_is_finished(const struct vd_json *object, struct vd_slice resource);
 
 #endif

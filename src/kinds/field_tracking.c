@@ -71,7 +71,7 @@ static struct vd_json *empty_object(struct vd_arena *a, const struct vd_kind *ki
                                     const struct vd_json *object)
 {
     static const char *const parts[] = {"spec", "status", "source"};
-    bool is_namespace = vd_slice_is(kind->storage_key, "namespaces");
+    bool is_namespace = vd_slice_is(kind->resource, "namespaces");
     struct vd_json *empty = vd_json_object(a);
     vd_json_add_ref(empty, VD_SLICE("metadata"), vd_json_object(a));
     for (size_t i = 0; kind->builtin && i < sizeof parts / sizeof *parts; i++) {

@@ -121,11 +121,10 @@ static void read_names(struct reading *r)
                                 &kind->category_count);
     kind->api_version = kind->group.n ? joined(arena, kind->group, "/", kind->version)
                                       : kind->version;
-    kind->storage_key = kind->group.n ? joined(arena, kind->plural, ".", kind->group)
-                                      : kind->plural;
+    kind->resource = kind->group.n ? joined(arena, kind->plural, ".", kind->group) : kind->plural;
     struct vd_slice storage = own_annotation(r, "vedette.dev/storage");
     if (storage.n)
-        kind->storage_key = storage;
+        kind->resource = storage;
     struct vd_slice scope = text_or(r->spec, "scope", vd_slice("", 0));
     kind->namespaced = vd_slice_is(scope, "Namespaced");
     if (!kind->namespaced && !vd_slice_is(scope, "Cluster"))
@@ -350,7 +349,7 @@ static void read_schema(struct reading *r, const struct vd_kind_options *options
     if (r->code == VD_OK) {
         r->code = vd_schema_new(&kind->schema, schema, &how, r->error);
         if (r->code)
-            vd_error_prefix(r->error, "%.*s", VD_FMT(kind->storage_key));
+            vd_error_prefix(r->error, "%.*s", VD_FMT(kind->resource));
     }
 }
 

@@ -147,7 +147,7 @@ struct vd_kind {
     struct vd_slice list_kind;   /* "ConfigMapList" */
     struct vd_slice plural;      /* "configmaps" */
     struct vd_slice singular;    /* "configmap" */
-    struct vd_slice storage_key; /* "configmaps", "widgets.example.com": see store/key.h */
+    struct vd_slice resource;    /* "configmaps", "widgets.example.com": see store/key.h */
     struct vd_slice subresource; /* "serviceaccounts/token", or empty */
     struct vd_slice *short_names, *categories;
     size_t short_name_count, category_count;

@@ -22,7 +22,10 @@
     "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. "           \
     "'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')"
 
-enum { LABEL_LEN_MAX = 63, SUBDOMAIN_LEN_MAX = 253 };
+enum {
+    LABEL_LEN_MAX = 63,      /* bytes of a DNS label (RFC 1123) */
+    SUBDOMAIN_LEN_MAX = 253, /* bytes of a DNS subdomain (RFC 1123) */
+};
 
 static bool is_lower_alnum(char c)
 {

@@ -11,12 +11,12 @@ static int refuse_growth(const struct vd_kind *kind, const struct vd_json *objec
 {
     const struct vd_json *metadata = vd_json_get(object, VD_SLICE("metadata"));
     struct vd_slice name = vd_json_text(vd_json_get(metadata, VD_SLICE("name")));
-    struct vd_slice space = vd_json_text(vd_json_get(metadata, VD_SLICE("namespace")));
+    struct vd_slice namespace = vd_json_text(vd_json_get(metadata, VD_SLICE("namespace")));
     return vd_error_set(error, VD_ERR_LIMIT,
                         "the defaults of %.*s would add more than %d bytes to \"%.*s%s%.*s\": "
                         "make the object's lists or the definition's defaults shorter",
-                        VD_FMT(kind->storage_key), VD_DEFAULTS_LEN_MAX, VD_FMT(space),
-                        space.n ? "/" : "", VD_FMT(name));
+                        VD_FMT(kind->resource), VD_DEFAULTS_LEN_MAX, VD_FMT(namespace),
+                        namespace.n ? "/" : "", VD_FMT(name));
 }
 
 /* By the schema of the kind, or of another of its versions. */
@@ -63,7 +63,7 @@ int vd_object_prepare(const struct vd_kind *kind, struct vd_arena *arena, struct
 {
     int code = fit(kind, kind->schema, arena, object, pruned, effort, error);
     if (!code)
-        vd_rules_prepare(kind, arena, object, create);
+        vd_kind_rules_prepare(kind, arena, object, create);
     return code;
 }
 
@@ -86,7 +86,7 @@ bool vd_object_validate(const struct vd_kind *kind, const struct vd_json *object
                                       "was invalid; correct the existing errors to complete "
                                       "validation"));
     vd_scale_bounds_check(kind, object, old, out);
-    vd_rules_check(kind, object, old, out);
+    vd_kind_rules_check(kind, object, old, out);
     if (out->effort.over && out->list.n == before)
         vd_violations_add_at(out, VD_VIOLATION_INVALID, VD_SLICE("<nil>"), VD_SLICE("\"\""),
                              VD_SLICE("its patterns and rules take more work to check than one "

@@ -122,9 +122,9 @@ static inline void vd_meta_set_name(struct vd_arena *a, struct vd_json *object,
 }
 
 static inline void vd_meta_set_namespace(struct vd_arena *a, struct vd_json *object,
-                                         struct vd_slice space)
+                                         struct vd_slice namespace)
 {
-    vd_meta_set_text(a, object, VD_SLICE("namespace"), space);
+    vd_meta_set_text(a, object, VD_SLICE("namespace"), namespace);
 }
 
 static inline void vd_meta_set_resource_version(struct vd_arena *a, struct vd_json *object,

@@ -33,9 +33,9 @@ static void check_names(const struct vd_kind *kind, const struct vd_json *metada
     struct vd_name_faults faults;
     struct vd_slice name = text_at(metadata, "name");
     struct vd_slice prefix = text_at(metadata, "generateName");
-    struct vd_slice space = text_at(metadata, "namespace");
+    struct vd_slice namespace = text_at(metadata, "namespace");
     struct vd_field_path name_path = vd_field_member(&root, VD_SLICE("name"));
-    struct vd_field_path space_path = vd_field_member(&root, VD_SLICE("namespace"));
+    struct vd_field_path namespace_path = vd_field_member(&root, VD_SLICE("namespace"));
     if (prefix.n && !vd_name_prefix_check(kind->name_rule, prefix, &faults))
         complain_name(out, "generateName", prefix, &faults);
     if (name.n == 0)
@@ -46,13 +46,14 @@ static void check_names(const struct vd_kind *kind, const struct vd_json *metada
     else if (name.n > VD_NAME_LEN_MAX)
         vd_violations_add(out, VD_VIOLATION_TOO_LONG, &name_path, vd_shown_nothing(),
                           "may not be more than %d bytes", VD_NAME_LEN_MAX);
-    if (!kind->namespaced && space.n)
-        vd_violations_add(out, VD_VIOLATION_FORBIDDEN, &space_path, vd_shown_nothing(), "%s",
+    if (!kind->namespaced && namespace.n)
+        vd_violations_add(out, VD_VIOLATION_FORBIDDEN, &namespace_path, vd_shown_nothing(), "%s",
                           "not allowed on this type");
-    else if (kind->namespaced && !space.n)
-        vd_violations_add(out, VD_VIOLATION_REQUIRED, &space_path, vd_shown_nothing(), "%s", "");
-    else if (kind->namespaced && !vd_name_check(VD_NAME_LABEL, space, &faults))
-        complain_name(out, "namespace", space, &faults);
+    else if (kind->namespaced && !namespace.n)
+        vd_violations_add(out, VD_VIOLATION_REQUIRED, &namespace_path, vd_shown_nothing(), "%s",
+                          "");
+    else if (kind->namespaced && !vd_name_check(VD_NAME_LABEL, namespace, &faults))
+        complain_name(out, "namespace", namespace, &faults);
 }
 
 static void check_labels(const struct vd_json *labels, struct vd_violations *out)
@@ -239,13 +240,13 @@ static void check_embedded_names(const struct vd_json *metadata, struct vd_viola
     struct vd_name_faults faults;
     struct vd_slice name = text_at(metadata, "name");
     struct vd_slice prefix = text_at(metadata, "generateName");
-    struct vd_slice space = text_at(metadata, "namespace");
+    struct vd_slice namespace = text_at(metadata, "namespace");
     if (prefix.n && !vd_name_prefix_check(VD_NAME_PATH_SEGMENT, prefix, &faults))
         complain_name(out, "generateName", prefix, &faults);
     if (name.n && !vd_name_check(VD_NAME_PATH_SEGMENT, name, &faults))
         complain_name(out, "name", name, &faults);
-    if (space.n && !vd_name_check(VD_NAME_LABEL, space, &faults))
-        complain_name(out, "namespace", space, &faults);
+    if (namespace.n && !vd_name_check(VD_NAME_LABEL, namespace, &faults))
+        complain_name(out, "namespace", namespace, &faults);
 }
 
 void vd_meta_rules_check_embedded(const struct vd_json *resource, const struct vd_field_path *path,

@@ -45,7 +45,7 @@ static void add_namespace_finalizer(struct vd_arena *arena, struct vd_json *spec
 static void namespace_prepare(struct vd_arena *arena, struct vd_json *object, bool create)
 {
     struct vd_json *metadata = vd_json_get(object, VD_SLICE("metadata"));
-    struct vd_slice name = vd_rule_text(metadata, "name");
+    struct vd_slice name = vd_kind_rule_text(metadata, "name");
     struct vd_json *labels = name.n ? object_at(arena, metadata, "labels") : NULL;
     if (labels)
         vd_json_set(arena, labels, VD_SLICE("kubernetes.io/metadata.name"),
@@ -87,14 +87,15 @@ static void namespace_check(const struct vd_json *object, const struct vd_json *
 /* An event is in the namespace of what it is about, or in default if that has none; one that says
  * its eventTime, in kube-system as well, and about whatever has a namespace wherever its author
  * likes. The field is called by its name in storage, as Kubernetes does. */
-static void check_event_namespace(const struct vd_json *object, const char *about,
+static void check_event_namespace(const struct vd_json *object, const char *reference,
                                   struct vd_violations *out)
 {
     struct vd_field_path up = vd_field_member(NULL, VD_SLICE("involvedObject"));
     struct vd_field_path path = vd_field_member(&up, VD_SLICE("namespace"));
-    struct vd_slice own = vd_rule_text(vd_json_get(object, VD_SLICE("metadata")), "namespace");
-    struct vd_slice other = vd_rule_text(vd_json_get(object, vd_slice_of(about)), "namespace");
-    bool timed = vd_rule_text(object, "eventTime").n > 0;
+    struct vd_slice own = vd_kind_rule_text(vd_json_get(object, VD_SLICE("metadata")), "namespace");
+    struct vd_slice other = vd_kind_rule_text(vd_json_get(object, vd_slice_of(reference)),
+                                              "namespace");
+    bool timed = vd_kind_rule_text(object, "eventTime").n > 0;
     bool ok = other.n ? timed || vd_slice_eq(own, other)
                       : !own.n || vd_slice_is(own, "default") ||
                             (timed && vd_slice_is(own, "kube-system"));
@@ -117,19 +118,19 @@ static void new_event_check(const struct vd_json *object, const struct vd_json *
 {
     static const char *const needed[] = {"eventTime", "reportingController", "reportingInstance",
                                          "action", "reason"};
-    struct vd_slice type = vd_rule_text(object, "type");
+    struct vd_slice type = vd_kind_rule_text(object, "type");
     check_event_namespace(object, "regarding", out);
     for (size_t i = 0; !old && i < sizeof needed / sizeof *needed; i++) {
         struct vd_field_path path = vd_field_member(NULL, vd_slice_of(needed[i]));
-        if (vd_rule_text(object, needed[i]).n == 0)
-            vd_rule_add(out, VD_VIOLATION_REQUIRED, &path, "");
+        if (vd_kind_rule_text(object, needed[i]).n == 0)
+            vd_kind_rule_add(out, VD_VIOLATION_REQUIRED, &path, "");
     }
     if (!old && !vd_slice_is(type, "Normal") && !vd_slice_is(type, "Warning")) {
         struct vd_field_path path = vd_field_member(NULL, VD_SLICE("type"));
         vd_violations_add(out, VD_VIOLATION_INVALID, &path, VD_SLICE("\"\""),
                           "has invalid value: %.*s", VD_FMT(type));
     }
-    if (!old && vd_rule_text(object, "note").n > 1024) {
+    if (!old && vd_kind_rule_text(object, "note").n > 1024) {
         struct vd_field_path path = vd_field_member(NULL, VD_SLICE("note"));
         vd_violations_add(out, VD_VIOLATION_INVALID, &path, VD_SLICE("\"\""), "%s",
                           "can have at most 1024 bytes");
@@ -143,8 +144,8 @@ static void check_service_port(const struct vd_json *port, const struct vd_field
 {
     struct vd_field_path number = vd_field_member(path, VD_SLICE("port"));
     struct vd_field_path name = vd_field_member(path, VD_SLICE("name"));
-    if (several && vd_rule_text(port, "name").n == 0)
-        vd_rule_add(out, VD_VIOLATION_REQUIRED, &name, "");
+    if (several && vd_kind_rule_text(port, "name").n == 0)
+        vd_kind_rule_add(out, VD_VIOLATION_REQUIRED, &name, "");
     if (!vd_json_get(port, VD_SLICE("port")))
         vd_violations_add(out, VD_VIOLATION_INVALID, &number, VD_SLICE("0"), "%s",
                           "must be between 1 and 65535, inclusive");
@@ -159,9 +160,9 @@ static void service_check(const struct vd_json *object, const struct vd_json *ol
     struct vd_field_path path = vd_field_member(&up, VD_SLICE("ports"));
     size_t index = 0;
     (void)old;
-    if (vd_json_count(ports) == 0 && !vd_slice_is(vd_rule_text(spec, "clusterIP"), "None") &&
-        !vd_slice_is(vd_rule_text(spec, "type"), "ExternalName"))
-        vd_rule_add(out, VD_VIOLATION_REQUIRED, &path, "");
+    if (vd_json_count(ports) == 0 && !vd_slice_is(vd_kind_rule_text(spec, "clusterIP"), "None") &&
+        !vd_slice_is(vd_kind_rule_text(spec, "type"), "ExternalName"))
+        vd_kind_rule_add(out, VD_VIOLATION_REQUIRED, &path, "");
     VD_JSON_EACH (port, ports) {
         struct vd_field_path at = vd_field_element(&path, index++);
         check_service_port(port, &at, vd_json_count(ports) > 1, out);
@@ -192,10 +193,10 @@ static void lease_check(const struct vd_json *object, const struct vd_json *old,
             vd_violations_add(out, VD_VIOLATION_INVALID, &path, vd_shown_json(out, value), "%s",
                               bounds[i].detail);
     }
-    if (vd_rule_text(spec, "preferredHolder").n && !vd_rule_text(spec, "strategy").n) {
+    if (vd_kind_rule_text(spec, "preferredHolder").n && !vd_kind_rule_text(spec, "strategy").n) {
         struct vd_field_path path = vd_field_member(&up, VD_SLICE("preferredHolder"));
-        vd_rule_add(out, VD_VIOLATION_FORBIDDEN, &path,
-                    "may only be specified if `strategy` is defined");
+        vd_kind_rule_add(out, VD_VIOLATION_FORBIDDEN, &path,
+                         "may only be specified if `strategy` is defined");
     }
 }
 
@@ -227,7 +228,7 @@ static void subject_review_check(const struct vd_json *object, const struct vd_j
     struct vd_field_path up = vd_field_member(NULL, VD_SLICE("spec"));
     struct vd_field_path path = vd_field_member(&up, VD_SLICE("user"));
     access_review_check(object, old, out);
-    if (vd_rule_text(spec, "user").n == 0 &&
+    if (vd_kind_rule_text(spec, "user").n == 0 &&
         vd_json_count(vd_json_get(spec, VD_SLICE("groups"))) == 0)
         vd_violations_add(out, VD_VIOLATION_INVALID, &path, VD_SLICE("\"\""), "%s",
                           "at least one of user or group must be specified");
@@ -238,9 +239,9 @@ static void subject_review_check(const struct vd_json *object, const struct vd_j
 
 static const struct row {
     const char *group, *kind;
-    vd_rule_prepare_fn *prepare;
-    vd_rule_check_fn *check;
-    vd_rule_settle_fn *settle;
+    vd_kind_rule_prepare_fn *prepare;
+    vd_kind_rule_check_fn *check;
+    vd_kind_rule_settle_fn *settle;
 } rows[] = {
     {"", "Namespace", namespace_prepare, namespace_check, NULL},
     {"", "ConfigMap", NULL, vd_rule_configmap_check, NULL},
@@ -268,23 +269,24 @@ static const struct row *row_of(const struct vd_kind *kind)
     return NULL;
 }
 
-void vd_rules_prepare(const struct vd_kind *kind, struct vd_arena *arena, struct vd_json *object,
-                      bool create)
+void vd_kind_rules_prepare(const struct vd_kind *kind, struct vd_arena *arena,
+                           struct vd_json *object, bool create)
 {
     const struct row *row = row_of(kind);
     if (row && row->prepare)
         row->prepare(arena, object, create);
 }
 
-void vd_rules_settle(const struct vd_kind *kind, struct vd_arena *arena, struct vd_json *object)
+void vd_kind_rules_settle(const struct vd_kind *kind, struct vd_arena *arena,
+                          struct vd_json *object)
 {
     const struct row *row = row_of(kind);
     if (row && row->settle)
         row->settle(arena, object);
 }
 
-void vd_rules_check(const struct vd_kind *kind, const struct vd_json *object,
-                    const struct vd_json *old, struct vd_violations *out)
+void vd_kind_rules_check(const struct vd_kind *kind, const struct vd_json *object,
+                         const struct vd_json *old, struct vd_violations *out)
 {
     const struct row *row = row_of(kind);
     if (row && row->check)

@@ -75,13 +75,13 @@ static void check_immutable(const struct vd_json *object, const struct vd_json *
         return;
     if (!vd_json_truth(vd_json_get(object, VD_SLICE("immutable")))) {
         struct vd_field_path path = vd_field_member(NULL, VD_SLICE("immutable"));
-        vd_rule_add(out, VD_VIOLATION_FORBIDDEN, &path, detail);
+        vd_kind_rule_add(out, VD_VIOLATION_FORBIDDEN, &path, detail);
     }
     for (; *fields; fields++) {
         struct vd_slice field = vd_slice_of(*fields);
         struct vd_field_path path = vd_field_member(NULL, field);
         if (!same_data(vd_json_get(object, field), vd_json_get(old, field)))
-            vd_rule_add(out, VD_VIOLATION_FORBIDDEN, &path, detail);
+            vd_kind_rule_add(out, VD_VIOLATION_FORBIDDEN, &path, detail);
     }
 }
 
@@ -125,7 +125,7 @@ static void check_secret_type(const struct vd_json *object, const struct secret_
     for (size_t i = 0; i < 2 && type->keys[i]; i++) {
         struct vd_field_path at = vd_field_key(&path, vd_slice_of(type->keys[i]));
         if (missing[i])
-            vd_rule_add(out, VD_VIOLATION_REQUIRED, &at, "");
+            vd_kind_rule_add(out, VD_VIOLATION_REQUIRED, &at, "");
     }
 }
 
@@ -135,15 +135,15 @@ static void check_account_token(const struct vd_json *object, struct vd_violatio
     struct vd_field_path metadata = vd_field_member(NULL, VD_SLICE("metadata"));
     struct vd_field_path annotations = vd_field_member(&metadata, VD_SLICE("annotations"));
     struct vd_field_path at = vd_field_key(&annotations, vd_slice_of(name));
-    if (vd_rule_text(vd_meta_annotations(object), name).n == 0)
-        vd_rule_add(out, VD_VIOLATION_REQUIRED, &at, "");
+    if (vd_kind_rule_text(vd_meta_annotations(object), name).n == 0)
+        vd_kind_rule_add(out, VD_VIOLATION_REQUIRED, &at, "");
 }
 
 void vd_rule_secret_check(const struct vd_json *object, const struct vd_json *old,
                           struct vd_violations *out)
 {
     static const char *const fields[] = {"data", NULL};
-    struct vd_slice type = vd_rule_text(object, "type");
+    struct vd_slice type = vd_kind_rule_text(object, "type");
     check_keys(object, "data", NULL, out);
     if (data_len(object, "data", true) > VD_CONFIG_DATA_LEN_MAX)
         add_too_long(out, "data");
@@ -152,7 +152,7 @@ void vd_rule_secret_check(const struct vd_json *object, const struct vd_json *ol
             check_secret_type(object, &secret_types[i], out);
     if (vd_slice_is(type, "kubernetes.io/service-account-token"))
         check_account_token(object, out);
-    if (old && !vd_slice_eq(type, vd_rule_text(old, "type"))) {
+    if (old && !vd_slice_eq(type, vd_kind_rule_text(old, "type"))) {
         struct vd_field_path path = vd_field_member(NULL, VD_SLICE("type"));
         vd_violations_add(out, VD_VIOLATION_INVALID, &path, vd_shown_text(out, type), "%s",
                           "field is immutable");

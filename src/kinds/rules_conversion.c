@@ -38,8 +38,9 @@ static void check_url(struct vd_slice url, const struct vd_field_path *path,
     for (size_t i = 0; i < url.n; i++) {
         if ((unsigned char)url.p[i] > ' ' && (unsigned char)url.p[i] < 0x7f)
             continue;
-        vd_rule_add(out, VD_VIOLATION_REQUIRED, path,
-                    "url must be a valid URL: it has a blank, or bytes that are not ASCII" FORM);
+        vd_kind_rule_add(
+            out, VD_VIOLATION_REQUIRED, path,
+            "url must be a valid URL: it has a blank, or bytes that are not ASCII" FORM);
         return;
     }
     struct vd_slice fragment = cut_behind(&rest, '#');
@@ -97,16 +98,16 @@ static void check_service(const struct vd_json *service, const struct vd_field_p
                           struct vd_violations *out)
 {
     struct vd_field_path name = vd_field_member(up, VD_SLICE("name"));
-    struct vd_field_path space = vd_field_member(up, VD_SLICE("namespace"));
+    struct vd_field_path namespace = vd_field_member(up, VD_SLICE("namespace"));
     struct vd_field_path at = vd_field_member(up, VD_SLICE("port"));
     struct vd_field_path path = vd_field_member(up, VD_SLICE("path"));
     const struct vd_json *port = vd_json_get(service, VD_SLICE("port"));
-    struct vd_slice target = vd_rule_text(service, "path");
+    struct vd_slice target = vd_kind_rule_text(service, "path");
     int64_t number = 443;
-    if (!vd_rule_text(service, "name").n)
-        vd_rule_add(out, VD_VIOLATION_REQUIRED, &name, "service name is required");
-    if (!vd_rule_text(service, "namespace").n)
-        vd_rule_add(out, VD_VIOLATION_REQUIRED, &space, "service namespace is required");
+    if (!vd_kind_rule_text(service, "name").n)
+        vd_kind_rule_add(out, VD_VIOLATION_REQUIRED, &name, "service name is required");
+    if (!vd_kind_rule_text(service, "namespace").n)
+        vd_kind_rule_add(out, VD_VIOLATION_REQUIRED, &namespace, "service namespace is required");
     if (port && vd_json_to_i64(port, &number) && (number < 1 || number > 65535))
         vd_violations_add(out, VD_VIOLATION_INVALID, &at, vd_shown_json(out, port), "%s",
                           "port is not valid: must be between 1 and 65535, inclusive");
@@ -139,15 +140,17 @@ static void check_client_config(const struct vd_json *config, const struct vd_fi
     bool has_url = vd_json_is(vd_json_get(config, VD_SLICE("url")), VD_JSON_STRING);
     const struct vd_json *reference = vd_json_get(config, VD_SLICE("service"));
     bool has_service = vd_json_is(reference, VD_JSON_OBJECT);
-    struct vd_slice pem = vd_rule_text(config, "caBundle");
+    struct vd_slice pem = vd_kind_rule_text(config, "caBundle");
     if (!vd_json_is(config, VD_JSON_OBJECT)) {
-        vd_rule_add(out, VD_VIOLATION_REQUIRED, up, "required when strategy is set to Webhook");
+        vd_kind_rule_add(out, VD_VIOLATION_REQUIRED, up,
+                         "required when strategy is set to Webhook");
         return;
     }
     if (has_url == has_service)
-        vd_rule_add(out, VD_VIOLATION_REQUIRED, up, "exactly one of url or service is required");
+        vd_kind_rule_add(out, VD_VIOLATION_REQUIRED, up,
+                         "exactly one of url or service is required");
     else if (has_url)
-        check_url(vd_rule_text(config, "url"), &url, out);
+        check_url(vd_kind_rule_text(config, "url"), &url, out);
     else
         check_service(reference, &service, out);
     if (pem.n && !has_certificates(pem))
@@ -161,7 +164,7 @@ static void check_review_versions(const struct vd_json *versions, const struct v
     bool known = false;
     size_t i = 0;
     if (vd_json_count(versions) == 0) {
-        vd_rule_add(out, VD_VIOLATION_REQUIRED, up, "");
+        vd_kind_rule_add(out, VD_VIOLATION_REQUIRED, up, "");
         return;
     }
     VD_JSON_EACH (item, versions) {
@@ -188,14 +191,14 @@ static void check_review_versions(const struct vd_json *versions, const struct v
                           "must include at least one of v1, v1beta1");
 }
 
-void vd_rule_conversion_check(const struct vd_json *spec, const struct vd_field_path *up,
-                              struct vd_violations *out)
+void vd_kind_rule_conversion_check(const struct vd_json *spec, const struct vd_field_path *up,
+                                   struct vd_violations *out)
 {
     const struct vd_json *conversion = vd_json_get(spec, VD_SLICE("conversion"));
     const struct vd_json *webhook = vd_json_get(conversion, VD_SLICE("webhook"));
     const struct vd_json *config = vd_json_get(webhook, VD_SLICE("clientConfig"));
     const struct vd_json *versions = vd_json_get(webhook, VD_SLICE("conversionReviewVersions"));
-    struct vd_slice strategy = vd_rule_text(conversion, "strategy");
+    struct vd_slice strategy = vd_kind_rule_text(conversion, "strategy");
     struct vd_field_path at = vd_field_member(up, VD_SLICE("conversion"));
     struct vd_field_path path = vd_field_member(&at, VD_SLICE("strategy"));
     struct vd_field_path client = vd_field_member(&at, VD_SLICE("webhookClientConfig"));
@@ -210,7 +213,7 @@ void vd_rule_conversion_check(const struct vd_json *spec, const struct vd_field_
         vd_violations_add(out, VD_VIOLATION_NOT_SUPPORTED, &path, vd_shown_text(out, strategy),
                           "%s", "supported values: \"None\", \"Webhook\"");
     if (vd_json_is(webhook, VD_JSON_OBJECT) && (config || !vd_json_count(versions)))
-        vd_rule_add(out, VD_VIOLATION_FORBIDDEN, &client, misplaced);
+        vd_kind_rule_add(out, VD_VIOLATION_FORBIDDEN, &client, misplaced);
     if (vd_json_count(versions))
-        vd_rule_add(out, VD_VIOLATION_FORBIDDEN, &review, misplaced);
+        vd_kind_rule_add(out, VD_VIOLATION_FORBIDDEN, &review, misplaced);
 }

@@ -18,7 +18,10 @@
 #include "kinds/structural.h"
 #include "json/compare.h"
 
-enum { WARNING_LEN_MAX = 256, SELECTABLE_MAX = 8 };
+enum {
+    WARNING_LEN_MAX = 256, /* bytes of a deprecation warning */
+    SELECTABLE_MAX = 8,    /* selectable fields of a version */
+};
 
 /* --- what is filled in --- */
 
@@ -34,12 +37,12 @@ static struct vd_json *lowered(struct vd_arena *a, struct vd_slice text)
 
 static void fill_names(struct vd_arena *a, struct vd_json *names)
 {
-    struct vd_slice kind = vd_rule_text(names, "kind");
+    struct vd_slice kind = vd_kind_rule_text(names, "kind");
     if (!vd_json_is(names, VD_JSON_OBJECT) || !kind.n)
         return;
-    if (!vd_rule_text(names, "singular").n)
+    if (!vd_kind_rule_text(names, "singular").n)
         vd_json_set(a, names, VD_SLICE("singular"), lowered(a, kind));
-    if (!vd_rule_text(names, "listKind").n) {
+    if (!vd_kind_rule_text(names, "listKind").n) {
         struct vd_buf list = {0};
         vd_buf_addf(&list, "%.*sList", VD_FMT(kind));
         vd_json_set(a, names, VD_SLICE("listKind"), vd_json_string(a, vd_buf_slice(&list)));
@@ -51,7 +54,7 @@ static struct vd_slice storage_version(const struct vd_json *spec)
 {
     VD_JSON_EACH (version, vd_json_get(spec, VD_SLICE("versions"))) {
         if (vd_json_truth(vd_json_get(version, VD_SLICE("storage"))))
-            return vd_rule_text(version, "name");
+            return vd_kind_rule_text(version, "name");
     }
     return VD_SLICE("");
 }
@@ -75,7 +78,7 @@ void vd_rule_definition_prepare(struct vd_arena *arena, struct vd_json *object, 
     struct vd_json *spec = vd_json_get(object, VD_SLICE("spec"));
     struct vd_json *conversion = vd_json_get(spec, VD_SLICE("conversion"));
     fill_names(arena, vd_json_get(spec, VD_SLICE("names")));
-    if (vd_json_is(conversion, VD_JSON_OBJECT) && !vd_rule_text(conversion, "strategy").n)
+    if (vd_json_is(conversion, VD_JSON_OBJECT) && !vd_kind_rule_text(conversion, "strategy").n)
         vd_json_set(arena, conversion, VD_SLICE("strategy"),
                     vd_json_string_ref(arena, VD_SLICE("None")));
     if (create)
@@ -157,19 +160,19 @@ static void check_names(const struct vd_json *names, const struct vd_field_path 
                         struct vd_violations *out)
 {
     static const char *const fields[] = {"plural", "singular", "kind", "listKind"};
-    struct vd_slice kind = vd_rule_text(names, "kind");
+    struct vd_slice kind = vd_kind_rule_text(names, "kind");
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
         struct vd_field_path path = vd_field_member(up, vd_slice_of(fields[i]));
-        struct vd_slice name = vd_rule_text(names, fields[i]);
+        struct vd_slice name = vd_kind_rule_text(names, fields[i]);
         if (!name.n)
-            vd_rule_add(out, VD_VIOLATION_REQUIRED, &path, "");
+            vd_kind_rule_add(out, VD_VIOLATION_REQUIRED, &path, "");
         else if (i < 2)
             check_label(&path, name, name, "", VD_NAME_DNS1035, out);
         else
             check_kind_name(&path, name, out);
     }
     check_labels(up, names, "shortNames", out);
-    if (kind.n && vd_slice_eq(kind, vd_rule_text(names, "listKind"))) {
+    if (kind.n && vd_slice_eq(kind, vd_kind_rule_text(names, "listKind"))) {
         struct vd_field_path path = vd_field_member(up, VD_SLICE("listKind"));
         add_invalid(out, &path, kind, "kind and listKind may not be the same");
     }
@@ -180,9 +183,9 @@ static void check_group(const struct vd_json *spec, const struct vd_field_path *
                         struct vd_violations *out)
 {
     struct vd_field_path path = vd_field_member(up, VD_SLICE("group"));
-    struct vd_slice group = vd_rule_text(spec, "group");
+    struct vd_slice group = vd_kind_rule_text(spec, "group");
     if (!group.n)
-        vd_rule_add(out, VD_VIOLATION_REQUIRED, &path, "");
+        vd_kind_rule_add(out, VD_VIOLATION_REQUIRED, &path, "");
     else if (!vd_name_check(VD_NAME_SUBDOMAIN, group, NULL))
         check_label(&path, group, group, "", VD_NAME_SUBDOMAIN, out);
     else if (!memchr(group.p, '.', group.n))
@@ -192,13 +195,13 @@ static void check_group(const struct vd_json *spec, const struct vd_field_path *
 static void check_name(const struct vd_json *object, struct vd_violations *out)
 {
     const struct vd_json *spec = vd_json_get(object, VD_SLICE("spec"));
-    struct vd_slice name = vd_rule_text(vd_json_get(object, VD_SLICE("metadata")), "name");
+    struct vd_slice name = vd_kind_rule_text(vd_json_get(object, VD_SLICE("metadata")), "name");
     struct vd_field_path up = vd_field_member(NULL, VD_SLICE("metadata"));
     struct vd_field_path path = vd_field_member(&up, VD_SLICE("name"));
     struct vd_buf wanted = {0};
     vd_buf_addf(&wanted, "%.*s.%.*s",
-                VD_FMT(vd_rule_text(vd_json_get(spec, VD_SLICE("names")), "plural")),
-                VD_FMT(vd_rule_text(spec, "group")));
+                VD_FMT(vd_kind_rule_text(vd_json_get(spec, VD_SLICE("names")), "plural")),
+                VD_FMT(vd_kind_rule_text(spec, "group")));
     if (name.n && !vd_slice_eq(name, vd_buf_slice(&wanted)))
         add_invalid(out, &path, name, "must be spec.names.plural+\".\"+spec.group");
     vd_buf_release(&wanted);
@@ -216,7 +219,7 @@ static void check_approval(const struct vd_json *object, const struct vd_json *o
     if (old && vd_approval_of(old, &before) == state)
         return;
     if (state == VD_APPROVAL_MISSING)
-        vd_rule_add(out, VD_VIOLATION_REQUIRED, &path, vd_approval_advice(state));
+        vd_kind_rule_add(out, VD_VIOLATION_REQUIRED, &path, vd_approval_advice(state));
     else if (state == VD_APPROVAL_INVALID)
         add_invalid(out, &path, value, vd_approval_advice(state));
 }
@@ -236,7 +239,7 @@ static void check_annotations(const struct vd_json *object, struct vd_violations
     struct vd_field_path metadata = vd_field_member(NULL, VD_SLICE("metadata"));
     struct vd_field_path up = vd_field_member(&metadata, VD_SLICE("annotations"));
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        struct vd_slice value = vd_rule_text(annotations, known[i].key);
+        struct vd_slice value = vd_kind_rule_text(annotations, known[i].key);
         struct vd_field_path path = vd_field_key(&up, vd_slice_of(known[i].key));
         if (value.n && !vd_slice_is(value, known[i].values[0]) &&
             !vd_slice_is(value, known[i].values[1]))
@@ -254,7 +257,7 @@ static bool is_path(const struct vd_field_path *at, struct vd_slice path, struct
     if (path.n)
         add_invalid(out, at, path, "must be a simple json path starting with .");
     else
-        vd_rule_add(out, VD_VIOLATION_REQUIRED, at, "");
+        vd_kind_rule_add(out, VD_VIOLATION_REQUIRED, at, "");
     return false;
 }
 
@@ -276,20 +279,20 @@ static void check_column(const struct vd_json *column, const struct vd_field_pat
     struct vd_field_path type = vd_field_member(up, VD_SLICE("type"));
     struct vd_field_path format = vd_field_member(up, VD_SLICE("format"));
     struct vd_field_path path = vd_field_member(up, VD_SLICE("JSONPath"));
-    struct vd_slice given = vd_rule_text(column, "type");
-    if (!vd_rule_text(column, "name").n)
-        vd_rule_add(out, VD_VIOLATION_REQUIRED, &name, "");
+    struct vd_slice given = vd_kind_rule_text(column, "type");
+    if (!vd_kind_rule_text(column, "name").n)
+        vd_kind_rule_add(out, VD_VIOLATION_REQUIRED, &name, "");
     if (!given.n)
         vd_violations_add(out, VD_VIOLATION_REQUIRED, &type, vd_shown_nothing(),
                           "must be one of %s", types);
     else if (!is_among(given, types))
         vd_violations_add(out, VD_VIOLATION_INVALID, &type, vd_shown_text(out, given),
                           "must be one of %s", types);
-    given = vd_rule_text(column, "format");
+    given = vd_kind_rule_text(column, "format");
     if (given.n && !is_among(given, formats))
         vd_violations_add(out, VD_VIOLATION_INVALID, &format, vd_shown_text(out, given),
                           "must be one of %s", formats);
-    is_path(&path, vd_rule_text(column, "jsonPath"), out);
+    is_path(&path, vd_kind_rule_text(column, "jsonPath"), out);
 }
 
 static void check_columns(const struct vd_json *columns, const struct vd_field_path *path,
@@ -318,7 +321,7 @@ static void check_subresources(const struct vd_json *subresources, const struct 
     const struct vd_json *scale = vd_json_get(subresources, VD_SLICE("scale"));
     for (size_t i = 0; vd_json_is(scale, VD_JSON_OBJECT) && i < 3; i++) {
         struct vd_field_path at = vd_field_member(path, vd_slice_of(paths[i].name));
-        struct vd_slice given = vd_rule_text(scale, paths[i].field);
+        struct vd_slice given = vd_kind_rule_text(scale, paths[i].field);
         bool optional = i == 2;
         if ((optional && !given.n) || !is_path(&at, given, out))
             continue;
@@ -342,7 +345,7 @@ static void check_selectable_field(const struct vd_json *schema, struct vd_slice
 {
     const struct vd_json *found = path.n > 1 && path.p[0] == '.' ? schema_at(schema, path) : NULL;
     if (!path.n) {
-        vd_rule_add(out, VD_VIOLATION_REQUIRED, at, "");
+        vd_kind_rule_add(out, VD_VIOLATION_REQUIRED, at, "");
         return;
     }
     if (vd_slice_is(path, ".metadata") || vd_slice_starts_with(path, VD_SLICE(".metadata."))) {
@@ -351,7 +354,7 @@ static void check_selectable_field(const struct vd_json *schema, struct vd_slice
     }
     if (!found)
         add_invalid(out, at, path, "is an invalid path: does not refer to a valid field");
-    else if (!is_among(vd_rule_text(found, "type"), "string,boolean,integer"))
+    else if (!is_among(vd_kind_rule_text(found, "type"), "string,boolean,integer"))
         add_invalid(out, at, path,
                     "must point to a field of type string, boolean or integer. Enum string fields "
                     "and strings with formats are allowed.");
@@ -379,11 +382,11 @@ static void check_selectable(const struct vd_json *fields, const struct vd_json 
     VD_JSON_EACH (field, fields) {
         struct vd_field_path up = vd_field_element(path, i++);
         struct vd_field_path at = vd_field_member(&up, VD_SLICE("jsonPath"));
-        struct vd_slice text = vd_rule_text(field, "jsonPath");
+        struct vd_slice text = vd_kind_rule_text(field, "jsonPath");
         check_selectable_field(schema, text, &at, out);
         for (const struct vd_json *other = vd_json_first(fields); other != field;
              other = vd_json_next(other)) {
-            if (text.n && vd_slice_eq(vd_rule_text(other, "jsonPath"), text)) {
+            if (text.n && vd_slice_eq(vd_kind_rule_text(other, "jsonPath"), text)) {
                 vd_violations_add(out, VD_VIOLATION_DUPLICATE, &at, vd_shown_text(out, text), "%s",
                                   "");
                 break;
@@ -507,7 +510,7 @@ static bool name_is_taken(const struct vd_json *versions, const struct vd_json *
 {
     for (const struct vd_json *other = vd_json_first(versions); other != version;
          other = vd_json_next(other))
-        if (vd_slice_eq(vd_rule_text(other, "name"), vd_rule_text(version, "name")))
+        if (vd_slice_eq(vd_kind_rule_text(other, "name"), vd_kind_rule_text(version, "name")))
             return true;
     return false;
 }
@@ -525,11 +528,11 @@ static void check_versions(const struct vd_json *versions, const struct vd_field
         struct vd_field_path name = vd_field_member(&up, VD_SLICE("name"));
         struct vd_field_path schema = vd_field_member(&up, VD_SLICE("schema"));
         struct vd_field_path openapi = vd_field_member(&schema, VD_SLICE("openAPIV3Schema"));
-        struct vd_slice text = vd_rule_text(version, "name");
+        struct vd_slice text = vd_kind_rule_text(version, "name");
         storage += vd_json_truth(vd_json_get(version, VD_SLICE("storage")));
         unique = unique && !name_is_taken(versions, version);
         if (!vd_json_is(vd_json_dig(version, "schema", "openAPIV3Schema", NULL), VD_JSON_OBJECT))
-            vd_rule_add(out, VD_VIOLATION_REQUIRED, &openapi, "schemas are required");
+            vd_kind_rule_add(out, VD_VIOLATION_REQUIRED, &openapi, "schemas are required");
         check_label(&name, text, text, "", VD_NAME_DNS1035, out);
         check_deprecation(version, &up, out);
     }
@@ -551,9 +554,9 @@ static void check_scope(const struct vd_json *spec, const struct vd_field_path *
                         struct vd_violations *out)
 {
     struct vd_field_path path = vd_field_member(up, VD_SLICE("scope"));
-    struct vd_slice scope = vd_rule_text(spec, "scope");
+    struct vd_slice scope = vd_kind_rule_text(spec, "scope");
     if (!scope.n)
-        vd_rule_add(out, VD_VIOLATION_REQUIRED, &path, "");
+        vd_kind_rule_add(out, VD_VIOLATION_REQUIRED, &path, "");
     else if (!is_among(scope, "Cluster,Namespaced"))
         vd_violations_add(out, VD_VIOLATION_NOT_SUPPORTED, &path, vd_shown_text(out, scope), "%s",
                           "supported values: \"Cluster\", \"Namespaced\"");
@@ -572,7 +575,7 @@ static void check_spec(const struct vd_json *spec, struct vd_violations *out)
                           "spec.versions[*].schema instead");
     check_versions(vd_json_get(spec, VD_SLICE("versions")), &path, out);
     check_names(vd_json_get(spec, VD_SLICE("names")), &names, out);
-    vd_rule_conversion_check(spec, &path, out);
+    vd_kind_rule_conversion_check(spec, &path, out);
 }
 
 /* --- updates --- */
@@ -580,8 +583,8 @@ static void check_spec(const struct vd_json *spec, struct vd_violations *out)
 static bool is_established(const struct vd_json *object)
 {
     VD_JSON_EACH (condition, vd_json_dig(object, "status", "conditions", NULL)) {
-        if (vd_slice_is(vd_rule_text(condition, "type"), "Established"))
-            return vd_slice_is(vd_rule_text(condition, "status"), "True");
+        if (vd_slice_is(vd_kind_rule_text(condition, "type"), "Established"))
+            return vd_slice_is(vd_kind_rule_text(condition, "status"), "True");
     }
     return false;
 }
@@ -590,8 +593,8 @@ static void check_same(const struct vd_json *now, const struct vd_json *before, 
                        const struct vd_field_path *up, struct vd_violations *out)
 {
     struct vd_field_path path = vd_field_member(up, vd_slice_of(field));
-    struct vd_slice value = vd_rule_text(now, field);
-    if (!vd_slice_eq(value, vd_rule_text(before, field)))
+    struct vd_slice value = vd_kind_rule_text(now, field);
+    if (!vd_slice_eq(value, vd_kind_rule_text(before, field)))
         add_invalid(out, &path, value, "field is immutable");
 }
 
@@ -617,7 +620,7 @@ static void check_storage_version(const struct vd_json *versions, const struct v
                                   const struct vd_field_path *list, struct vd_violations *out)
 {
     VD_JSON_EACH (version, versions) {
-        struct vd_slice name = vd_rule_text(version, "name");
+        struct vd_slice name = vd_kind_rule_text(version, "name");
         if (vd_json_truth(vd_json_get(version, VD_SLICE("storage"))) && !has_text(stored, name))
             vd_violations_add(out, VD_VIOLATION_INVALID, list, vd_shown_json(out, version),
                               "must have the storage version %.*s", VD_FMT(name));
@@ -642,7 +645,7 @@ static void check_stored_versions(const struct vd_json *object, struct vd_violat
         struct vd_slice name = vd_json_text(item);
         bool found = false;
         VD_JSON_EACH (version, versions)
-            found = found || vd_slice_eq(vd_rule_text(version, "name"), name);
+            found = found || vd_slice_eq(vd_kind_rule_text(version, "name"), name);
         if (!found)
             vd_violations_add(
                 out, VD_VIOLATION_INVALID, &path, vd_shown_text(out, name),

@@ -24,7 +24,7 @@ static void require(struct vd_violations *out, const struct vd_field_path *up, c
                     const char *detail)
 {
     struct vd_field_path path = vd_field_member(up, vd_slice_of(field));
-    vd_rule_add(out, VD_VIOLATION_REQUIRED, &path, detail);
+    vd_kind_rule_add(out, VD_VIOLATION_REQUIRED, &path, detail);
 }
 
 static void check_url_rule(const struct vd_json *rule, const struct vd_field_path *path,
@@ -87,15 +87,16 @@ static void check_role_ref(const struct vd_json *object, bool namespaced, struct
     const struct vd_json *ref = vd_json_get(object, VD_SLICE("roleRef"));
     struct vd_field_path path = vd_field_member(NULL, VD_SLICE("roleRef"));
     struct vd_field_path name_path = vd_field_member(&path, VD_SLICE("name"));
-    struct vd_slice kind = vd_rule_text(ref, "kind"), name = vd_rule_text(ref, "name");
+    struct vd_slice kind = vd_kind_rule_text(ref, "kind"), name = vd_kind_rule_text(ref, "name");
     struct vd_name_faults faults;
-    if (!vd_slice_is(vd_rule_text(ref, "apiGroup"), GROUP))
-        add_unsupported(out, &path, "apiGroup", vd_rule_text(ref, "apiGroup"), "\"" GROUP "\"");
+    if (!vd_slice_is(vd_kind_rule_text(ref, "apiGroup"), GROUP))
+        add_unsupported(out, &path, "apiGroup", vd_kind_rule_text(ref, "apiGroup"),
+                        "\"" GROUP "\"");
     if (!vd_slice_is(kind, "ClusterRole") && !(namespaced && vd_slice_is(kind, "Role")))
         add_unsupported(out, &path, "kind", kind,
                         namespaced ? "\"Role\", \"ClusterRole\"" : "\"ClusterRole\"");
     if (name.n == 0)
-        vd_rule_add(out, VD_VIOLATION_REQUIRED, &name_path, "");
+        vd_kind_rule_add(out, VD_VIOLATION_REQUIRED, &name_path, "");
     else if (!vd_name_check(VD_NAME_PATH_SEGMENT, name, &faults))
         for (size_t i = 0; i < faults.n; i++)
             vd_violations_add(out, VD_VIOLATION_INVALID, &name_path, vd_shown_text(out, name), "%s",
@@ -106,8 +107,8 @@ static void check_account(const struct vd_json *subject, const struct vd_field_p
                           bool namespaced, struct vd_violations *out)
 {
     struct vd_field_path name_path = vd_field_member(path, VD_SLICE("name"));
-    struct vd_slice name = vd_rule_text(subject, "name");
-    struct vd_slice group = vd_rule_text(subject, "apiGroup");
+    struct vd_slice name = vd_kind_rule_text(subject, "name");
+    struct vd_slice group = vd_kind_rule_text(subject, "apiGroup");
     struct vd_name_faults faults;
     if (name.n && !vd_name_check(VD_NAME_SUBDOMAIN, name, &faults))
         for (size_t i = 0; i < faults.n; i++)
@@ -115,19 +116,20 @@ static void check_account(const struct vd_json *subject, const struct vd_field_p
                               faults.p[i]);
     if (group.n)
         add_unsupported(out, path, "apiGroup", group, "\"\"");
-    if (!namespaced && vd_rule_text(subject, "namespace").n == 0)
+    if (!namespaced && vd_kind_rule_text(subject, "namespace").n == 0)
         require(out, path, "namespace", "");
 }
 
 static void check_subject(const struct vd_json *subject, const struct vd_field_path *path,
                           bool namespaced, struct vd_violations *out)
 {
-    struct vd_slice kind = vd_rule_text(subject, "kind"), name = vd_rule_text(subject, "name");
-    struct vd_slice group = vd_rule_text(subject, "apiGroup");
+    struct vd_slice kind = vd_kind_rule_text(subject, "kind"),
+                    name = vd_kind_rule_text(subject, "name");
+    struct vd_slice group = vd_kind_rule_text(subject, "apiGroup");
     struct vd_field_path name_path = vd_field_member(path, VD_SLICE("name"));
     bool user = vd_slice_is(kind, "User");
     if (name.n == 0)
-        vd_rule_add(out, VD_VIOLATION_REQUIRED, &name_path, "");
+        vd_kind_rule_add(out, VD_VIOLATION_REQUIRED, &name_path, "");
     if (vd_slice_is(kind, "ServiceAccount")) {
         check_account(subject, path, namespaced, out);
     } else if (user || vd_slice_is(kind, "Group")) {
@@ -176,9 +178,9 @@ void vd_rule_binding_prepare(struct vd_arena *arena, struct vd_json *object, boo
 {
     (void)create;
     VD_JSON_EACH (subject, vd_json_get(object, VD_SLICE("subjects"))) {
-        struct vd_slice kind = vd_rule_text(subject, "kind");
+        struct vd_slice kind = vd_kind_rule_text(subject, "kind");
         if ((vd_slice_is(kind, "User") || vd_slice_is(kind, "Group")) &&
-            vd_rule_text(subject, "apiGroup").n == 0)
+            vd_kind_rule_text(subject, "apiGroup").n == 0)
             vd_json_set(arena, subject, VD_SLICE("apiGroup"),
                         vd_json_string_ref(arena, VD_SLICE(GROUP)));
     }

@@ -16,8 +16,8 @@
 #include "json/stable_hash.h"
 
 enum {
-    COLLISIONS_MAX = 16,
-    SHORT_LIST_MAX = 8, /* elements that are compared each with each */
+    COLLISIONS_MAX = 16, /* elements of one hash that are compared each with each */
+    SHORT_LIST_MAX = 8,  /* elements that are compared each with each */
 };
 
 struct element {

@@ -10,7 +10,9 @@
 
 #include "kinds/schema_rules.h"
 
-enum { REQUEST_LEN_MAX = 3145728 };
+enum {
+    REQUEST_LEN_MAX = 3145728
+}; /* bytes of a request, which bound what a schema leaves unbounded */
 
 static struct vd_slice keyword(const struct vd_json *schema, const char *name)
 {

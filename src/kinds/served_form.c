@@ -44,7 +44,7 @@ static int show_anew(const struct vd_kind *kind, struct vd_slice body, struct vd
     struct vd_json *object = NULL;
     int code = VD_OK;
     *out = body;
-    if (effort->in_turn && body.n > VD_TURN_OBJECT_LEN_MAX) {
+    if (effort->on_loop && body.n > VD_TURN_OBJECT_LEN_MAX) {
         effort->over = true;
         return vd_error_set(error, VD_ERR_LIMIT, "it has %zu bytes, which takes too long here",
                             body.n);

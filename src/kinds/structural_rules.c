@@ -13,7 +13,10 @@
 #include "kinds/schema_rules.h"
 #include "kinds/structural_internal.h"
 
-enum { EXPENSIVE_MAX = 4, REQUEST_LEN_MAX = 3145728 };
+enum {
+    EXPENSIVE_MAX = 4,         /* rules that the error names when all rules cost too much */
+    REQUEST_LEN_MAX = 3145728, /* bytes of a request, which bound what a schema leaves unbounded */
+};
 
 #define UNBOUNDED UINT64_MAX
 

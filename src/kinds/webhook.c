@@ -1,7 +1,7 @@
 /* See webhook.h. */
 #include "kinds/webhook.h"
 
-enum { PORT_DEFAULT = 443 };
+enum { PORT_DEFAULT = 443 }; /* the port of a webhook's Service that names none */
 
 static struct vd_slice text_of(const struct vd_json *object, const char *key)
 {
@@ -29,7 +29,7 @@ int vd_webhook_read(struct vd_webhook *out, const struct vd_kind *kind, struct v
     uint64_t port = PORT_DEFAULT;
     *out = (struct vd_webhook){
         .url = text_of(config, "url"),
-        .space = text_of(service, "namespace"),
+        .namespace = text_of(service, "namespace"),
         .name = text_of(service, "name"),
         .path = text_of(service, "path"),
         .ca_bundle = text_of(config, "caBundle"),
@@ -41,7 +41,7 @@ int vd_webhook_read(struct vd_webhook *out, const struct vd_kind *kind, struct v
     out->port = (uint16_t)port;
     if (!out->review_version.n)
         return vd_error_set(error, VD_ERR_INVALID, "no supported conversion review versions");
-    if (!out->url.n && (!out->name.n || !out->space.n))
+    if (!out->url.n && (!out->name.n || !out->namespace.n))
         return vd_error_set(error, VD_ERR_INVALID,
                             "the definition names neither the URL nor the Service of a webhook");
     return VD_OK;

@@ -14,12 +14,12 @@
 
 /* All borrowed from the kind. */
 struct vd_webhook {
-    struct vd_slice url;            /* empty: the Service is meant */
-    struct vd_slice space, name;    /* the Service's */
-    struct vd_slice path;           /* at the Service; may be empty */
-    uint16_t port;                  /* of the Service */
-    struct vd_slice ca_bundle;      /* base64 of PEM; empty: the system's authorities */
-    struct vd_slice review_version; /* of the ConversionReview: "v1" or "v1beta1" */
+    struct vd_slice url;             /* empty: the Service is meant */
+    struct vd_slice namespace, name; /* the Service's */
+    struct vd_slice path;            /* at the Service; may be empty */
+    uint16_t port;                   /* of the Service */
+    struct vd_slice ca_bundle;       /* base64 of PEM; empty: the system's authorities */
+    struct vd_slice review_version;  /* of the ConversionReview: "v1" or "v1beta1" */
 };
 
 /* VD_ERR_INVALID: the definition names no webhook that can be called. */

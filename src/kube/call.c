@@ -14,7 +14,7 @@
 #include "kube/scale.h"
 
 enum {
-    FIELDS_MAX = VD_WRITE_WARNINGS_MAX + 3 + VD_GZIP_FIELDS,
+    FIELDS_MAX = VD_WRITE_WARNINGS_MAX + 3 + VD_GZIP_FIELDS, /* headers of one answer */
 #ifdef __SANITIZE_ADDRESS__
     SPARES_MAX = 0, /* a call that is used when it is gone would be another's, and not be seen */
 #else
@@ -25,7 +25,7 @@ enum {
     SHARED_LEN_MIN = 16384 /* a smaller body is copied behind its head */
 };
 
-struct vd_status_target vd_call_about(const struct vd_call *call)
+struct vd_status_target vd_call_status_target(const struct vd_call *call)
 {
     return (struct vd_status_target){
         .group = call->target.group, .plural = call->target.resource, .name = call->target.name};
@@ -34,14 +34,14 @@ struct vd_status_target vd_call_about(const struct vd_call *call)
 struct vd_key vd_call_key(const struct vd_call *call)
 {
     bool spaced = call->kind->namespaced;
-    return (struct vd_key){call->kind->storage_key, spaced ? call->target.space : VD_SLICE(""),
+    return (struct vd_key){call->kind->resource, spaced ? call->target.namespace : VD_SLICE(""),
                            call->target.name};
 }
 
 struct vd_continue_scope vd_call_continue_scope(const struct vd_call *call)
 {
-    return (struct vd_continue_scope){call->kind->namespaced,
-                                      call->kind->namespaced ? call->target.space : VD_SLICE("")};
+    return (struct vd_continue_scope){
+        call->kind->namespaced, call->kind->namespaced ? call->target.namespace : VD_SLICE("")};
 }
 
 /* What a watch leaves behind would otherwise lie between the holes of calls that were freed; and
@@ -228,7 +228,7 @@ void vd_call_reply_object(struct vd_call *call, unsigned status, struct vd_slice
     vd_buf_reset(body);
     if (vd_served_form_make(call->kind, object, written, &room, &effort, &object, &error)) {
         vd_buf_release(&room);
-        if (effort.in_turn)
+        if (effort.on_loop)
             vd_call_offload(call, call->redo);
         else
             vd_call_reply_unshowable(call, &error);
@@ -312,8 +312,8 @@ void vd_call_reply_too_many(struct vd_call *call)
 
 void vd_call_reply_error(struct vd_call *call, int code, const struct vd_error *error)
 {
-    struct vd_status_target about = vd_call_about(call);
-    struct vd_status status = vd_status_of_error(&call->arena, &about, code, error);
+    struct vd_status_target status_target = vd_call_status_target(call);
+    struct vd_status status = vd_status_of_error(&call->arena, &status_target, code, error);
     vd_call_reply_status(call, &status);
 }
 
@@ -358,12 +358,12 @@ void vd_call_reply_option(struct vd_call *call, struct vd_status_cause cause)
     } names[] = {{VD_VERB_CREATE, "CreateOptions"},
                  {VD_VERB_UPDATE, "UpdateOptions"},
                  {VD_VERB_PATCH, "PatchOptions"}};
-    struct vd_status_target about = {.group = VD_SLICE("meta.k8s.io"),
-                                     .plural = VD_SLICE("DeleteOptions")};
+    struct vd_status_target status_target = {.group = VD_SLICE("meta.k8s.io"),
+                                             .plural = VD_SLICE("DeleteOptions")};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (names[i].verb == call->target.verb)
-            about.plural = vd_slice_of(names[i].options);
-    struct vd_status status = vd_status_invalid(&call->arena, &about, &cause, 1);
+            status_target.plural = vd_slice_of(names[i].options);
+    struct vd_status status = vd_status_invalid(&call->arena, &status_target, &cause, 1);
     vd_call_reply_status(call, &status);
 }
 
@@ -383,7 +383,7 @@ int vd_call_filter(struct vd_call *call, const struct vd_list_options *o, struct
     return vd_api_filter(out,
                          &(struct vd_selection){
                              .kind = call->kind,
-                             .space = call->target.space,
+                             .namespace = call->target.namespace,
                              .name = call->target.name, /* of the old way to watch one object */
                              .labels = o->labels,
                              .fields = o->fields,

@@ -46,7 +46,7 @@ struct vd_call {
     void (*redo)(struct vd_call *call); /* makes the answer again, on a worker's thread */
     unsigned success;                   /* the HTTP status when a webhook has converted it */
     struct vd_conversion *conversion;   /* that the answer waits for; NULL: it does not */
-    void (*then)(struct vd_call *call, struct vd_body *shown);
+    void (*then)(struct vd_call *call, struct vd_body *served);
 
     struct vd_revision_wait wait; /* of a read, for the revision that it names */
     void (*awaited_by)(struct vd_call *call);
@@ -61,7 +61,7 @@ struct vd_call *vd_call_new(struct vd_kube_loop *l) VD_MUST_USE;
 void vd_kube_loop_free_calls(struct vd_kube_loop *l);
 
 /* What an answer is about. */
-struct vd_status_target vd_call_about(const struct vd_call *call);
+struct vd_status_target vd_call_status_target(const struct vd_call *call);
 
 /* The object that the target names. */
 struct vd_key vd_call_key(const struct vd_call *call);

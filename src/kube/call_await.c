@@ -1,9 +1,11 @@
 /* Calls that ask for a revision that is to come: see api/revision_wait.h. */
 #include "kube/call.h"
 
+#include "base/container_of.h"
+
 static void go_on(struct vd_revision_wait *wait)
 {
-    struct vd_call *call = VD_HEAP_OWNER(wait, struct vd_call, wait);
+    struct vd_call *call = VD_CONTAINER_OF(wait, struct vd_call, wait);
     call->x->ops = NULL;
     call->awaited_by(call);
 }

@@ -30,7 +30,7 @@ static void converted(struct vd_conversion *c)
     call->conversion = NULL;
     call->x->ops = NULL;
     if (!c->code)
-        call->then(call, c->items.p[0].shown);
+        call->then(call, c->items.p[0].converted);
     else if (call->write.as_stored) /* the deletion stands; only its answer could not be shown */
         vd_call_reply_deleted(call);
     else
@@ -39,7 +39,8 @@ static void converted(struct vd_conversion *c)
 }
 
 void vd_call_convert(struct vd_call *call, const struct vd_kind *to, struct vd_slice body,
-                     uint64_t revision, void (*then)(struct vd_call *call, struct vd_body *shown))
+                     uint64_t revision,
+                     void (*then)(struct vd_call *call, struct vd_body *converted))
 {
     struct vd_body *copy = vd_body_new((struct vd_template){body, 0}, 0);
     call->conversion = vd_conversion_new(call->l->api, to, converted, call);

@@ -11,7 +11,8 @@
  * `revision` is that of the body, if it is stored; else 0.
  */
 void vd_call_convert(struct vd_call *call, const struct vd_kind *to, struct vd_slice body,
-                     uint64_t revision, void (*then)(struct vd_call *call, struct vd_body *shown));
+                     uint64_t revision,
+                     void (*then)(struct vd_call *call, struct vd_body *converted));
 
 /* Answers with why a conversion has failed. */
 void vd_call_reply_unconverted(struct vd_call *call, const struct vd_error *error);

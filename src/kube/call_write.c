@@ -48,7 +48,7 @@ static void describe(struct vd_call *call, enum vd_write_verb verb, const struct
     w->kind = call->kind;
     w->verb = verb;
     w->part = part_of(call->target.subresource);
-    w->space = call->target.space;
+    w->namespace = call->target.namespace;
     w->name = call->target.name;
 }
 
@@ -137,17 +137,18 @@ static void reply_unwritten(struct vd_call *call)
 
 void vd_call_reply_deleted(struct vd_call *call)
 {
-    struct vd_status_target about = vd_call_about(call);
+    struct vd_status_target status_target = vd_call_status_target(call);
     char uid[VD_UID_TEXT_MAX];
-    struct vd_status status = vd_status_deleted(&call->arena, &about,
+    struct vd_status status = vd_status_deleted(&call->arena, &status_target,
                                                 vd_uid_format(call->write.wish.expect_uid, uid));
     vd_call_reply_status(call, &status);
 }
 
 void vd_call_reply_terminating(struct vd_call *call)
 {
-    struct vd_status_target about = vd_call_about(call);
-    struct vd_status status = vd_status_kind_terminating(&call->arena, &about, vd_call_verb(call));
+    struct vd_status_target status_target = vd_call_status_target(call);
+    struct vd_status status = vd_status_kind_terminating(&call->arena, &status_target,
+                                                         vd_call_verb(call));
     vd_call_reply_status(call, &status);
 }
 

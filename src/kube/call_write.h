@@ -10,6 +10,8 @@
 
 #include "kube/call.h"
 
+#include "base/container_of.h"
+
 /* The ops of a call's change, with a `read` or a `make`. */
 #define VD_CALL_WRITE_OPS(...)                                                                     \
     {                                                                                              \
@@ -19,7 +21,7 @@
 
 static inline struct vd_call *vd_call_of(struct vd_write *w)
 {
-    return VD_HEAP_OWNER(w, struct vd_call, write);
+    return VD_CONTAINER_OF(w, struct vd_call, write);
 }
 
 /* Makes the write and answers with what becomes of it. */

@@ -36,12 +36,13 @@ static bool is_dots(struct vd_slice part)
 /* Whether it is the path of an object that the list could have shown. */
 static bool is_start(struct vd_slice path, struct vd_continue_scope scope)
 {
-    struct vd_slice name = path, space;
-    if (!vd_slice_cut(&name, '/', &space) || !name.p)
+    struct vd_slice name = path, namespace;
+    if (!vd_slice_cut(&name, '/', &namespace) || !name.p)
         return false;
-    struct vd_key key = {VD_SLICE("any"), space, name};
-    return (space.n != 0) == scope.namespaced && !vd_key_check(&key, NULL) && !is_dots(space) &&
-           !is_dots(name) && (!scope.space.n || vd_slice_eq(space, scope.space));
+    struct vd_key key = {VD_SLICE("any"), namespace, name};
+    return (namespace.n != 0) == scope.namespaced && !vd_key_check(&key, NULL) &&
+           !is_dots(namespace) && !is_dots(name) &&
+           (!scope.namespace.n || vd_slice_eq(namespace, scope.namespace));
 }
 
 int vd_continue_token_read(struct vd_arena *arena, struct vd_slice token,

@@ -17,7 +17,7 @@ void vd_continue_token_write(struct vd_buf *out, uint64_t revision, struct vd_sl
 /* Of what a list is: where its tokens can start. */
 struct vd_continue_scope {
     bool namespaced;
-    struct vd_slice space; /* empty: all namespaces */
+    struct vd_slice namespace; /* empty: all namespaces */
 };
 
 /* *after is in the arena. VD_ERR_INVALID: not one of ours, or no object that the list could have

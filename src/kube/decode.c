@@ -15,7 +15,7 @@
 #include "json/plain_number.h"
 #include "json/yaml_read.h"
 
-enum { SHOWN_KEY_LEN_MAX = 80 };
+enum { SHOWN_KEY_LEN_MAX = 80 }; /* bytes of a repeated key that a warning shows */
 
 #define TEXTS    "application/json, application/yaml"
 #define ACCEPTED TEXTS ", application/vnd.kubernetes.protobuf"

@@ -8,6 +8,7 @@
 #include "api/conversion.h"
 #include "api/delete_collection.h"
 #include "base/alloc.h"
+#include "base/container_of.h"
 #include "base/limits.h"
 #include "base/log.h"
 #include "kube/continue_token.h"
@@ -70,7 +71,7 @@ static void write_continue(const struct clearing *c, struct vd_buf *token)
 static void add_listed(struct vd_list_writer *writer, struct vd_buf *out,
                        const struct vd_event *event)
 {
-    struct vd_effort turn = {.in_turn = true}, any = {0};
+    struct vd_effort turn = {.on_loop = true}, any = {0};
     struct vd_error error;
     int code = vd_list_writer_add(writer, out, event, &turn, &error);
     writer->as_stored = true;
@@ -162,9 +163,10 @@ static const struct vd_exchange_ops waiting = {on_drained, on_gone};
 static void reply_owned_by_git(struct clearing *c)
 {
     struct vd_call *call = c->call;
-    struct vd_status_target about = vd_call_about(call);
-    about.name = c->deletion.claim.name;
-    struct vd_status status = vd_status_owned_by_git(&call->arena, &about, &c->deletion.claim);
+    struct vd_status_target status_target = vd_call_status_target(call);
+    status_target.name = c->deletion.claim.name;
+    struct vd_status status = vd_status_owned_by_git(&call->arena, &status_target,
+                                                     &c->deletion.claim);
     call->x->ops = NULL;
     vd_call_reply_status(call, &status);
     clearing_free(c);
@@ -172,7 +174,7 @@ static void reply_owned_by_git(struct clearing *c)
 
 static void done(struct vd_delete_collection *d)
 {
-    struct clearing *c = (struct clearing *)d;
+    struct clearing *c = VD_CONTAINER_OF(d, struct clearing, deletion);
     if (!c->call->x) { /* nobody hears the answer */
         vd_call_free(c->call);
         clearing_free(c);
@@ -198,7 +200,7 @@ static void clear(struct vd_call *call, const struct vd_list_options *o,
         .kinds = call->kinds,
         .kind = call->kind,
         .user = call->user,
-        .space = call->target.space,
+        .namespace = call->target.namespace,
         .propagation = vd_arena_copy(&call->arena, vd_call_propagation(call, options)),
         .limit = o->limit,
         .dry_run = call->write.dry_run,

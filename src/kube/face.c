@@ -125,7 +125,7 @@ struct vd_status vd_access_status(struct vd_arena *arena, const struct vd_access
         .path = access->path,
         .target = {.group = access->group, .plural = access->resource, .name = access->name},
         .subresource = access->subresource,
-        .space = access->space,
+        .namespace = access->namespace,
     };
     return vd_status_access_denied(arena, &refused, why);
 }
@@ -161,7 +161,7 @@ struct vd_slice vd_call_verb(const struct vd_call *call)
 static bool is_in_place(const struct vd_call *call)
 {
     const struct vd_target *t = &call->target;
-    return t->in_space == call->kind->namespaced || (!t->in_space && !t->name.n);
+    return t->in_namespace == call->kind->namespaced || (!t->in_namespace && !t->name.n);
 }
 
 /* The verbs of a subresource; 0: there is no such one. */
@@ -187,17 +187,17 @@ static uint32_t verbs_here(const struct vd_call *call)
         verbs = VD_VERB_WATCH;
     else if (t->name.n)
         verbs = VD_VERB_GET | VD_VERB_UPDATE | VD_VERB_PATCH | VD_VERB_DELETE;
-    else if (t->in_space == call->kind->namespaced)
+    else if (t->in_namespace == call->kind->namespaced)
         verbs |= VD_VERB_CREATE | VD_VERB_DELETECOLLECTION;
     return call->kind->verbs & verbs;
 }
 
 static void reply_no_such_method(struct vd_call *call)
 {
-    struct vd_status_target about = vd_call_about(call);
+    struct vd_status_target status_target = vd_call_status_target(call);
     struct vd_slice verb = vd_call_verb(call);
     struct vd_status status = vd_status_method_not_allowed(
-        &call->arena, &about, verb.n ? verb : vd_http_head_method(call->x->head));
+        &call->arena, &status_target, verb.n ? verb : vd_http_head_method(call->x->head));
     vd_call_reply_status(call, &status);
 }
 
@@ -210,8 +210,8 @@ static bool is_name(const struct vd_call *call)
 
 static void reply_not_found(struct vd_call *call)
 {
-    struct vd_status_target about = vd_call_about(call);
-    struct vd_status status = vd_status_not_found(&call->arena, &about);
+    struct vd_status_target status_target = vd_call_status_target(call);
+    struct vd_status status = vd_status_not_found(&call->arena, &status_target);
     vd_call_reply_status(call, &status);
 }
 
@@ -247,10 +247,10 @@ static void reply_no_resource(struct vd_call *call)
 
 /* Kubernetes' own kinds have the path of all namespaces, for reading; those of definitions have it
  * for nothing else, which makes a write there a path that is nobody's. */
-static bool is_write_to_all_spaces(const struct vd_call *call)
+static bool is_write_to_all_namespaces(const struct vd_call *call)
 {
     const struct vd_target *t = &call->target;
-    return !call->kind->builtin && call->kind->namespaced && !t->in_space && !t->name.n &&
+    return !call->kind->builtin && call->kind->namespaced && !t->in_namespace && !t->name.n &&
            !(t->verb & (VD_VERB_LIST | VD_VERB_WATCH));
 }
 
@@ -262,7 +262,7 @@ static bool is_refused(struct vd_call *call)
     bool sub = call->target.subresource.n;
     if (!is_in_place(call) || (sub && (!verbs || call->target.old_watch)))
         reply_no_resource(call);
-    else if (is_write_to_all_spaces(call))
+    else if (is_write_to_all_namespaces(call))
         vd_call_reply_no_path(call);
     else if (!(verbs & call->target.verb))
         reply_no_such_method(call);

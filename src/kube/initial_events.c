@@ -14,8 +14,8 @@ static void list_write(struct vd_buf *out, const struct vd_kind *kind,
                 VD_FMT(list_kind), VD_FMT(api_version));
 }
 
-void vd_initial_end_write(struct vd_buf *out, const struct vd_kind *kind,
-                          const struct vd_kube_output *output)
+void vd_initial_events_end_write(struct vd_buf *out, const struct vd_kind *kind,
+                                 const struct vd_kube_output *output)
 {
     struct vd_buf list = {0};
     vd_buf_add_text(out, "{\"k8s.io/initial-events-end\":\"true\"");

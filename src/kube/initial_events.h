@@ -11,7 +11,7 @@
 #include "kube/output.h"
 
 /* Adds {"k8s.io/initial-events-end":"true",...}. The output is not one of Tables. */
-void vd_initial_end_write(struct vd_buf *out, const struct vd_kind *kind,
-                          const struct vd_kube_output *output);
+void vd_initial_events_end_write(struct vd_buf *out, const struct vd_kind *kind,
+                                 const struct vd_kube_output *output);
 
 #endif

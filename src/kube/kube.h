@@ -12,7 +12,7 @@
 #include "auth/gatekeeper.h"
 #include "auth/service_account.h"
 #include "auth/user.h"
-#include "kinds/registry.h"
+#include "kinds/kinds.h"
 #include "kube/discovery/documents.h"
 #include "kube/meter.h"
 #include "kube/table/tables.h"
@@ -65,7 +65,7 @@ void vd_kube_loop_release(struct vd_kube_loop *l);
 void vd_kube_loop_follow(struct vd_kube_loop *l);
 
 /* For the service's `finished`: counts the request, logs it if that is wanted, and
- * lets go of its record. */
+ * frees its request info. */
 void vd_kube_finished(struct vd_kube_loop *l, struct vd_exchange *x, bool log);
 
 /* Answers a request, now or later. A reference to the user is taken. */

@@ -1,11 +1,12 @@
 /* A loop's part of the Kubernetes face. */
+#include "base/container_of.h"
 #include "kube/call.h"
 #include "kube/gzip.h"
 #include "kube/meter.h"
 
 static bool after_turn(struct vd_turn_hook *hook)
 {
-    struct vd_kube_loop *l = VD_HEAP_OWNER(hook, struct vd_kube_loop, after);
+    struct vd_kube_loop *l = VD_CONTAINER_OF(hook, struct vd_kube_loop, after);
     vd_meters_turn(l->meters);
     return false;
 }

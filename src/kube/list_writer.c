@@ -3,7 +3,7 @@
 
 #include "kinds/served_form.h"
 
-enum { SCRATCH_KEPT = 65536 };
+enum { SCRATCH_KEPT = 65536 }; /* bytes of scratch memory that is kept for the next object */
 
 void vd_list_writer_init(struct vd_list_writer *w, const struct vd_call *call)
 {
@@ -68,7 +68,7 @@ int vd_list_writer_add(struct vd_list_writer *w, struct vd_buf *out, const struc
 {
     struct vd_slice body = vd_body_slice(event->body);
     uint64_t work = work_of(w, event);
-    if (effort->in_turn && work > VD_TURN_OBJECT_LEN_MAX)
+    if (effort->on_loop && work > VD_TURN_OBJECT_LEN_MAX)
         return vd_error_set(error, VD_ERR_LIMIT, "it takes too long here");
     w->worked += work;
     int code = vd_served_form_make(w->call->kind, body,

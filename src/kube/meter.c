@@ -10,7 +10,10 @@
 #include "base/hash_map.h"
 #include "base/metrics.h"
 
-enum { CODES_KEPT = 8, CLIENT_LEFT = 499 };
+enum {
+    CODES_KEPT = 8,    /* status codes of a meter that are counted without a look-up */
+    CLIENT_LEFT = 499, /* the code of a request whose client left before the answer */
+};
 
 static struct vd_metric_family requests = VD_COUNTER_FAMILY(
     "apiserver_request_total", "Requests answered; code 499: the client left before.", "verb",
@@ -27,7 +30,7 @@ static struct vd_metric_family running = VD_GAUGE_FAMILY("apiserver_longrunning_
 static struct vd_metric_family events = VD_COUNTER_FAMILY(
     "apiserver_watch_events_total", "Events given to watches.", "group", "version", "resource");
 
-enum { PROTOCOLS = 3 };
+enum { PROTOCOLS = 3 }; /* entries of protocol_names */
 static const char *const protocol_names[PROTOCOLS] = {"HTTP/1.0", "HTTP/1.1", "HTTP/2.0"};
 
 struct vd_meter {
@@ -105,7 +108,7 @@ static struct vd_meter *meter_new(struct vd_meters *m, struct vd_slice key)
     return meter;
 }
 
-struct vd_meter *vd_meters_find(struct vd_meters *m, const struct vd_meter_sort *s)
+struct vd_meter *vd_meters_find(struct vd_meters *m, const struct vd_meter_labels *s)
 {
     const struct vd_slice parts[] = {s->verb, s->group, s->version, s->resource, s->subresource};
     vd_buf_reset(&m->key);

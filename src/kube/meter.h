@@ -26,7 +26,7 @@ struct vd_meter;
 struct vd_meters;
 
 /* One sort of request. Empty: not about a resource that there is. */
-struct vd_meter_sort {
+struct vd_meter_labels {
     struct vd_slice verb; /* as metrics have it: "GET", "LIST", "POST", ... */
     struct vd_slice group;
     struct vd_slice version;
@@ -41,7 +41,7 @@ struct vd_meters *vd_meters_new(void) VD_MUST_USE;
 void vd_meters_free(struct vd_meters *meters); /* NULL allowed; the metrics stay */
 
 /* The meter of a sort, good as long as the meters are. */
-struct vd_meter *vd_meters_find(struct vd_meters *meters, const struct vd_meter_sort *sort);
+struct vd_meter *vd_meters_find(struct vd_meters *meters, const struct vd_meter_labels *labels);
 
 /* A request was answered with this status; 0: its client left before. */
 void vd_meter_answered(struct vd_meter *meter, unsigned status, uint64_t duration_ns);

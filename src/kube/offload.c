@@ -1,6 +1,7 @@
 /* See offload.h. */
 #include "kube/offload.h"
 
+#include "base/container_of.h"
 #include "kube/audit/audit.h"
 #include "kube/request_log.h"
 #include "net/account.h"
@@ -62,7 +63,7 @@ static bool may_leave(const struct vd_call *call)
 
 struct vd_effort vd_call_effort(const struct vd_call *call)
 {
-    return (struct vd_effort){.in_turn = may_leave(call)};
+    return (struct vd_effort){.on_loop = may_leave(call)};
 }
 
 bool vd_call_is_too_long_here(const struct vd_call *call, size_t len)
@@ -87,7 +88,7 @@ void vd_call_copy_request(struct vd_call *call)
 
 static void run(struct vd_pool_item *order)
 {
-    struct vd_call *call = ((struct vd_offload *)order)->call;
+    struct vd_call *call = VD_CONTAINER_OF(order, struct vd_offload, order)->call;
     call->away->work(call);
 }
 
@@ -155,7 +156,7 @@ static void give_answer(struct vd_call *call, const struct vd_offload *o)
 
 static void done(struct vd_pool_item *order)
 {
-    struct vd_offload *o = (struct vd_offload *)order;
+    struct vd_offload *o = VD_CONTAINER_OF(order, struct vd_offload, order);
     struct vd_call *call = o->call;
     end(o);
     call->away = NULL;

@@ -11,7 +11,10 @@
 #include "json/write.h"
 #include "json/yaml_write.h"
 
-enum { PRETTY_INDENT = 2, INCLUDE_OBJECT_SHOWN_MAX = 80 };
+enum {
+    PRETTY_INDENT = 2,             /* blanks for each level of JSON for people */
+    INCLUDE_OBJECT_SHOWN_MAX = 80, /* bytes of a wrong includeObject that the error shows */
+};
 
 /* --- ranges --- */
 

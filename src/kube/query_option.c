@@ -6,7 +6,7 @@
 #include "cel/value.h"
 #include "watch/excerpt.h"
 
-enum { SHOWN_LEN_MAX = 80 };
+enum { SHOWN_LEN_MAX = 80 }; /* bytes of a wrong value that the error shows */
 
 bool vd_query_flag(const struct vd_url_query *query, struct vd_slice key, bool *out)
 {

@@ -12,6 +12,7 @@
 
 #include "api/list.h"
 #include "base/alloc.h"
+#include "base/container_of.h"
 #include "base/limits.h"
 #include "base/log.h"
 #include "kinds/object.h"
@@ -90,15 +91,15 @@ struct listing {
     bool count; /* and tells how many remain */
     /* Of a stream: */
     bool begun;
-    bool takes_gzip, zipped;
-    struct vd_gzip_stream zip;
+    bool takes_gzip, gzipped;
+    struct vd_gzip_stream gzip;
     /* Of one that is gathered, or of a stream until it is known whether it is compressed: */
     struct vd_buf items;
 };
 
 static void closed(struct vd_listing *listing)
 {
-    struct listing *l = (struct listing *)listing;
+    struct listing *l = VD_CONTAINER_OF(listing, struct listing, listing);
     vd_list_writer_release(&l->writer);
     vd_buf_release(&l->items);
     if (l->call)
@@ -109,7 +110,7 @@ static void closed(struct vd_listing *listing)
 static int add(struct vd_listing *listing, struct vd_buf *out, const struct vd_event *event,
                struct vd_effort *effort, struct vd_error *error)
 {
-    struct listing *l = (struct listing *)listing;
+    struct listing *l = VD_CONTAINER_OF(listing, struct listing, listing);
     int code = vd_list_writer_add(&l->writer, out, event, effort, error);
     listing->worked += l->writer.worked;
     l->writer.worked = 0;
@@ -118,7 +119,7 @@ static int add(struct vd_listing *listing, struct vd_buf *out, const struct vd_e
 
 static void add_shown(struct vd_listing *listing, struct vd_buf *out, struct vd_slice body)
 {
-    vd_list_writer_add_shown(&((struct listing *)listing)->writer, out, body);
+    vd_list_writer_add_shown(&VD_CONTAINER_OF(listing, struct listing, listing)->writer, out, body);
 }
 
 static void gone(struct vd_exchange *x)
@@ -179,7 +180,7 @@ static void fail(struct listing *l, enum vd_listing_state state, const struct vd
         return;
     }
     x->ops = NULL;
-    vd_log_warn("a list was broken off", VD_F_SLICE("kind", l->call->kind->storage_key),
+    vd_log_warn("a list was broken off", VD_F_SLICE("kind", l->call->kind->resource),
                 VD_F_STR("error", error->text));
     vd_listing_close(&l->listing);
     vd_exchange_abort(x);
@@ -204,8 +205,8 @@ static void begin_stream(struct listing *l, size_t piece_len)
         {VD_SLICE("Cache-Control"), VD_SLICE("no-cache, private")}};
     size_t n = 1 + vd_deprecation_field(l->call->kind, &l->call->arena, &fields[1]);
     l->begun = true;
-    l->zipped = l->takes_gzip && piece_len > VD_GZIP_BODY_LEN_MIN;
-    for (size_t i = 0; l->zipped && i < VD_GZIP_FIELDS; i++)
+    l->gzipped = l->takes_gzip && piece_len > VD_GZIP_BODY_LEN_MIN;
+    for (size_t i = 0; l->gzipped && i < VD_GZIP_FIELDS; i++)
         fields[n++] = vd_gzip_fields[i];
     vd_exchange_stream(l->call->x,
                        &(struct vd_response){.status = 200,
@@ -220,8 +221,8 @@ static void send_frame(struct listing *l, struct vd_slice piece, bool last)
     struct vd_kube_loop *loop = l->call->l;
     if (l->takes_gzip) {
         vd_buf_reset(&loop->frame);
-        if (l->zipped)
-            vd_gzip_add(vd_kube_loop_gzip(loop), &l->zip, piece, last, &loop->frame);
+        if (l->gzipped)
+            vd_gzip_add(vd_kube_loop_gzip(loop), &l->gzip, piece, last, &loop->frame);
         else
             vd_buf_add_slice(&loop->frame, piece);
     }
@@ -339,7 +340,7 @@ static void gather(struct listing *l)
 
 static void ready(struct vd_listing *listing)
 {
-    struct listing *l = (struct listing *)listing;
+    struct listing *l = VD_CONTAINER_OF(listing, struct listing, listing);
     if (l->whole)
         gather(l);
     else
@@ -407,7 +408,7 @@ static void list(struct vd_call *call, const struct vd_list_options *o)
     struct vd_listing_options place = {
         .ops = &listing_ops,
         .kind = call->kind,
-        .space = call->target.space,
+        .namespace = call->target.namespace,
         .limit = o->has_version && o->version == 0 ? 0 : o->limit,
         .account = call->x->account,
         .rank = (enum vd_rank)call->x->rank,

@@ -44,22 +44,22 @@ static struct vd_slice metric_verb(enum vd_http_method method, enum vd_verb verb
 static struct vd_meter *meter_of(struct vd_call *call)
 {
     const struct vd_target *t = &call->target;
-    struct vd_meter_sort sort = {
+    struct vd_meter_labels labels = {
         .verb = metric_verb(call->x->head->method, call->kind ? t->verb : (enum vd_verb)0)};
     if (call->kind) {
         bool known = vd_slice_is(t->subresource, "status") || vd_slice_is(t->subresource, "token");
-        sort.group = t->group;
-        sort.version = t->version;
-        sort.resource = t->resource;
-        sort.subresource = known ? t->subresource : VD_SLICE("");
+        labels.group = t->group;
+        labels.version = t->version;
+        labels.resource = t->resource;
+        labels.subresource = known ? t->subresource : VD_SLICE("");
     }
-    return vd_meters_find(call->l->meters, &sort);
+    return vd_meters_find(call->l->meters, &labels);
 }
 
 static void texts_of(struct vd_access *a, struct vd_slice *parts[VD_REQUEST_LOG_PARTS])
 {
     struct vd_slice *const texts[VD_REQUEST_LOG_PARTS] = {
-        &a->verb, &a->group, &a->resource, &a->subresource, &a->space, &a->name, &a->path};
+        &a->verb, &a->group, &a->resource, &a->subresource, &a->namespace, &a->name, &a->path};
     memcpy(parts, texts, sizeof texts);
 }
 
@@ -95,7 +95,7 @@ struct vd_request_log *vd_request_log_attach(struct vd_call *call)
         .group = t->group,
         .resource = resource ? t->resource : VD_SLICE(""),
         .subresource = t->subresource,
-        .space = t->space,
+        .namespace = t->namespace,
         .name = resource ? asked_name(call) : VD_SLICE(""),
         .path = resource ? VD_SLICE("") : t->path,
     };
@@ -120,7 +120,7 @@ struct vd_request_log *vd_request_log_attach(struct vd_call *call)
     r->user = vd_user_ref(call->user);
     r->meter = meter_of(call);
     r->audit = NULL;
-    call->x->record = r;
+    call->x->request_info = r;
     return r;
 }
 
@@ -147,7 +147,7 @@ static void log_request(const struct vd_request_log *r, const struct vd_exchange
     size_t n = 0;
     struct vd_slice path = VD_SLICE(""), query;
     struct vd_access access = r ? vd_request_log_access(r) : (struct vd_access){0};
-    const struct vd_user *by = r ? r->user->is.by : NULL;
+    const struct vd_user *by = r ? r->user->is.impersonator : NULL;
     if (!r && x->head)
         vd_url_split(vd_http_head_target(x->head), &path, &query);
     const struct {
@@ -161,7 +161,7 @@ static void log_request(const struct vd_request_log *r, const struct vd_exchange
         {"group", access.group},
         {"resource", access.resource},
         {"subresource", access.subresource},
-        {"namespace", access.space},
+        {"namespace", access.namespace},
         {"name", access.name},
         {"path", r ? access.path : path},
     };
@@ -185,16 +185,16 @@ static void log_request(const struct vd_request_log *r, const struct vd_exchange
 
 void vd_kube_finished(struct vd_kube_loop *l, struct vd_exchange *x, bool log)
 {
-    struct vd_request_log *r = x->record;
+    struct vd_request_log *r = x->request_info;
     uint64_t now_ns = vd_clock_mono_ns(l->kube->clock);
     uint64_t duration_ns = x->start_ns && now_ns > x->start_ns ? now_ns - x->start_ns : 0;
-    struct vd_meter_sort plain = {.verb = x->head ? metric_verb(x->head->method, (enum vd_verb)0)
-                                                  : VD_SLICE("")};
+    struct vd_meter_labels plain = {.verb = x->head ? metric_verb(x->head->method, (enum vd_verb)0)
+                                                    : VD_SLICE("")};
     vd_meter_answered(r ? r->meter : vd_meters_find(l->meters, &plain), x->status, duration_ns);
     vd_meters_count_protocol(l->meters, x->protocol);
     if (log)
         log_request(r, x, duration_ns);
-    x->record = NULL;
+    x->request_info = NULL;
     x->stamp = NULL; /* what it points at goes */
     if (r)
         vd_audit_complete(r->audit, x);

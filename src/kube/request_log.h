@@ -34,13 +34,13 @@ struct vd_access vd_request_log_access(const struct vd_request_log *log);
 /* That of an exchange, or NULL. */
 static inline struct vd_request_log *vd_request_log_of(const struct vd_exchange *x)
 {
-    return x->record;
+    return x->request_info;
 }
 
 /* The audit's entry of a call, or NULL. */
 static inline struct vd_audit_entry *vd_request_log_audit(const struct vd_call *call)
 {
-    return call->x && call->x->record ? vd_request_log_of(call->x)->audit : NULL;
+    return call->x && call->x->request_info ? vd_request_log_of(call->x)->audit : NULL;
 }
 
 #endif

@@ -52,7 +52,7 @@ static struct vd_access access_of(const struct vd_json *spec, const struct vd_us
         .group = text_at(r, "group"),
         .resource = text_at(r, "resource"),
         .subresource = text_at(r, "subresource"),
-        .space = text_at(r, "namespace"),
+        .namespace = text_at(r, "namespace"),
         .name = text_at(r, "name"),
     };
 }
@@ -84,12 +84,12 @@ static bool refuse(struct vd_call *call, const char *why)
 /* Whoever may ask about one namespace may ask about that one only. */
 static bool check_local(struct vd_call *call, const struct vd_json *spec)
 {
-    struct vd_slice space = call->target.space;
+    struct vd_slice namespace = call->target.namespace;
     struct vd_error error;
-    if (vd_slice_eq(access_of(spec, NULL).space, space))
+    if (vd_slice_eq(access_of(spec, NULL).namespace, namespace))
         return true;
     vd_error_set(&error, VD_ERR_INVALID,
-                 "spec.resourceAttributes.namespace must match namespace: %.*s", VD_FMT(space));
+                 "spec.resourceAttributes.namespace must match namespace: %.*s", VD_FMT(namespace));
     return refuse(call, error.text);
 }
 
@@ -219,8 +219,8 @@ void vd_call_review(struct vd_call *call)
             answer(call, object, reviews[i].review(call, spec));
             return;
         }
-    struct vd_status_target about = vd_call_about(call);
-    struct vd_status status = vd_status_method_not_allowed(&call->arena, &about,
+    struct vd_status_target status_target = vd_call_status_target(call);
+    struct vd_status status = vd_status_method_not_allowed(&call->arena, &status_target,
                                                            VD_SLICE("create"));
     vd_call_reply_status(call, &status);
 }
@@ -269,12 +269,12 @@ static bool find_bound(struct vd_call *call, const struct vd_json *spec,
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (vd_slice_is(kind, kinds[i].kind) && vd_slice_is(version, "v1")) {
             out->resource = vd_slice_of(kinds[i].resource);
-            out->space = kinds[i].namespaced ? call->target.space : VD_SLICE("");
+            out->namespace = kinds[i].namespaced ? call->target.namespace : VD_SLICE("");
         }
-    struct vd_key key = {out->resource, out->space, out->name};
+    struct vd_key key = {out->resource, out->namespace, out->name};
     struct vd_event *event = NULL;
     struct vd_json *object = NULL;
-    struct vd_status_target about = {.plural = out->resource, .name = out->name};
+    struct vd_status_target status_target = {.plural = out->resource, .name = out->name};
     int code = out->resource.n ? vd_api_get(call->l->api->env, &key, 0, &event, &error) : VD_OK;
     if (!code && event)
         code = vd_json_parse_copy(&call->arena, vd_body_slice(event->body), NULL, &object, &error);
@@ -287,14 +287,14 @@ static bool find_bound(struct vd_call *call, const struct vd_json *spec,
                      VD_FMT(kind));
         status = vd_status_bad_request(&call->arena, vd_slice_of(error.text));
     } else if (code) {
-        status = vd_status_of_error(&call->arena, &about, code, &error);
+        status = vd_status_of_error(&call->arena, &status_target, code, &error);
     } else if (uid.n && !vd_slice_eq(uid, out->uid)) {
-        about.plural = kind;
+        status_target.plural = kind;
         vd_error_set(&error, VD_ERR_CONFLICT,
                      "the UID in the bound object reference (%.*s) does not match the UID in "
                      "record. The object might have been deleted and then recreated",
                      VD_FMT(uid));
-        status = vd_status_conflict(&call->arena, &about, vd_slice_of(error.text));
+        status = vd_status_conflict(&call->arena, &status_target, vd_slice_of(error.text));
     } else {
         return true;
     }
@@ -336,7 +336,7 @@ void vd_call_token_request(struct vd_call *call)
     int code = call->kube->accounts
                    ? vd_service_account_issue(
                          call->kube->accounts,
-                         &(struct vd_token_request){.space = call->target.space,
+                         &(struct vd_token_request){.namespace = call->target.namespace,
                                                     .name = call->target.name,
                                                     .uid = vd_meta_text(account, VD_SLICE("uid")),
                                                     .audiences = audiences,

@@ -89,9 +89,9 @@ static bool refuse_invalid(struct vd_call *call, struct vd_slice message)
     struct vd_status_cause cause = {.reason = VD_SLICE("FieldValueInvalid"),
                                     .message = message,
                                     .field = VD_SLICE("spec.replicas")};
-    struct vd_status_target about = {
+    struct vd_status_target status_target = {
         .group = VD_SLICE("autoscaling"), .plural = VD_SLICE("Scale"), .name = call->target.name};
-    struct vd_status status = vd_status_invalid(&call->arena, &about, &cause, 1);
+    struct vd_status status = vd_status_invalid(&call->arena, &status_target, &cause, 1);
     return vd_call_refuse(call, &status);
 }
 

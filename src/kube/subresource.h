@@ -13,9 +13,9 @@
 
 #include "base/slice.h"
 #include "kinds/kind.h"
-#include "kinds/registry.h"
+#include "kinds/kinds.h"
 
-enum { VD_SUBRESOURCES_MAX = 8 };
+enum { VD_SUBRESOURCES_MAX = 8 }; /* subresources of one kind */
 
 /* Borrowed from the set. */
 struct vd_subresource {

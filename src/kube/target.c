@@ -19,10 +19,10 @@ static bool parse_resource(struct vd_target *t, size_t at)
         t->old_watch = true;
         at++;
     }
-    t->in_space = vd_slice_is(segment(t, at), "namespaces") && t->segments.n > at + 2 &&
-                  !is_namespace_subresource(segment(t, at + 2));
-    if (t->in_space) {
-        t->space = segment(t, at + 1);
+    t->in_namespace = vd_slice_is(segment(t, at), "namespaces") && t->segments.n > at + 2 &&
+                      !is_namespace_subresource(segment(t, at + 2));
+    if (t->in_namespace) {
+        t->namespace = segment(t, at + 1);
         at += 2;
     }
     if (at >= t->segments.n)
@@ -31,7 +31,7 @@ static bool parse_resource(struct vd_target *t, size_t at)
     t->name = segment(t, at + 1);
     t->subresource = segment(t, at + 2);
     if (vd_slice_is(t->resource, "namespaces") && t->name.n) /* rules see it in itself */
-        t->space = t->name;
+        t->namespace = t->name;
     return t->segments.n <= at + 3;
 }
 

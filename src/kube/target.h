@@ -20,13 +20,13 @@ struct vd_target {
     struct vd_url_path segments;
     bool is_resource;
     bool old_watch;        /* /watch/ in the path */
-    bool in_space;         /* namespaces/NS/ stands before the resource */
+    bool in_namespace;     /* namespaces/NS/ stands before the resource */
     enum vd_verb verb;     /* 0: the method is none that resources have */
     struct vd_slice group; /* empty: the core group */
     struct vd_slice version;
     struct vd_slice resource; /* plural */
     struct vd_slice subresource;
-    struct vd_slice space; /* the namespace; empty: cluster-scoped, or all namespaces */
+    struct vd_slice namespace; /* the namespace; empty: cluster-scoped, or all namespaces */
     struct vd_slice name;
 };
 

@@ -50,10 +50,10 @@ static struct vd_watch_form form_of(struct vd_watch *w)
 
 static enum vd_frame_result encode(struct vd_api_stream *stream, struct vd_event_frame *frame,
                                    struct vd_buf *out, const struct vd_deliveries *d, bool shown,
-                                   bool in_turn)
+                                   bool on_loop)
 {
     struct vd_watch_form form = form_of(watch_of(stream));
-    return vd_watch_frame_make(frame, out, &form, d, shown, in_turn);
+    return vd_watch_frame_make(frame, out, &form, d, shown, on_loop);
 }
 
 static bool is_long(struct vd_api_stream *stream, const struct vd_deliveries *d)
@@ -98,7 +98,7 @@ static void add_bookmark(struct vd_buf *out, const struct vd_watch *w, uint64_t 
                 VD_FMT(kind->kind), VD_FMT(kind->api_version), (unsigned long long)revision);
     if (initial_end) {
         vd_buf_add_text(out, ",\"annotations\":");
-        vd_initial_end_write(out, kind, &w->output);
+        vd_initial_events_end_write(out, kind, &w->output);
     }
     vd_buf_add_text(out, "}}");
 }

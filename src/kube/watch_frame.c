@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/container_of.h"
 #include "kinds/object.h"
 #include "kinds/served_form.h"
 
@@ -65,7 +66,7 @@ static void add_name(struct vd_buf *out, const struct vd_kind *kind, const struc
                 "{\"kind\":\"%.*s\",\"apiVersion\":\"%.*s\",\"metadata\":{\"name\":\"%.*s\","
                 "\"namespace\":\"%.*s\",\"resourceVersion\":\"%llu\"}}",
                 VD_FMT(kind->kind), VD_FMT(kind->api_version), VD_FMT(vd_entry_name(event->entry)),
-                VD_FMT(vd_entry_space(event->entry)), (unsigned long long)event->revision);
+                VD_FMT(vd_entry_namespace(event->entry)), (unsigned long long)event->revision);
 }
 
 void vd_watch_frame_add_error(struct vd_buf *out, const struct vd_status *status)
@@ -84,7 +85,7 @@ struct taken {
 /* Of the next object. */
 static int take(struct taken *t, const struct vd_kind *kind, struct vd_error *error)
 {
-    if (t->effort.in_turn)
+    if (t->effort.on_loop)
         return VD_OK;
     t->filled += t->effort.filled;
     t->effort = (struct vd_effort){0};
@@ -94,7 +95,7 @@ static int take(struct taken *t, const struct vd_kind *kind, struct vd_error *er
                         "the defaults of %.*s would add more than %d bytes to the events that are "
                         "told together: list the objects, or make the definition's defaults "
                         "shorter",
-                        VD_FMT(kind->storage_key), VD_DEFAULTS_FRAME_LEN_MAX);
+                        VD_FMT(kind->resource), VD_DEFAULTS_FRAME_LEN_MAX);
 }
 
 static enum vd_frame_result add_event(struct vd_event_frame *frame,
@@ -110,7 +111,7 @@ static enum vd_frame_result add_event(struct vd_event_frame *frame,
     vd_buf_add_text(out, "\",\"object\":");
     if (!code && d->body)
         code = add_object(frame, form, d->body, written, &t->effort, &error);
-    if (code && t->effort.in_turn)
+    if (code && t->effort.on_loop)
         return VD_FRAME_TOO_LONG;
     if (!d->body || (code && d->type == VD_DELETED))
         add_name(out, form->kind, d->event);
@@ -128,10 +129,10 @@ static enum vd_frame_result add_event(struct vd_event_frame *frame,
 
 enum vd_frame_result vd_watch_frame_make(struct vd_event_frame *frame, struct vd_buf *out,
                                          const struct vd_watch_form *form,
-                                         const struct vd_deliveries *d, bool shown, bool in_turn)
+                                         const struct vd_deliveries *d, bool shown, bool on_loop)
 {
     struct vd_table_writer before = form->table ? *form->table : (struct vd_table_writer){0};
-    struct taken taken = {.effort = {.in_turn = in_turn}};
+    struct taken taken = {.effort = {.on_loop = on_loop}};
     enum vd_frame_result result = VD_FRAME_GOOD;
     vd_event_frame_begin(frame, out);
     for (size_t i = 0; result == VD_FRAME_GOOD && i < d->list.n; i++) {
@@ -162,12 +163,13 @@ struct encoder {
 static enum vd_frame_result encode(struct vd_stream_encoder *encoder, struct vd_event_frame *frame,
                                    struct vd_buf *out, const struct vd_deliveries *d)
 {
-    return vd_watch_frame_make(frame, out, &((struct encoder *)encoder)->form, d, false, false);
+    return vd_watch_frame_make(frame, out, &VD_CONTAINER_OF(encoder, struct encoder, encoder)->form,
+                               d, false, false);
 }
 
 static void encoder_free(struct vd_stream_encoder *encoder)
 {
-    struct encoder *e = (struct encoder *)encoder;
+    struct encoder *e = VD_CONTAINER_OF(encoder, struct encoder, encoder);
     vd_table_unref(e->columns);
     vd_kind_unref(e->form.kind);
     free(e);

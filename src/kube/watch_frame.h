@@ -29,14 +29,14 @@ struct vd_watch_form {
 bool vd_watch_frame_is_long(const struct vd_watch_form *form, const struct vd_deliveries *d);
 
 /*
- * Makes the frame, with *out for its text, on any thread that has the form to itself. `in_turn`: on
+ * Makes the frame, with *out for its text, on any thread that has the form to itself. `on_loop`: on
  * an event loop, which gives up what takes long. `shown`: the bodies are as they are to be shown
  * already. What defaults add to all of them ends at VD_DEFAULTS_FRAME_LEN_MAX.
  */
 enum vd_frame_result vd_watch_frame_make(struct vd_event_frame *frame, struct vd_buf *out,
                                          const struct vd_watch_form *form,
                                          const struct vd_deliveries *d, bool shown,
-                                         bool in_turn) VD_MUST_USE;
+                                         bool on_loop) VD_MUST_USE;
 
 /* A copy of the form, for a worker's thread. The columns of a Table, if any are to come, come in
  * the frame that it makes, and not in later ones. */

@@ -65,12 +65,12 @@ bool vd_call_check_manager(struct vd_call *call, bool apply)
             VD_SLICE("Forbidden: may not be specified for non-apply patch"), VD_SLICE("force")};
     else
         return true;
-    struct vd_status_target about = {
+    struct vd_status_target status_target = {
         .group = VD_SLICE("meta.k8s.io"),
         .plural = call->target.verb == VD_VERB_PATCH    ? VD_SLICE("PatchOptions")
                   : call->target.verb == VD_VERB_UPDATE ? VD_SLICE("UpdateOptions")
                                                         : VD_SLICE("CreateOptions")};
-    struct vd_status status = vd_status_invalid(&call->arena, &about, &cause, 1);
+    struct vd_status status = vd_status_invalid(&call->arena, &status_target, &cause, 1);
     vd_call_reply_status(call, &status);
     return false;
 }

@@ -277,7 +277,7 @@ void vd_connection_belongs_to(struct vd_connection *c, struct vd_account *a, enu
 {
     c->rank = (unsigned char)rank;
     if (a)
-        vd_connection_set_known(c);
+        vd_connection_set_has_user(c);
     if (c->account == a)
         return;
     vd_output_recharge(c, a);

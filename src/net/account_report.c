@@ -15,7 +15,7 @@
 #include "net/account_internal.h"
 #include "json/escape.h"
 
-enum { USERS_SHOWN = 200 };
+enum { USERS_SHOWN = 200 }; /* users that the report names */
 
 enum number { REQUESTS, WATCHES, QUEUED, TOTAL, REFUSED };
 

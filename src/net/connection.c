@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/container_of.h"
 #include "net/account.h"
 #include "net/connection_internal.h"
 #include "net/http1.h"
@@ -24,8 +25,8 @@
 #include "net/ticket.h"
 
 enum {
-    READS_PER_EVENT = 4,
-    FLUSH_ROUNDS = 2,
+    READS_PER_EVENT = 4, /* reads of one connection before others have their turn */
+    FLUSH_ROUNDS = 2,    /* times that the end of a turn goes through the connections with output */
 };
 
 /* Whether its protocol has no more to say. */
@@ -44,14 +45,14 @@ static void free_connection(uv_handle_t *handle)
     free(c);
 }
 
-static void shaking_remove(struct vd_connection *c)
+static void handshake_dequeue(struct vd_connection *c)
 {
     struct vd_http_service *s = c->service;
-    if (!c->shaking)
+    if (!c->handshake_queued)
         return;
-    c->shaking = false;
-    *(c->prev_dirty ? &c->prev_dirty->next_dirty : &s->shaking) = c->next_dirty;
-    *(c->next_dirty ? &c->next_dirty->prev_dirty : &s->shaking_last) = c->prev_dirty;
+    c->handshake_queued = false;
+    *(c->prev_dirty ? &c->prev_dirty->next_dirty : &s->handshakes_first) = c->next_dirty;
+    *(c->next_dirty ? &c->next_dirty->prev_dirty : &s->handshakes_last) = c->prev_dirty;
 }
 
 static void unlink_connection(struct vd_connection *c)
@@ -59,7 +60,7 @@ static void unlink_connection(struct vd_connection *c)
     struct vd_http_service *s = c->service;
     vd_connection_unlink(c);
     s->count--;
-    shaking_remove(c);
+    handshake_dequeue(c);
     vd_output_unmark(c);
     if (s->count == 0)
         vd_intake_free_spare(s);
@@ -110,7 +111,7 @@ void vd_connection_close_if_stuck(struct vd_connection *c)
 
 static void on_deadline(struct vd_timer *timer)
 {
-    struct vd_connection *c = VD_HEAP_OWNER(timer, struct vd_connection, deadline);
+    struct vd_connection *c = VD_CONTAINER_OF(timer, struct vd_connection, deadline);
     if (c->ticket) /* it is not the client's fault */
         vd_connection_set_deadline(c, c->service->deadlines.head_ms);
     else if (c->state == VD_CONNECTION_HANDSHAKE || is_ending(c))
@@ -156,7 +157,7 @@ static bool has_unread(const struct vd_connection *c)
  * when it is flushed, and then nearly always waits for the same as before. */
 void vd_connection_set_events(struct vd_connection *c)
 {
-    if (c->state == VD_CONNECTION_CLOSED || c->is_dirty || c->shaking)
+    if (c->state == VD_CONNECTION_CLOSED || c->is_dirty || c->handshake_queued)
         return;
     bool reads = may_read(c);
     if (reads && has_unread(c)) { /* no event will tell of it: the flush does */
@@ -165,7 +166,7 @@ void vd_connection_set_events(struct vd_connection *c)
     }
     int events = reads ? UV_READABLE : 0;
     /* A client that leaves while it is not read from must be noticed too. */
-    if (!reads && is_answering(c) && !c->peer_done && !c->deaf)
+    if (!reads && is_answering(c) && !c->peer_done && !c->eof_pending)
         events |= UV_DISCONNECT;
     if (c->backlog || (reads && c->transport.wants_write))
         events |= UV_WRITABLE;
@@ -194,7 +195,7 @@ static void flush(struct vd_connection *c, bool late)
 {
     if (!c->transport.handshaken)
         return;
-    bool left = c->streaming && (c->peer_done || c->deaf);
+    bool left = c->streaming && (c->peer_done || c->eof_pending);
     if (left || !(is_ending(c) ? vd_output_flush(c) : c->protocol->flush(c)))
         vd_connection_close(c);
     else if (!is_ending(c))
@@ -207,16 +208,16 @@ static void flush(struct vd_connection *c, bool late)
         vd_connection_set_events(c);
 }
 
-static void shake_hands(struct vd_connection *c);
+static void handshake_step(struct vd_connection *c);
 
 /* Handshakes that had to wait; they count for the turn to come. */
-static void shake_some(struct vd_http_service *s)
+static void run_handshakes(struct vd_http_service *s)
 {
-    for (s->handshakes = 0; s->shaking && s->handshakes < VD_HTTP_TURN_HANDSHAKES_MAX;) {
-        struct vd_connection *c = s->shaking;
-        shaking_remove(c);
+    for (s->handshakes = 0; s->handshakes_first && s->handshakes < VD_HTTP_TURN_HANDSHAKES_MAX;) {
+        struct vd_connection *c = s->handshakes_first;
+        handshake_dequeue(c);
         s->handshakes++;
-        shake_hands(c);
+        handshake_step(c);
     }
 }
 
@@ -224,9 +225,8 @@ static void shake_some(struct vd_http_service *s)
  * that is for the next round. */
 static bool flush_dirty(struct vd_turn_hook *hook)
 {
-    struct vd_http_service *s =
-        (struct vd_http_service *)((char *)hook - offsetof(struct vd_http_service, flush_hook));
-    shake_some(s);
+    struct vd_http_service *s = VD_CONTAINER_OF(hook, struct vd_http_service, flush_hook);
+    run_handshakes(s);
     for (int round = 0; s->dirty && round < FLUSH_ROUNDS; round++) {
         for (size_t n = s->dirty_n; s->dirty && n > 0; n--) {
             struct vd_connection *c = s->dirty;
@@ -234,7 +234,7 @@ static bool flush_dirty(struct vd_turn_hook *hook)
             flush(c, false);
         }
     }
-    return s->dirty != NULL || s->shaking != NULL;
+    return s->dirty != NULL || s->handshakes_first != NULL;
 }
 
 /* ---- reading ---- */
@@ -299,27 +299,27 @@ static void read_on_turn(struct vd_connection *c)
  * a herd that comes at once, each is then served soon after it was answered, where in the
  * order of arrival all would wait for all, and none be done when the time is over. It goes
  * first once only, so that nobody can stay in front by sending little at a time. */
-static bool must_wait_to_shake(struct vd_connection *c)
+static bool handshake_must_wait(struct vd_connection *c)
 {
     struct vd_http_service *s = c->service;
     if (s->handshakes++ < VD_HTTP_TURN_HANDSHAKES_MAX)
         return false;
     uv_poll_stop(&c->poll);
     c->events = 0;
-    c->shaking = true;
-    bool first = c->shakes == 1;
-    c->next_dirty = first ? s->shaking : NULL;
-    c->prev_dirty = first ? NULL : s->shaking_last;
-    *(c->prev_dirty ? &c->prev_dirty->next_dirty : &s->shaking) = c;
-    *(c->next_dirty ? &c->next_dirty->prev_dirty : &s->shaking_last) = c;
+    c->handshake_queued = true;
+    bool first = c->handshake_steps == 1;
+    c->next_dirty = first ? s->handshakes_first : NULL;
+    c->prev_dirty = first ? NULL : s->handshakes_last;
+    *(c->prev_dirty ? &c->prev_dirty->next_dirty : &s->handshakes_first) = c;
+    *(c->next_dirty ? &c->next_dirty->prev_dirty : &s->handshakes_last) = c;
     return true;
 }
 
-static void shake_hands(struct vd_connection *c)
+static void handshake_step(struct vd_connection *c)
 {
     int rc = vd_transport_handshake(&c->transport);
-    if (c->shakes < 2)
-        c->shakes++;
+    if (c->handshake_steps < 2)
+        c->handshake_steps++;
     if (rc == VD_TRANSPORT_BROKEN)
         vd_connection_close(c);
     else if (rc == 1 && c->service->streams_max && vd_transport_speaks_http2(&c->transport))
@@ -337,8 +337,8 @@ static void on_poll(uv_poll_t *poll, int status, int events)
         return;
     }
     if (c->state == VD_CONNECTION_HANDSHAKE) {
-        if (!must_wait_to_shake(c))
-            shake_hands(c);
+        if (!handshake_must_wait(c))
+            handshake_step(c);
         return;
     }
     bool reads = events & UV_READABLE || c->transport.wants_write;
@@ -347,7 +347,7 @@ static void on_poll(uv_poll_t *poll, int status, int events)
     if (reads && may_read(c)) {
         read_on_turn(c);
     } else if (events & UV_DISCONNECT && is_answering(c) && !may_read(c)) {
-        c->deaf = true;
+        c->eof_pending = true;
         if (ends_with_input(c))
             vd_connection_close(c);
         vd_connection_set_events(c);
@@ -371,7 +371,7 @@ void vd_connection_accept(struct vd_http_service *service, int fd, SSL_CTX *tls)
         return;
     }
     c->poll.data = c;
-    c->is_known = !service->strangers_max; /* nobody asks */
+    c->has_user = !service->strangers_max; /* nobody asks */
     if (service->strangers_max && service->strangers_n >= service->strangers_max)
         vd_strangers_make_room(service);
     vd_connection_link(c);

@@ -77,16 +77,16 @@ struct vd_connection {
     bool chunked; /* the stream is framed; HTTP/1.0 clients get plain bytes and a close */
     bool head_only;
     bool await_drain;
-    bool is_dirty;        /* stands in the service's list of connections to flush */
-    bool processing;      /* the loop over received bytes is running further up the stack */
-    bool admitting;       /* `admit` has the request; its body is not read meanwhile */
-    bool paused;          /* received requests wait: their turn comes when output has left */
-    bool peer_done;       /* the client has sent its last byte, and it was read */
-    bool deaf;            /* the same, with bytes before it that are still unread */
-    bool progressed;      /* bytes have left since the deadline was set */
-    bool is_known;        /* a request of it was charged to somebody: it is no stranger */
-    bool shaking;         /* a step of its handshake waits for its turn */
-    unsigned char shakes; /* steps that its handshake has had; 2: or more */
+    bool is_dirty;    /* stands in the service's list of connections to flush */
+    bool processing;  /* the loop over received bytes is running further up the stack */
+    bool admitting;   /* `admit` has the request; its body is not read meanwhile */
+    bool paused;      /* received requests wait: their turn comes when output has left */
+    bool peer_done;   /* the client has sent its last byte, and it was read */
+    bool eof_pending; /* the client has ended its side; bytes before the end are still unread */
+    bool progressed;  /* bytes have left since the deadline was set */
+    bool has_user;    /* a request of it was charged to a user: it is no stranger */
+    bool handshake_queued;         /* a step of its handshake waits for its turn */
+    unsigned char handshake_steps; /* steps that its handshake has had; 2: or more */
     struct vd_peer peer;
     struct vd_intake *intake;
     struct vd_exchange exchange;
@@ -99,7 +99,7 @@ struct vd_connection {
     VD_VEC(struct vd_output) output;
     size_t output_first;
     size_t backlog;
-    struct vd_connection *prev_dirty, *next_dirty; /* or, while `shaking`, in that list */
+    struct vd_connection *prev_dirty, *next_dirty; /* or, while `handshake_queued`, in that list */
     struct vd_connection *prev, *next;             /* of those known, or of strangers */
 };
 
@@ -143,7 +143,7 @@ struct vd_http_service {
     struct vd_connection *connections;                /* those known */
     struct vd_connection *strangers, *strangers_last; /* the others, the newest first */
     size_t count, strangers_n;
-    struct vd_connection *shaking, *shaking_last;
+    struct vd_connection *handshakes_first, *handshakes_last;
     unsigned handshakes;     /* steps of this turn */
     struct vd_intake *spare; /* for the next request; none when there are no connections */
 };

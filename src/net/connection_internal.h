@@ -15,7 +15,7 @@ void vd_connection_unlink(struct vd_connection *c);
 void vd_strangers_make_room(struct vd_http_service *service);
 
 /* It is no stranger any more. */
-void vd_connection_set_known(struct vd_connection *c);
+void vd_connection_set_has_user(struct vd_connection *c);
 
 /* Lets the backlog out, and no more comes after it. */
 void vd_connection_begin_close(struct vd_connection *c);

@@ -56,7 +56,7 @@ struct vd_exchange {
     struct vd_user *user;
     const struct vd_exchange_ops *ops;
     void *arg;
-    void *record; /* the handler's, until the service's `finished`, which lets go of it */
+    void *request_info; /* the handler's, until the service's `finished`, which lets go of it */
     /* One more header of the answer, whoever gives it; borrowed until then. NULL: none. */
     const struct vd_http_field *stamp;
     uint64_t start_ns; /* when the request was complete */

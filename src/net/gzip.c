@@ -17,8 +17,8 @@
 
 enum {
     RAW_WINDOW = -15, /* the largest window, and nothing around the deflate stream */
-    MEMORY_LEVEL = 8,
-    ROOM_MIN = 16384,
+    MEMORY_LEVEL = 8, /* zlib's memLevel, its default */
+    ROOM_MIN = 16384, /* bytes of room for output, at least */
 };
 
 static void *take_memory(void *arg, unsigned n, unsigned size)

@@ -89,7 +89,7 @@ static size_t read_len(const struct vd_connection *c)
  * account, so he gets little. */
 static size_t output_max(const struct vd_connection *c)
 {
-    return c->is_known ? VD_HTTP_AHEAD_OUTPUT_MAX : VD_HTTP_STRANGER_OUTPUT_MAX;
+    return c->has_user ? VD_HTTP_AHEAD_OUTPUT_MAX : VD_HTTP_STRANGER_OUTPUT_MAX;
 }
 
 static void after_flush(struct vd_connection *c, bool late)
@@ -158,8 +158,9 @@ static void refuse(struct vd_connection *c, enum vd_http_refusal refusal)
     c->chunked = true;
     c->exchange.route = has_route ? c->intake->route
                                   : vd_route_table_find(c->service->routes, NULL);
-    vd_route_refuse(&c->exchange, &(struct vd_route_refusal){.status = vd_http_refusal_status(refusal),
-                                                       .why = vd_http_refusal_text(refusal)});
+    vd_route_refuse(&c->exchange,
+                    &(struct vd_route_refusal){.status = vd_http_refusal_status(refusal),
+                                               .why = vd_http_refusal_text(refusal)});
     assert(c->state != VD_CONNECTION_ANSWER);
 }
 
@@ -334,7 +335,7 @@ static void count_stranger(struct vd_connection *c)
     if (!in || c->state == VD_CONNECTION_CLOSED)
         return;
     bool is_held = c->state == VD_CONNECTION_HEAD ||
-                   (c->state == VD_CONNECTION_ANSWER && (c->admitting || !c->is_known));
+                   (c->state == VD_CONNECTION_ANSWER && (c->admitting || !c->has_user));
     size_t n = in->bytes.n + in->later.n;
     if (vd_intake_count(c->service, in, is_held && n > COUNTED_LEN_MIN ? n : 0))
         return;

@@ -28,12 +28,12 @@
 #include "net/output.h"
 
 enum {
-    BLOCK_RECEIVED_MAX = 2 * VD_HTTP_HEAD_LEN_MAX,
-    CONNECTION_WINDOW = 1048576,
-    SETTINGS_MAX = 32, /* in one frame */
-    SLICE_LEN = 4096,
-    READ_LEN = 16384, /* once: hundreds of requests fit into it */
-    FRAME_HEAD_LEN = 9,
+    BLOCK_RECEIVED_MAX = 2 * VD_HTTP_HEAD_LEN_MAX, /* bytes of a header block, compressed */
+    CONNECTION_WINDOW = 1048576, /* bytes of bodies that a connection may send ahead */
+    SETTINGS_MAX = 32,           /* in one frame */
+    SLICE_LEN = 4096,            /* bytes that nghttp2 is given at a time */
+    READ_LEN = 16384,            /* once: hundreds of requests fit into it */
+    FRAME_HEAD_LEN = 9,          /* bytes before a frame's payload */
     ACKS_MAX = VD_HTTP2_NUISANCES_MAX + SLICE_LEN / FRAME_HEAD_LEN + 16,
 };
 
@@ -305,7 +305,7 @@ void vd_http2_start(struct vd_connection *c)
                                        sizeof settings / sizeof *settings);
     assert(code == 0);
     (void)code;
-    if (c->is_known)
+    if (c->has_user)
         widen(c);
     vd_connection_set_deadline(c, c->service->deadlines.head_ms);
     if (c->service->draining)
@@ -319,7 +319,7 @@ void vd_http2_start(struct vd_connection *c)
 static void count_strangers(struct vd_http2 *h)
 {
     struct vd_connection *c = h->connection;
-    size_t n = c->is_known ? 0 : h->heads_len + h->bodies_len;
+    size_t n = c->has_user ? 0 : h->heads_len + h->bodies_len;
     c->service->strangers_len += n - h->counted;
     h->counted = n;
     if (n && c->service->strangers_len_max &&

@@ -20,10 +20,10 @@
 #include "net/output.h"
 
 enum {
-    CHUNK_LEN = 4096,
-    CHUNK_LEN_FIRST = 512,
-    OUTPUT_CAP_KEPT = 8,
-    DRIBBLE_LEN = 64, /* a window that lets less than this through is a nuisance */
+    CHUNK_LEN = 4096,      /* bytes of a buffer for frames */
+    CHUNK_LEN_FIRST = 512, /* bytes of a connection's first one */
+    OUTPUT_CAP_KEPT = 8,   /* entries of an output queue that keeps its memory when it is empty */
+    DRIBBLE_LEN = 64,      /* a window that lets less than this through is a nuisance */
 };
 
 /* ---- frames ---- */

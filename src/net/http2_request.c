@@ -26,6 +26,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/container_of.h"
 #include "net/account.h"
 #include "net/connection_internal.h"
 #include "net/http2_internal.h"
@@ -76,7 +77,7 @@ static void break_off(struct vd_stream *s)
 
 static void on_stream_deadline(struct vd_timer *timer)
 {
-    struct vd_stream *s = VD_HEAP_OWNER(timer, struct vd_stream, deadline);
+    struct vd_stream *s = VD_CONTAINER_OF(timer, struct vd_stream, deadline);
     if (s->state == VD_STREAM_HEAD) { /* and nothing else can arrive before its end */
         vd_http2_terminate(s->http2, NGHTTP2_ENHANCE_YOUR_CALM);
     } else if (s->state == VD_STREAM_BODY && s->ungranted) { /* it waits for others */
@@ -464,8 +465,9 @@ static void refuse(struct vd_stream *s)
     s->exchange.upload = NULL;
     if (!s->exchange.route)
         s->exchange.route = vd_route_table_find(s->http2->connection->service->routes, NULL);
-    vd_route_refuse(&s->exchange, &(struct vd_route_refusal){.status = vd_http_refusal_status(s->refusal),
-                                                       .why = vd_http_refusal_text(s->refusal)});
+    vd_route_refuse(&s->exchange,
+                    &(struct vd_route_refusal){.status = vd_http_refusal_status(s->refusal),
+                                               .why = vd_http_refusal_text(s->refusal)});
     assert(s->state == VD_STREAM_SENT);
 }
 
@@ -488,7 +490,7 @@ static void dispatch(struct vd_stream *s)
 
 void vd_http2_process(struct vd_http2 *h)
 {
-    size_t answers_max = h->connection->is_known ? VD_HTTP2_ANSWERS_LEN_MAX
+    size_t answers_max = h->connection->has_user ? VD_HTTP2_ANSWERS_LEN_MAX
                                                  : VD_HTTP_STRANGER_OUTPUT_MAX;
     for (int taken = 0; h->ready.first && h->answers_len <= answers_max; taken++) {
         if (taken == VD_HTTP_TURN_REQUESTS_MAX) {

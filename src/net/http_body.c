@@ -15,7 +15,7 @@
 #include "base/limits.h"
 #include "net/http_token.h"
 
-enum { CHUNK_DIGITS_MAX = 16 };
+enum { CHUNK_DIGITS_MAX = 16 }; /* hexadecimal digits of a chunk's length */
 
 _Static_assert(VD_HTTP_CHUNK_EXT_LEN_MAX < UINT16_MAX, "extensions are counted in 16 bits");
 _Static_assert(VD_HTTP_TRAILER_LEN_MAX < UINT16_MAX, "the trailer is counted in 16 bits");

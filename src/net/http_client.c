@@ -18,6 +18,7 @@
 
 #include "base/alloc.h"
 #include "base/buf.h"
+#include "base/container_of.h"
 #include "base/limits.h"
 #include "net/http_answer.h"
 #include "net/http_body.h"
@@ -139,7 +140,7 @@ void vd_http_client_stop(struct vd_http_client *c)
 
 static void on_deadline(struct vd_timer *timer)
 {
-    struct vd_http_client *c = VD_HEAP_OWNER(timer, struct vd_http_client, deadline);
+    struct vd_http_client *c = VD_CONTAINER_OF(timer, struct vd_http_client, deadline);
     fail(c, "the server did not answer in time", NULL);
     free_when_quiet(c);
 }
@@ -251,7 +252,7 @@ static void send_request(struct vd_http_client *c)
     c->state = HEAD;
 }
 
-static void shake_hands(struct vd_http_client *c)
+static void handshake_step(struct vd_http_client *c)
 {
     char why[256];
     int rc = vd_transport_handshake(&c->transport);
@@ -356,7 +357,7 @@ static void step(struct vd_http_client *c)
         else if (c->state == CONNECT && c->polling)
             check_connected(c);
         else if (c->state == HANDSHAKE)
-            shake_hands(c);
+            handshake_step(c);
         else if (c->state == SEND)
             send_request(c);
         else if (c->state == HEAD || c->state == BODY)
@@ -390,7 +391,7 @@ static void on_found(uv_getaddrinfo_t *request, int status, struct addrinfo *fou
 
 static void begin(struct vd_task *task)
 {
-    struct vd_http_client *c = VD_HEAP_OWNER(task, struct vd_http_client, begin);
+    struct vd_http_client *c = VD_CONTAINER_OF(task, struct vd_http_client, begin);
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICHOST};
     c->live--;
     if (c->state == OVER) {

@@ -6,7 +6,7 @@
 
 #include "base/limits.h"
 
-enum { HOST_LEN_MAX = 253 };
+enum { HOST_LEN_MAX = 253 }; /* bytes of a host name */
 
 static int refuse(struct vd_error *error, const char *why)
 {

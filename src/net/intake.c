@@ -9,7 +9,7 @@
 #include "base/alloc.h"
 #include "net/connection_internal.h"
 
-enum { SPARE_CAP_MAX = 16384 };
+enum { SPARE_CAP_MAX = 16384 }; /* bytes of a buffer that is kept for the next connection */
 
 struct vd_intake *vd_intake_take(struct vd_http_service *s)
 {

@@ -11,10 +11,14 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/container_of.h"
+#include "base/errno_advice.h"
 #include "base/limits.h"
-#include "base/way_out.h"
 
-enum { BACKLOG = 4096, ACCEPTS_PER_EVENT = 64 };
+enum {
+    BACKLOG = 4096,         /* connections that the kernel keeps until they are accepted */
+    ACCEPTS_PER_EVENT = 64, /* connections that are accepted before others have their turn */
+};
 
 /* ---- addresses ---- */
 
@@ -113,7 +117,8 @@ int vd_http_listener_bind(struct vd_http_listener *listener, const char *text,
     if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) != 0 ||
         bind(fd, &address.any, len) != 0 || listen(fd, BACKLOG) != 0) {
         code = vd_error_set(error, VD_ERR_IO, "could not listen on %s: %s%s", text, strerror(errno),
-                            errno == EACCES ? ": choose a port from 1024 on" : vd_way_out(errno));
+                            errno == EACCES ? ": choose a port from 1024 on"
+                                            : vd_errno_advice(errno));
         if (fd >= 0)
             close(fd);
         return code;
@@ -154,7 +159,7 @@ struct arrival {
 
 static void arrive(struct vd_task *task)
 {
-    struct arrival *a = (struct arrival *)task;
+    struct arrival *a = VD_CONTAINER_OF(task, struct arrival, task);
     vd_connection_accept(a->service, a->fd, a->tls);
     SSL_CTX_free(a->tls);
     free(a);
@@ -212,7 +217,7 @@ static void on_arrivals(uv_poll_t *poll, int status, int events)
 
 static void resume(struct vd_timer *timer)
 {
-    struct vd_http_listener *listener = VD_HEAP_OWNER(timer, struct vd_http_listener, pause);
+    struct vd_http_listener *listener = VD_CONTAINER_OF(timer, struct vd_http_listener, pause);
     spare_open(listener);
     uv_poll_start(&listener->poll, UV_READABLE, on_arrivals);
 }

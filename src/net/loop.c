@@ -12,6 +12,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/container_of.h"
 
 /* ---- tasks ---- */
 
@@ -163,7 +164,7 @@ static void fire_due(uv_timer_t *alarm)
     loop->firing = true;
     while ((node = vd_heap_peek(&loop->timers)) && node->key <= now_ns) {
         vd_heap_pop(&loop->timers);
-        struct vd_timer *timer = VD_HEAP_OWNER(node, struct vd_timer, node);
+        struct vd_timer *timer = VD_CONTAINER_OF(node, struct vd_timer, node);
         timer->fire(timer);
     }
     loop->firing = false;

@@ -19,7 +19,7 @@
 #include "base/error.h"
 #include "base/heap.h"
 
-enum { VD_LOOP_SCRATCH_LEN = 65536 };
+enum { VD_LOOP_SCRATCH_LEN = 65536 }; /* bytes of a loop's scratch memory */
 
 /* Work for a loop, embedded in whatever it is about. */
 struct vd_task {

@@ -18,7 +18,7 @@
 #include "base/limits.h"
 #include "base/slice.h"
 
-enum { VD_QUALITY_MAX = 1000 };
+enum { VD_QUALITY_MAX = 1000 }; /* the quality q=1, in thousandths */
 
 struct vd_media_type {
     struct vd_slice type;    /* "application"; "*" only in Accept */

@@ -10,7 +10,7 @@
 
 enum {
     PIECES_MAX = 128, /* that one system call is given; a chunk is two of them, or three */
-    CAP_KEPT = 8,
+    CAP_KEPT = 8,     /* entries of an output queue that keeps its memory when it is empty */
     CHUNK_ENDS_MAX = VD_HTTP_CHUNK_LINE_MAX + 2,
 };
 

@@ -8,34 +8,34 @@
 void vd_connection_link(struct vd_connection *c)
 {
     struct vd_http_service *s = c->service;
-    struct vd_connection **first = c->is_known ? &s->connections : &s->strangers;
+    struct vd_connection **first = c->has_user ? &s->connections : &s->strangers;
     c->prev = NULL;
     c->next = *first;
     if (c->next)
         c->next->prev = c;
-    else if (!c->is_known)
+    else if (!c->has_user)
         s->strangers_last = c;
     *first = c;
-    s->strangers_n += !c->is_known;
+    s->strangers_n += !c->has_user;
 }
 
 void vd_connection_unlink(struct vd_connection *c)
 {
     struct vd_http_service *s = c->service;
-    *(c->prev ? &c->prev->next : c->is_known ? &s->connections : &s->strangers) = c->next;
+    *(c->prev ? &c->prev->next : c->has_user ? &s->connections : &s->strangers) = c->next;
     if (c->next)
         c->next->prev = c->prev;
-    else if (!c->is_known)
+    else if (!c->has_user)
         s->strangers_last = c->prev;
-    s->strangers_n -= !c->is_known;
+    s->strangers_n -= !c->has_user;
 }
 
-void vd_connection_set_known(struct vd_connection *c)
+void vd_connection_set_has_user(struct vd_connection *c)
 {
-    if (c->is_known || c->state == VD_CONNECTION_CLOSED)
+    if (c->has_user || c->state == VD_CONNECTION_CLOSED)
         return;
     vd_connection_unlink(c);
-    c->is_known = true;
+    c->has_user = true;
     vd_connection_link(c);
     if (c->state < VD_CONNECTION_CLOSING)
         c->protocol->set_known(c);

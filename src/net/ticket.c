@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/container_of.h"
 #include "net/account.h"
 #include "net/connection_internal.h"
 
@@ -26,7 +27,7 @@ void vd_ticket_give_back(struct vd_connection *c)
 
 static void on_turn(struct vd_turn_item *item)
 {
-    struct vd_connection *c = ((struct vd_ticket *)item)->connection;
+    struct vd_connection *c = VD_CONTAINER_OF(item, struct vd_ticket, item)->connection;
     vd_ticket_give_back(c);
     vd_connection_read(c);
 }

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/way_out.h"
+#include "base/errno_advice.h"
 
 const char *vd_tls_reason(char *room, size_t cap)
 {
@@ -30,7 +30,7 @@ static const char *file_reason(const char *wanted, char *room, size_t cap)
     unsigned long code = ERR_peek_error();
     if (code && ERR_SYSTEM_ERROR(code))
         snprintf(room, cap, "%s%s", strerror(ERR_GET_REASON(code)),
-                 vd_way_out(ERR_GET_REASON(code)));
+                 vd_errno_advice(ERR_GET_REASON(code)));
     else if (ERR_GET_REASON(code) == PEM_R_NO_START_LINE ||
              ERR_GET_LIB(code) == ERR_LIB_OSSL_DECODER)
         snprintf(room, cap, "it holds no %s in PEM form that can be read", wanted);

@@ -11,7 +11,11 @@
 
 #include "base/limits.h"
 
-enum { RECORD_MAX = 16384, KEEPALIVE_INTERVAL_S = 15, KEEPALIVE_PROBES = 4 };
+enum {
+    RECORD_MAX = 16384,        /* bytes of one TLS record */
+    KEEPALIVE_INTERVAL_S = 15, /* seconds between two TCP probes */
+    KEEPALIVE_PROBES = 4,      /* probes without an answer that end a connection */
+};
 
 void vd_transport_set_options(int fd)
 {

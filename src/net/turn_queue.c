@@ -1,7 +1,7 @@
 /* See turn_queue.h. */
 #include "net/turn_queue.h"
 
-#include "base/heap.h"
+#include "base/container_of.h"
 
 enum {
     SHARED_NS = 100000000, /* how long a user is remembered as one who is there */
@@ -113,14 +113,14 @@ void vd_turn_item_cancel(struct vd_turn_item *item)
 /* Runs items of the first flow until its share is spent, and puts it last if it has more. */
 static uint64_t serve_first(struct vd_turn_queue *t, uint64_t share_ns, uint64_t ns)
 {
-    struct vd_turn_flow *flow = VD_HEAP_OWNER(t->queue.first, struct vd_turn_flow, queue);
+    struct vd_turn_flow *flow = VD_CONTAINER_OF(t->queue.first, struct vd_turn_flow, queue);
     settle(t, flow);
     if (share_ns == ALONE_NS)
         flow->spent_ns = 0; /* whom should it pay? */
     uint64_t start_ns = ns, left_ns = share_ns > flow->spent_ns ? share_ns - flow->spent_ns : 0;
     t->depth++;
     while (flow->queue.first && ns - start_ns < left_ns) {
-        struct vd_turn_item *item = VD_HEAP_OWNER(flow->queue.first, struct vd_turn_item, queued);
+        struct vd_turn_item *item = VD_CONTAINER_OF(flow->queue.first, struct vd_turn_item, queued);
         vd_turn_item_cancel(item);
         t->entered_ns = ns;
         item->run(item);
@@ -135,7 +135,7 @@ static uint64_t serve_first(struct vd_turn_queue *t, uint64_t share_ns, uint64_t
 
 static bool take_turn(struct vd_turn_hook *hook)
 {
-    struct vd_turn_queue *t = VD_HEAP_OWNER(hook, struct vd_turn_queue, hook);
+    struct vd_turn_queue *t = VD_CONTAINER_OF(hook, struct vd_turn_queue, hook);
     t->turn++;
     if (!t->queue.first)
         return false;

@@ -1,7 +1,7 @@
 /* See worker_pool.h. */
 #include "net/worker_pool.h"
 
-#include "base/heap.h"
+#include "base/container_of.h"
 #include "base/limits.h"
 
 void vd_worker_pool_init(struct vd_worker_pool *w, size_t loops)
@@ -34,7 +34,7 @@ static void start_some(struct vd_worker_pool *w);
 
 static struct vd_pool_item *item_of(struct vd_work *work)
 {
-    return VD_HEAP_OWNER(work, struct vd_pool_item, work);
+    return VD_CONTAINER_OF(work, struct vd_pool_item, work);
 }
 
 static void run(struct vd_work *work)
@@ -56,8 +56,8 @@ static void done(struct vd_work *work)
 static void start_some(struct vd_worker_pool *w)
 {
     while (w->queue.first && w->running < share(w)) {
-        struct vd_pool_item *item = VD_HEAP_OWNER(w->queue.first->first, struct vd_pool_item,
-                                                  queued);
+        struct vd_pool_item *item = VD_CONTAINER_OF(w->queue.first->first, struct vd_pool_item,
+                                                    queued);
         vd_fair_queue_rotate(&w->queue);
         vd_fair_queue_remove(&w->queue, &item->queued);
         count(w, item->flow, 1);

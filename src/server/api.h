@@ -25,7 +25,7 @@ struct vd_api {
     struct vd_gatekeeper *gatekeeper;
     struct vd_authenticator authenticator;
     struct vd_server_metrics metrics;
-    struct vd_health_desk health;
+    struct vd_health_endpoint health;
     bool anonymous_health; /* anybody may ask for it */
     struct vd_route own_routes[VD_API_ROUTES];
     struct vd_route_table routes;

@@ -6,6 +6,7 @@
 
 #include "auth/impersonation.h"
 #include "base/alloc.h"
+#include "base/container_of.h"
 #include "base/metrics.h"
 #include "net/connection.h"
 #include "net/route.h"
@@ -44,7 +45,8 @@ static struct vd_user *impersonated(struct vd_authenticator *a, struct vd_exchan
     struct vd_rbac *rbac = NULL;
     struct vd_user *as = NULL;
     if (vd_impersonation_read(&who, &arena, x->head, &error)) {
-        refuse_user(x, vd_user_ref(user), &(struct vd_route_refusal){.status = 400, .why = error.text});
+        refuse_user(x, vd_user_ref(user),
+                    &(struct vd_route_refusal){.status = 400, .why = error.text});
         goto out;
     }
     if (!who.name.n) {
@@ -55,9 +57,9 @@ static struct vd_user *impersonated(struct vd_authenticator *a, struct vd_exchan
     if (vd_impersonation_allowed(rbac, user, &who, &refused, &reason)) {
         as = vd_impersonation_user(user, &who, &arena);
     } else {
-        refuse_user(
-            x, vd_user_ref(user),
-            &(struct vd_route_refusal){.status = 403, .why = vd_buf_text(&reason), .access = &refused});
+        refuse_user(x, vd_user_ref(user),
+                    &(struct vd_route_refusal){
+                        .status = 403, .why = vd_buf_text(&reason), .access = &refused});
     }
 out:
     vd_rbac_unref(rbac);
@@ -209,7 +211,7 @@ struct waiting {
 
 static void on_turn(struct vd_turn_item *item)
 {
-    struct waiting w = *(struct waiting *)item;
+    struct waiting w = *VD_CONTAINER_OF(item, struct waiting, item);
     free(item);
     w.x->ops = NULL;
     if (w.is_head)

@@ -63,7 +63,7 @@ static int create(struct vd_store *store, const struct vd_kind_set *set, struct 
     int code = vd_revision_hole_write(&body, object, &hole, error);
     struct vd_wish wish = {
         .when = VD_WHEN_ABSENT,
-        .key = {kind->storage_key, vd_meta_namespace(object), vd_meta_name(object)},
+        .key = {kind->resource, vd_meta_namespace(object), vd_meta_name(object)},
         .uid = vd_meta_uid(object),
         .body = {vd_buf_slice(&body), (uint32_t)hole},
     };

@@ -2,7 +2,7 @@
 #ifndef VD_SERVER_BOOTSTRAP_H
 #define VD_SERVER_BOOTSTRAP_H
 
-#include "kinds/registry.h"
+#include "kinds/kinds.h"
 #include "store/store.h"
 
 /* Creates what is missing; leaves what is there. */

@@ -20,7 +20,7 @@
 #include "server/config.h"
 #include "json/yaml_read.h"
 
-enum { FILE_LEN_MAX = 1 << 20 };
+enum { FILE_LEN_MAX = 1 << 20 }; /* bytes of a configuration file */
 
 struct reading {
     struct vd_config *config;

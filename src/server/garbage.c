@@ -12,6 +12,7 @@
 
 #include "api/conditional_batch.h"
 #include "base/alloc.h"
+#include "base/container_of.h"
 #include "kinds/admission.h"
 #include "kinds/deletion.h"
 #include "kinds/object_meta.h"
@@ -69,9 +70,9 @@ static enum standing look_up(struct vd_garbage *g, const struct vd_key *key, str
     return standing;
 }
 
-/* How the owner of an object in `space` stands. */
+/* How the owner of an object in `namespace` stands. */
 static enum standing judge_owner(struct vd_garbage *g, const struct vd_kind_set *kinds,
-                                 struct vd_slice space, const struct vd_json *item)
+                                 struct vd_slice namespace, const struct vd_json *item)
 {
     struct vd_owner owner = vd_owner_read(item);
     struct vd_slice version = owner.api_version, group = VD_SLICE("");
@@ -84,9 +85,9 @@ static enum standing judge_owner(struct vd_garbage *g, const struct vd_kind_set 
     if (version.n && memchr(version.p, '/', version.n))
         vd_slice_cut(&version, '/', &group);
     const struct vd_kind *kind = vd_kind_set_kind(kinds, group, version, owner.kind);
-    if (!kind || !kind->stored || (kind->namespaced && !space.n))
+    if (!kind || !kind->stored || (kind->namespaced && !namespace.n))
         return OWNER_SOLID;
-    struct vd_key key = {kind->storage_key, kind->namespaced ? space : VD_SLICE(""), owner.name};
+    struct vd_key key = {kind->resource, kind->namespaced ? namespace : VD_SLICE(""), owner.name};
     return look_up(g, &key, uid);
 }
 
@@ -95,14 +96,14 @@ struct verdict {
 };
 
 /* Judges all owners; those that do not count any more are taken out of the list. */
-static struct verdict judge(struct vd_garbage *g, struct vd_slice space, struct vd_json *owners)
+static struct verdict judge(struct vd_garbage *g, struct vd_slice namespace, struct vd_json *owners)
 {
     struct vd_kind_set *kinds = vd_kinds_snapshot(g->controller->env.kinds);
     struct verdict v = {0, 0, 0};
     struct vd_json *before = NULL;
     for (struct vd_json *item = vd_json_first(owners), *next; item; item = next) {
         next = vd_json_next(item);
-        enum standing standing = judge_owner(g, kinds, space, item);
+        enum standing standing = judge_owner(g, kinds, namespace, item);
         v.solid += standing == OWNER_SOLID;
         v.gone += standing == OWNER_GONE;
         v.waiting += standing == OWNER_WAITING;
@@ -143,7 +144,7 @@ static void unblock_owners(struct vd_arena *a, const struct vd_json *object)
 static bool belongs_to_git(const struct vd_garbage *g, const struct vd_event *event)
 {
     struct vd_kind_set *kinds = vd_kinds_snapshot(g->controller->env.kinds);
-    const struct vd_kind *kind = vd_kind_set_stored(kinds, vd_entry_kind(event->entry));
+    const struct vd_kind *kind = vd_kind_set_stored(kinds, vd_entry_resource(event->entry));
     bool belongs = kind && vd_git_owns(kind, vd_body_slice(event->body));
     vd_kind_set_unref(kinds);
     return belongs;
@@ -154,7 +155,7 @@ static void collect(struct vd_garbage *g, struct vd_conditional_batch *batch,
                     const struct vd_event *event, struct vd_json *object, struct vd_json *kept)
 {
     struct vd_json *owners = (struct vd_json *)(uintptr_t)vd_meta_owners(kept);
-    struct verdict v = judge(g, vd_entry_space(event->entry), owners);
+    struct verdict v = judge(g, vd_entry_namespace(event->entry), owners);
     if (v.gone + v.waiting && (v.solid || belongs_to_git(g, event))) {
         if (!v.solid)
             vd_json_remove(vd_json_get(kept, VD_SLICE("metadata")), VD_SLICE("ownerReferences"));
@@ -171,8 +172,8 @@ static void collect(struct vd_garbage *g, struct vd_conditional_batch *batch,
 
 static void reconcile_dependent(struct vd_controller_item *item)
 {
-    struct vd_garbage *g = VD_HEAP_OWNER(item->reconciler, struct vd_garbage, dependents);
-    struct vd_dependent *d = VD_HEAP_OWNER(item, struct vd_dependent, item);
+    struct vd_garbage *g = VD_CONTAINER_OF(item->reconciler, struct vd_garbage, dependents);
+    struct vd_dependent *d = VD_CONTAINER_OF(item, struct vd_dependent, item);
     struct vd_conditional_batch *batch = vd_conditional_batch_new(g->controller, item);
     struct vd_arena *a = vd_conditional_batch_arena(batch);
     struct vd_event *event = NULL;
@@ -188,8 +189,8 @@ static void reconcile_dependent(struct vd_controller_item *item)
 
 static void dependent_settled(struct vd_controller_item *item)
 {
-    struct vd_garbage *g = VD_HEAP_OWNER(item->reconciler, struct vd_garbage, dependents);
-    vd_dependent_settle(&g->ownership, VD_HEAP_OWNER(item, struct vd_dependent, item));
+    struct vd_garbage *g = VD_CONTAINER_OF(item->reconciler, struct vd_garbage, dependents);
+    vd_dependent_settle(&g->ownership, VD_CONTAINER_OF(item, struct vd_dependent, item));
 }
 
 /* ---- owners that wait ---- */
@@ -250,8 +251,8 @@ static void serve_owner(struct vd_garbage *g, struct vd_conditional_batch *batch
 
 static void reconcile_owner(struct vd_controller_item *item)
 {
-    struct vd_garbage *g = VD_HEAP_OWNER(item->reconciler, struct vd_garbage, owners);
-    struct vd_owner_node *owner = VD_HEAP_OWNER(item, struct vd_owner_node, item);
+    struct vd_garbage *g = VD_CONTAINER_OF(item->reconciler, struct vd_garbage, owners);
+    struct vd_owner_node *owner = VD_CONTAINER_OF(item, struct vd_owner_node, item);
     struct vd_conditional_batch *batch = vd_conditional_batch_new(g->controller, item);
     struct vd_event *event = NULL;
     struct vd_json *object = NULL;
@@ -270,8 +271,8 @@ static void reconcile_owner(struct vd_controller_item *item)
 
 static void owner_settled(struct vd_controller_item *item)
 {
-    struct vd_garbage *g = VD_HEAP_OWNER(item->reconciler, struct vd_garbage, owners);
-    vd_owner_settle(&g->ownership, VD_HEAP_OWNER(item, struct vd_owner_node, item));
+    struct vd_garbage *g = VD_CONTAINER_OF(item->reconciler, struct vd_garbage, owners);
+    vd_owner_settle(&g->ownership, VD_CONTAINER_OF(item, struct vd_owner_node, item));
 }
 
 /* ---- what the informer tells ---- */
@@ -309,9 +310,9 @@ static void take_waiting(struct vd_garbage *g, const struct vd_event *event,
 
 static void on_changed(struct vd_informer_handler *handler, const struct vd_change *change)
 {
-    struct vd_garbage *g = VD_HEAP_OWNER(handler, struct vd_garbage, handler);
+    struct vd_garbage *g = VD_CONTAINER_OF(handler, struct vd_garbage, handler);
     const struct vd_event *now = change->now;
-    struct vd_key key = {vd_entry_kind(now->entry), vd_entry_space(now->entry),
+    struct vd_key key = {vd_entry_resource(now->entry), vd_entry_namespace(now->entry),
                          vd_entry_name(now->entry)};
     struct vd_arena arena = {0};
     struct vd_json *object = NULL;
@@ -341,7 +342,7 @@ static void on_changed(struct vd_informer_handler *handler, const struct vd_chan
 /* What went while nobody looked is found out by looking at everything. */
 static void on_synced(struct vd_informer_handler *handler)
 {
-    struct vd_garbage *g = VD_HEAP_OWNER(handler, struct vd_garbage, handler);
+    struct vd_garbage *g = VD_CONTAINER_OF(handler, struct vd_garbage, handler);
     size_t at = 0;
     for (struct vd_dependent *d; (d = vd_hash_map_next(&g->ownership.dependents, &at));)
         vd_controller_add(g->controller, &d->item);

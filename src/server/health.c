@@ -3,38 +3,38 @@
 
 #include "net/url.h"
 
-static bool check_ping(struct vd_health_desk *desk)
+static bool check_ping(struct vd_health_endpoint *endpoint)
 {
-    (void)desk;
+    (void)endpoint;
     return true;
 }
 
 /* A restart helps. */
-static bool check_store(struct vd_health_desk *desk)
+static bool check_store(struct vd_health_endpoint *endpoint)
 {
     struct vd_health health;
-    vd_store_health(desk->store, &health);
+    vd_store_health(endpoint->store, &health);
     return !health.read_only;
 }
 
 /* Whether it takes writes just now. What passes by itself, as a full disk does, is no reason for
  * a restart. */
-static bool check_store_writes(struct vd_health_desk *desk)
+static bool check_store_writes(struct vd_health_endpoint *endpoint)
 {
     struct vd_health health;
-    vd_store_health(desk->store, &health);
+    vd_store_health(endpoint->store, &health);
     return !health.read_only && !health.full && !health.locked && !health.short_of_memory;
 }
 
 /* Rights that were taken away are still in force. */
-static bool check_rbac(struct vd_health_desk *desk)
+static bool check_rbac(struct vd_health_endpoint *endpoint)
 {
-    return !desk->gatekeeper || vd_gatekeeper_is_current(desk->gatekeeper);
+    return !endpoint->gatekeeper || vd_gatekeeper_is_current(endpoint->gatekeeper);
 }
 
-static bool check_shutdown(struct vd_health_desk *desk)
+static bool check_shutdown(struct vd_health_endpoint *endpoint)
 {
-    return !atomic_load(&desk->stopping);
+    return !atomic_load(&endpoint->stopping);
 }
 
 enum { LIVE = 1, READY = 2, HEALTHY = 4 };
@@ -42,7 +42,7 @@ enum { LIVE = 1, READY = 2, HEALTHY = 4 };
 static const struct check {
     const char *name;
     unsigned paths;
-    bool (*passes)(struct vd_health_desk *desk);
+    bool (*passes)(struct vd_health_endpoint *endpoint);
 } checks[] = {
     {"ping", LIVE | READY | HEALTHY, check_ping}, {"store", LIVE | HEALTHY, check_store},
     {"store", READY, check_store_writes},         {"rbac", READY, check_rbac},
@@ -75,15 +75,15 @@ static const struct path *find_path(struct vd_slice text, struct vd_slice *only)
 
 /* Runs the checks of a path, a line for each. Gives how many ran and how many
  * failed. */
-static size_t run_checks(struct vd_health_desk *desk, const struct path *path, struct vd_slice only,
-                         struct vd_buf *lines, size_t *failed)
+static size_t run_checks(struct vd_health_endpoint *endpoint, const struct path *path,
+                         struct vd_slice only, struct vd_buf *lines, size_t *failed)
 {
     size_t ran = 0;
     *failed = 0;
     for (size_t i = 0; i < CHECKS; i++) {
         if (!(checks[i].paths & path->bit) || (only.n && !vd_slice_is(only, checks[i].name)))
             continue;
-        bool passes = checks[i].passes(desk);
+        bool passes = checks[i].passes(endpoint);
         vd_buf_addf(lines, passes ? "[+]%s ok\n" : "[-]%s failed: reason withheld\n",
                     checks[i].name);
         *failed += !passes;
@@ -101,7 +101,7 @@ static bool is_verbose(struct vd_slice query)
     return false;
 }
 
-bool vd_health_answer(struct vd_health_desk *desk, struct vd_exchange *x)
+bool vd_health_answer(struct vd_health_endpoint *endpoint, struct vd_exchange *x)
 {
     static const struct vd_http_field headers[] = {
         {VD_SLICE("Cache-Control"), VD_SLICE("no-cache, private")},
@@ -114,7 +114,7 @@ bool vd_health_answer(struct vd_health_desk *desk, struct vd_exchange *x)
     const struct path *path = find_path(target, &only);
     if (!path || (x->head->method != VD_HTTP_GET && x->head->method != VD_HTTP_HEAD))
         return false;
-    if (run_checks(desk, path, only, &lines, &failed) == 0) {
+    if (run_checks(endpoint, path, only, &lines, &failed) == 0) {
         vd_buf_release(&lines);
         return false;
     }

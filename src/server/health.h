@@ -21,14 +21,14 @@
 #include "store/store.h"
 
 /* Shared by all loops. */
-struct vd_health_desk {
+struct vd_health_endpoint {
     struct vd_store *store;
     const struct vd_gatekeeper *gatekeeper; /* NULL: none yet */
     atomic_bool stopping;                   /* no more clients are wanted */
 };
 
 /* Answers if the path is one of these, on the exchange's loop; else false. */
-bool vd_health_answer(struct vd_health_desk *desk, struct vd_exchange *x);
+bool vd_health_answer(struct vd_health_endpoint *endpoint, struct vd_exchange *x);
 
 /* Adds all paths at this one and below it, a line each. */
 void vd_health_paths(struct vd_slice path, struct vd_buf *out);

@@ -49,7 +49,7 @@ static struct {
      AT(stats.objects)},
     {GAUGE("store_kinds",
       "Kinds that have or had objects."),
-     AT(stats.kinds)},
+     AT(stats.resources)},
     {COUNTER("store_commits_total",
       "Changes committed since the start."),
      AT(stats.commits)},

@@ -27,10 +27,10 @@ static void count(struct vd_namespace_content *content, struct vd_content_count_
         *VD_VEC_PUSH(list) = (struct vd_content_count){vd_arena_copy(&content->arena, name), 1};
 }
 
-void vd_namespace_content_count(struct vd_namespace_content *content, struct vd_slice storage_key,
+void vd_namespace_content_count(struct vd_namespace_content *content, struct vd_slice resource,
                                 const struct vd_json *object)
 {
-    count(content, &content->kinds, storage_key);
+    count(content, &content->kinds, resource);
     VD_JSON_EACH (item, vd_meta_finalizers(object)) {
         struct vd_slice name = vd_json_text(item);
         if (name.p)
@@ -56,10 +56,10 @@ static void add_finalizers(struct vd_buf *out, const struct vd_content_count_lis
                     list->p[i].n);
 }
 
-static void tell(struct vd_arena *a, struct vd_json *space, int64_t now_ms, const char *type,
+static void tell(struct vd_arena *a, struct vd_json *namespace, int64_t now_ms, const char *type,
                  bool is, const char *reason, struct vd_slice message)
 {
-    vd_condition_set(a, space,
+    vd_condition_set(a, namespace,
                      &(struct vd_condition){.type = vd_slice_of(type),
                                             .status = is ? VD_SLICE("True") : VD_SLICE("False"),
                                             .reason = vd_slice_of(reason),
@@ -68,26 +68,26 @@ static void tell(struct vd_arena *a, struct vd_json *space, int64_t now_ms, cons
 }
 
 void vd_namespace_content_write(const struct vd_namespace_content *content, struct vd_arena *a,
-                                struct vd_json *space, int64_t now_ms)
+                                struct vd_json *namespace, int64_t now_ms)
 {
     struct vd_buf text = {0};
     bool some = content->kinds.n > 0, held = content->finalizers.n > 0;
-    tell(a, space, now_ms, "NamespaceDeletionDiscoveryFailure", false, "ResourcesDiscovered",
+    tell(a, namespace, now_ms, "NamespaceDeletionDiscoveryFailure", false, "ResourcesDiscovered",
          VD_SLICE("All resources successfully discovered"));
-    tell(a, space, now_ms, "NamespaceDeletionGroupVersionParsingFailure", false,
+    tell(a, namespace, now_ms, "NamespaceDeletionGroupVersionParsingFailure", false,
          "ParsedGroupVersions", VD_SLICE("All legacy kube types successfully parsed"));
-    tell(a, space, now_ms, "NamespaceDeletionContentFailure", false, "ContentDeleted",
+    tell(a, namespace, now_ms, "NamespaceDeletionContentFailure", false, "ContentDeleted",
          VD_SLICE("All content successfully deleted, may be waiting on finalization"));
     vd_buf_add_text(&text,
                     some ? "Some resources are remaining: " : "All content successfully removed");
     add_kinds(&text, &content->kinds);
-    tell(a, space, now_ms, "NamespaceContentRemaining", some,
+    tell(a, namespace, now_ms, "NamespaceContentRemaining", some,
          some ? "SomeResourcesRemain" : "ContentRemoved", vd_buf_slice(&text));
     vd_buf_reset(&text);
     vd_buf_add_text(&text, held ? "Some content in the namespace has finalizers remaining: "
                                 : "All content-preserving finalizers finished");
     add_finalizers(&text, &content->finalizers);
-    tell(a, space, now_ms, "NamespaceFinalizersRemaining", held,
+    tell(a, namespace, now_ms, "NamespaceFinalizersRemaining", held,
          held ? "SomeFinalizersRemain" : "ContentHasNoFinalizers", vd_buf_slice(&text));
     vd_buf_release(&text);
 }

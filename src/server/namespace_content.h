@@ -31,11 +31,11 @@ struct vd_namespace_content {
 void vd_namespace_content_release(struct vd_namespace_content *content);
 
 /* One object more. Of kinds and finalizers beyond a few dozen nothing is told. */
-void vd_namespace_content_count(struct vd_namespace_content *content, struct vd_slice storage_key,
+void vd_namespace_content_count(struct vd_namespace_content *content, struct vd_slice resource,
                                 const struct vd_json *object);
 
 /* Puts the conditions into the namespace. Texts are copied. */
 void vd_namespace_content_write(const struct vd_namespace_content *content, struct vd_arena *a,
-                                struct vd_json *space, int64_t now_ms);
+                                struct vd_json *namespace, int64_t now_ms);
 
 #endif

@@ -15,6 +15,7 @@
 
 #include "api/conditional_batch.h"
 #include "base/alloc.h"
+#include "base/container_of.h"
 #include "base/hash_map.h"
 #include "kinds/object_meta.h"
 #include "server/bootstrap.h"
@@ -63,28 +64,28 @@ static struct vd_slice namespace_name(const void *item)
 
 /* ---- the two objects that every namespace has, and the one of default ---- */
 
-static struct vd_json *new_object(struct vd_arena *a, struct vd_slice kind, struct vd_slice space,
-                                  struct vd_slice name)
+static struct vd_json *new_object(struct vd_arena *a, struct vd_slice kind,
+                                  struct vd_slice namespace, struct vd_slice name)
 {
     struct vd_json *object = vd_json_object(a);
     vd_json_add_ref(object, VD_SLICE("apiVersion"), vd_json_string_ref(a, VD_SLICE("v1")));
     vd_json_add_ref(object, VD_SLICE("kind"), vd_json_string_ref(a, kind));
     vd_meta_set_name(a, object, name);
-    vd_meta_set_namespace(a, object, space);
+    vd_meta_set_namespace(a, object, namespace);
     return object;
 }
 
 static void want_account(struct vd_conditional_batch *batch, struct vd_controller *controller,
-                         struct vd_slice space)
+                         struct vd_slice namespace)
 {
-    struct vd_key key = {ACCOUNTS, space, VD_SLICE("default")};
+    struct vd_key key = {ACCOUNTS, namespace, VD_SLICE("default")};
     struct vd_event *event = NULL;
     int code = vd_controller_read(controller, &key, NULL, &event, NULL);
     vd_event_unref(event);
     if (code == VD_ERR_NOT_FOUND)
         vd_conditional_batch_create(batch, ACCOUNTS,
                                     new_object(vd_conditional_batch_arena(batch),
-                                               VD_SLICE("ServiceAccount"), space, key.name));
+                                               VD_SLICE("ServiceAccount"), namespace, key.name));
 }
 
 /* The server's own Service, in default. */
@@ -107,15 +108,15 @@ static struct vd_json *root_ca_data(struct vd_arena *a, struct vd_slice ca_pem)
 }
 
 static void want_root_ca(struct vd_conditional_batch *batch, struct vd_namespaces *n,
-                         struct vd_slice space)
+                         struct vd_slice namespace)
 {
-    struct vd_key key = {CONFIGS, space, ROOT_CA};
+    struct vd_key key = {CONFIGS, namespace, ROOT_CA};
     struct vd_arena *a = vd_conditional_batch_arena(batch);
     struct vd_event *event = NULL;
     struct vd_json *object = NULL;
     int code = vd_controller_read(n->controller, &key, a, &event, &object);
     if (code == VD_ERR_NOT_FOUND) {
-        object = new_object(a, VD_SLICE("ConfigMap"), space, ROOT_CA);
+        object = new_object(a, VD_SLICE("ConfigMap"), namespace, ROOT_CA);
         vd_meta_set_annotation(a, object, VD_SLICE("kubernetes.io/description"),
                                VD_SLICE("The certificate of the authority that signed this "
                                         "server's certificate."));
@@ -174,8 +175,7 @@ static const struct vd_kind *next_kind(const struct vd_kind_set *set, size_t *at
     struct vd_kind *const *all = vd_kind_set_all(set, &n);
     while (*at < n) {
         const struct vd_kind *kind = all[(*at)++];
-        if (kind->stored && !kind->subresource.n &&
-            vd_kind_set_stored(set, kind->storage_key) == kind)
+        if (kind->stored && !kind->subresource.n && vd_kind_set_stored(set, kind->resource) == kind)
             return kind;
     }
     return NULL;
@@ -194,17 +194,17 @@ static int open_next(struct vd_namespaces *n, struct namespace *ns, bool *any)
     vd_snapshot_release(&ns->snapshot);
     vd_buf_reset(&n->prefix);
     vd_buf_addf(&n->prefix, "%.*s/", VD_FMT(namespace_name(ns)));
-    int code = vd_snapshot_open(&ns->snapshot, n->controller->env.store, kind->storage_key,
+    int code = vd_snapshot_open(&ns->snapshot, n->controller->env.store, kind->resource,
                                 vd_buf_slice(&n->prefix), ns->revision, VD_SLICE(""), NULL);
     if (!code)
         ns->revision = ns->snapshot.revision;
     return code;
 }
 
-static void count_staying(void *arg, struct vd_slice storage_key, const struct vd_json *object)
+static void count_staying(void *arg, struct vd_slice resource, const struct vd_json *object)
 {
     struct namespace *ns = arg;
-    vd_namespace_content_count(&ns->content, storage_key, object);
+    vd_namespace_content_count(&ns->content, resource, object);
 }
 
 /* A piece of the scan into the batch. True in *done when there are no more. */
@@ -309,13 +309,13 @@ static void namespace_free(struct namespace *ns)
 
 static struct vd_namespaces *namespaces_of(const struct vd_controller_item *item)
 {
-    return VD_HEAP_OWNER(item->reconciler, struct vd_namespaces, reconciler);
+    return VD_CONTAINER_OF(item->reconciler, struct vd_namespaces, reconciler);
 }
 
 static void reconcile(struct vd_controller_item *item)
 {
     struct vd_namespaces *n = namespaces_of(item);
-    struct namespace *ns = VD_HEAP_OWNER(item, struct namespace, item);
+    struct namespace *ns = VD_CONTAINER_OF(item, struct namespace, item);
     struct vd_key key = {NAMESPACES, VD_SLICE(""), namespace_name(ns)};
     struct vd_arena arena = {0};
     struct vd_event *event = NULL;
@@ -334,7 +334,7 @@ static void reconcile(struct vd_controller_item *item)
 
 static void settled(struct vd_controller_item *item)
 {
-    struct namespace *ns = VD_HEAP_OWNER(item, struct namespace, item);
+    struct namespace *ns = VD_CONTAINER_OF(item, struct namespace, item);
     if (!ns->gone)
         return;
     vd_hash_map_remove(&namespaces_of(item)->all, namespace_name(ns));
@@ -360,7 +360,7 @@ static struct namespace *open_namespace(struct vd_namespaces *n, struct vd_slice
 /* A namespace that has gone unseen finds that out when it is reconciled. */
 static void on_synced(struct vd_informer_handler *handler)
 {
-    struct vd_namespaces *n = VD_HEAP_OWNER(handler, struct vd_namespaces, handler);
+    struct vd_namespaces *n = VD_CONTAINER_OF(handler, struct vd_namespaces, handler);
     size_t at = 0;
     for (struct namespace *ns; (ns = vd_hash_map_next(&n->all, &at));) {
         ns->again = true; /* what was counted may have been missed */
@@ -377,18 +377,19 @@ static bool is_furniture(struct vd_slice kind, struct vd_slice name)
 
 static void on_changed(struct vd_informer_handler *handler, const struct vd_change *change)
 {
-    struct vd_namespaces *n = VD_HEAP_OWNER(handler, struct vd_namespaces, handler);
+    struct vd_namespaces *n = VD_CONTAINER_OF(handler, struct vd_namespaces, handler);
     const struct vd_event *now = change->now;
-    struct vd_slice kind = vd_entry_kind(now->entry), space = vd_entry_space(now->entry);
-    if (vd_slice_eq(kind, NAMESPACES)) {
+    struct vd_slice resource = vd_entry_resource(now->entry),
+                    namespace = vd_entry_namespace(now->entry);
+    if (vd_slice_eq(resource, NAMESPACES)) {
         vd_controller_add(n->controller, &open_namespace(n, vd_entry_name(now->entry))->item);
         return;
     }
-    struct namespace *ns = space.n ? vd_hash_map_get(&n->all, space) : NULL;
+    struct namespace *ns = namespace.n ? vd_hash_map_get(&n->all, namespace) : NULL;
     if (!ns)
         return;
     if (ns->emptying == EMPTY_NOT) {
-        if (is_furniture(kind, vd_entry_name(now->entry)))
+        if (is_furniture(resource, vd_entry_name(now->entry)))
             vd_controller_add(n->controller, &ns->item);
         return;
     }

@@ -59,9 +59,9 @@ void vd_ownership_release(struct vd_ownership *o)
 static void write_key(struct vd_buf *out, const struct vd_key *key)
 {
     vd_buf_reset(out);
-    vd_buf_add_slice(out, key->kind);
+    vd_buf_add_slice(out, key->resource);
     vd_buf_add_char(out, '\0');
-    vd_buf_add_slice(out, key->space);
+    vd_buf_add_slice(out, key->namespace);
     vd_buf_add_char(out, '/');
     vd_buf_add_slice(out, key->name);
 }
@@ -71,9 +71,10 @@ static void keep_key(struct vd_kept_key *kept, const struct vd_key *key)
     struct vd_buf bytes = {0};
     write_key(&bytes, key);
     *kept = (struct vd_kept_key){.len = bytes.n, .bytes = bytes.p};
-    const char *space = bytes.p + key->kind.n + 1;
-    kept->key = (struct vd_key){vd_slice(bytes.p, key->kind.n), vd_slice(space, key->space.n),
-                                vd_slice(space + key->space.n + 1, key->name.n)};
+    const char *namespace = bytes.p + key->resource.n + 1;
+    kept->key = (struct vd_key){vd_slice(bytes.p, key->resource.n),
+                                vd_slice(namespace, key->namespace.n),
+                                vd_slice(namespace + key->namespace.n + 1, key->name.n)};
 }
 
 void vd_owner_name(struct vd_owner_node *owner, const struct vd_key *key)

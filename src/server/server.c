@@ -25,8 +25,9 @@
 #include <unistd.h>
 
 #include "api/converter.h"
+#include "base/container_of.h"
 #include "base/log.h"
-#include "base/ration.h"
+#include "base/log_rate.h"
 #include "kube/audit/audit.h"
 #include "net/listener.h"
 #include "server/api.h"
@@ -39,7 +40,7 @@
 #include "store/lock_file.h"
 
 enum {
-    RENEW_S = 86400,
+    RENEW_S = 86400,        /* seconds between two looks at the certificates */
     DRAIN_SPREAD_MS = 1000, /* watches end over so long: their clients come back at once */
 };
 
@@ -51,8 +52,8 @@ struct worker {
     struct vd_loop loop;
     struct vd_task task;
     struct vd_turn_hook drain_hook;
-    struct vd_ration refusals; /* that are logged */
-    bool draining;             /* its connections have been told; cleared when all are gone */
+    struct vd_log_rate refusals; /* that are logged */
+    bool draining;               /* its connections have been told; cleared when all are gone */
 };
 
 struct server {
@@ -79,14 +80,14 @@ struct server {
  * push everybody else out of the log: beyond a ration they are only counted. */
 static bool is_logged(struct server *server, size_t i, const struct vd_exchange *x)
 {
-    struct vd_ration *ration = &server->workers[i].refusals;
+    struct vd_log_rate *log_rate = &server->workers[i].refusals;
     if (!server->api.kube.options.access_log)
         return false;
     if (x->status != 401 && x->status != 429)
         return true;
-    if (!vd_ration_take(ration, vd_clock_mono_ns(vd_clock_system()), VD_LOG_REFUSALS_PER_S))
+    if (!vd_log_rate_take(log_rate, vd_clock_mono_ns(vd_clock_system()), VD_LOG_REFUSALS_PER_S))
         return false;
-    uint64_t unlogged = vd_ration_told(ration);
+    uint64_t unlogged = vd_log_rate_take_dropped(log_rate);
     if (unlogged)
         vd_log_warn("requests were refused with 401 or 429 and not logged",
                     VD_F_U64("requests", unlogged));
@@ -105,7 +106,7 @@ static void finished(struct vd_http_service *service, struct vd_exchange *x)
 /* Runs at the end of each turn; closing the last connection causes one more. */
 static bool notice_drained(struct vd_turn_hook *hook)
 {
-    struct worker *w = VD_HEAP_OWNER(hook, struct worker, drain_hook);
+    struct worker *w = VD_CONTAINER_OF(hook, struct worker, drain_hook);
     if (w->draining && w->server->services[w->loop.index].count == 0) {
         w->draining = false;
         sem_post(&w->server->drained);
@@ -404,7 +405,7 @@ static void run_until_told(struct server *s)
 
 static void close_listeners(struct vd_task *task)
 {
-    struct worker *w = VD_HEAP_OWNER(task, struct worker, task);
+    struct worker *w = VD_CONTAINER_OF(task, struct worker, task);
     vd_http_listener_close(&w->server->plain);
     vd_http_listener_close(&w->server->tls);
     sem_post(&w->server->done);
@@ -412,7 +413,7 @@ static void close_listeners(struct vd_task *task)
 
 static void drain(struct vd_task *task)
 {
-    struct worker *w = VD_HEAP_OWNER(task, struct worker, task);
+    struct worker *w = VD_CONTAINER_OF(task, struct worker, task);
     vd_http_service_drain(&w->server->services[w->loop.index], DRAIN_SPREAD_MS);
     w->draining = true;
     sem_post(&w->server->done);
@@ -420,12 +421,12 @@ static void drain(struct vd_task *task)
 
 static void nothing(struct vd_task *task)
 {
-    sem_post(&VD_HEAP_OWNER(task, struct worker, task)->server->done);
+    sem_post(&VD_CONTAINER_OF(task, struct worker, task)->server->done);
 }
 
 static void cut(struct vd_task *task)
 {
-    struct worker *w = VD_HEAP_OWNER(task, struct worker, task);
+    struct worker *w = VD_CONTAINER_OF(task, struct worker, task);
     w->draining = false;
     vd_http_service_close_all(&w->server->services[w->loop.index]);
     sem_post(&w->server->done);

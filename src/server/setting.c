@@ -12,7 +12,7 @@
 #include "net/listener.h"
 #include "server/config.h"
 
-enum { SHOWN_MAX = 80 };
+enum { SHOWN_MAX = 80 }; /* bytes of a wrong value that the error shows */
 
 size_t vd_setting_find(struct vd_slice name)
 {

@@ -56,7 +56,10 @@ struct vd_config_list {
     size_t n;
 };
 
-enum { VD_SETTINGS_N = 37, VD_SETTING_NAME_MAX = 48 };
+enum {
+    VD_SETTINGS_N = 37,       /* settings there are */
+    VD_SETTING_NAME_MAX = 48, /* bytes of a setting's flag or variable, with its NUL */
+};
 
 /* Those of one group, like watch.*, stand together. */
 extern const struct vd_setting vd_settings[VD_SETTINGS_N];

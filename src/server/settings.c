@@ -10,7 +10,11 @@
 
 #define FIELD(name) offsetof(struct vd_config, name)
 
-enum { SECOND = 1000, MINUTE = 60 * SECOND, HOUR = 60 * MINUTE };
+enum {
+    SECOND = 1000,        /* milliseconds of a second */
+    MINUTE = 60 * SECOND, /* of a minute */
+    HOUR = 60 * MINUTE,   /* of an hour */
+};
 
 #define DAYS(n) (UINT64_C(24) * HOUR * (n))
 #define MIB     (UINT64_C(1) << 20)

@@ -14,7 +14,10 @@
 #include "net/media_type.h"
 #include "net/url.h"
 
-enum { HOST_LEN_MAX = 120, NAME_LEN_MAX = 120 };
+enum {
+    HOST_LEN_MAX = 120, /* bytes of a Host header that the page repeats */
+    NAME_LEN_MAX = 120, /* bytes of a path that the page repeats */
+};
 
 static const char style[] =
     ":root{color-scheme:light dark;--ink:#1c2330;--dim:#5b6575;--paper:#fbfbf9;--sheet:#fff;"

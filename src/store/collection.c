@@ -11,12 +11,12 @@ static struct vd_slice entry_key(const void *item)
     return vd_entry_path(item);
 }
 
-struct vd_collection *vd_collection_new(struct vd_slice kind)
+struct vd_collection *vd_collection_new(struct vd_slice resource)
 {
-    struct vd_collection *collection = vd_calloc(1, sizeof *collection + kind.n);
+    struct vd_collection *collection = vd_calloc(1, sizeof *collection + resource.n);
     vd_ordered_map_init(&collection->entries, entry_key);
-    collection->kind_len = kind.n;
-    memcpy(collection->kind, kind.p, kind.n);
+    collection->resource_len = resource.n;
+    memcpy(collection->resource, resource.p, resource.n);
     return collection;
 }
 
@@ -39,9 +39,9 @@ void vd_collection_free(struct vd_collection *collection)
     free(collection);
 }
 
-struct vd_slice vd_collection_kind(const struct vd_collection *collection)
+struct vd_slice vd_collection_resource(const struct vd_collection *collection)
 {
-    return vd_slice(collection->kind, collection->kind_len);
+    return vd_slice(collection->resource, collection->resource_len);
 }
 
 struct vd_entry *vd_collection_find(const struct vd_collection *collection, struct vd_slice path)

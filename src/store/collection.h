@@ -1,6 +1,6 @@
 /*
- * A collection: the objects of one kind, ordered by path, and the newest events
- * of that kind. Part of the index; guarded by the index's lock. A collection is
+ * A collection: the objects of one resource, ordered by path, and the newest
+ * events of that resource. Part of the index; guarded by the index's lock. A collection is
  * never removed while the store is open, so pointers to one stay good.
  */
 #ifndef VD_STORE_COLLECTION_H
@@ -13,16 +13,16 @@
 struct vd_collection {
     struct vd_ordered_map entries; /* each holds one reference */
     struct vd_tail tail;           /* borrowed: the index's own tail holds the references */
-    uint64_t revision;             /* of the kind's newest event; 0: none yet */
+    uint64_t revision;             /* of the resource's newest event; 0: none yet */
     size_t live;                   /* objects that exist */
-    size_t kind_len;
-    char kind[];
+    size_t resource_len;
+    char resource[];
 };
 
-struct vd_collection *vd_collection_new(struct vd_slice kind) VD_MUST_USE;
+struct vd_collection *vd_collection_new(struct vd_slice resource) VD_MUST_USE;
 void vd_collection_free(struct vd_collection *collection);
 
-struct vd_slice vd_collection_kind(const struct vd_collection *collection);
+struct vd_slice vd_collection_resource(const struct vd_collection *collection);
 
 /* The entry of an object, or NULL. `path` is "namespace/name". */
 struct vd_entry *vd_collection_find(const struct vd_collection *collection, struct vd_slice path);

@@ -23,7 +23,7 @@
 #include "store/store_internal.h"
 
 enum {
-    RETRY_NS = 1000000000,
+    RETRY_NS = 1000000000, /* nanoseconds before a step that failed is tried again */
     LOOK_AGAIN_MS = 60000, /* when only the newest batch is left, which has to stay */
 };
 

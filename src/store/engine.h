@@ -116,8 +116,9 @@ struct vd_engine_ops {
 
     /* The same rows, of a kind (empty: of all kinds), each with the version that it replaced, in
      * one query. rows_max also counts the rows of other kinds that are passed. */
-    int (*history)(struct vd_engine *engine, struct vd_slice kind, uint64_t after, uint64_t upto,
-                   size_t rows_max, const struct vd_history_sink *sink, struct vd_error *error);
+    int (*history)(struct vd_engine *engine, struct vd_slice resource, uint64_t after,
+                   uint64_t upto, size_t rows_max, const struct vd_history_sink *sink,
+                   struct vd_error *error);
 
     /* The newest row at or below a revision; VD_ERR_NOT_FOUND when there is none. */
     int (*get)(struct vd_engine *engine, uint64_t revision, const struct vd_row_sink *sink,

@@ -6,20 +6,20 @@
 #include "base/alloc.h"
 #include "store/collection.h"
 
-struct vd_entry *vd_entry_new(const struct vd_collection *collection, struct vd_slice space,
+struct vd_entry *vd_entry_new(const struct vd_collection *collection, struct vd_slice namespace,
                               struct vd_slice name)
 {
-    struct vd_entry *entry = vd_malloc(sizeof *entry + space.n + 1 + name.n);
+    struct vd_entry *entry = vd_malloc(sizeof *entry + namespace.n + 1 + name.n);
     *entry = (struct vd_entry){
-        .space_len = (uint16_t)space.n,
+        .namespace_len = (uint16_t) namespace.n,
         .name_len = (uint16_t)name.n,
         .collection = collection,
     };
     vd_refcount_init(&entry->refs);
-    if (space.n)
-        memcpy(entry->path, space.p, space.n);
-    entry->path[space.n] = '/';
-    memcpy(entry->path + space.n + 1, name.p, name.n);
+    if (namespace.n)
+        memcpy(entry->path, namespace.p, namespace.n);
+    entry->path[namespace.n] = '/';
+    memcpy(entry->path + namespace.n + 1, name.p, name.n);
     return entry;
 }
 
@@ -35,9 +35,9 @@ void vd_entry_unref(struct vd_entry *entry)
         free(entry);
 }
 
-struct vd_slice vd_entry_kind(const struct vd_entry *entry)
+struct vd_slice vd_entry_resource(const struct vd_entry *entry)
 {
-    return vd_collection_kind(entry->collection);
+    return vd_collection_resource(entry->collection);
 }
 
 struct vd_event *vd_event_new(struct vd_entry *entry, struct vd_body *body)

@@ -30,7 +30,7 @@ enum vd_event_type {
 
 struct vd_entry {
     struct vd_refcount refs;
-    uint16_t space_len;
+    uint16_t namespace_len;
     uint16_t name_len;
     const struct vd_collection *collection; /* lives as long as the store */
     struct vd_event *newest;                /* guarded by the store's lock; NULL: staged only */
@@ -56,28 +56,28 @@ struct vd_event {
     struct vd_uid uid;
 };
 
-struct vd_entry *vd_entry_new(const struct vd_collection *collection, struct vd_slice space,
+struct vd_entry *vd_entry_new(const struct vd_collection *collection, struct vd_slice namespace,
                               struct vd_slice name) VD_MUST_USE;
 struct vd_entry *vd_entry_ref(struct vd_entry *entry);
 void vd_entry_unref(struct vd_entry *entry);
 
 static inline struct vd_slice vd_entry_path(const struct vd_entry *entry)
 {
-    return vd_slice(entry->path, (size_t)entry->space_len + 1 + entry->name_len);
+    return vd_slice(entry->path, (size_t)entry->namespace_len + 1 + entry->name_len);
 }
 
-static inline struct vd_slice vd_entry_space(const struct vd_entry *entry)
+static inline struct vd_slice vd_entry_namespace(const struct vd_entry *entry)
 {
-    return vd_slice(entry->path, entry->space_len);
+    return vd_slice(entry->path, entry->namespace_len);
 }
 
 static inline struct vd_slice vd_entry_name(const struct vd_entry *entry)
 {
-    return vd_slice(entry->path + entry->space_len + 1, entry->name_len);
+    return vd_slice(entry->path + entry->namespace_len + 1, entry->name_len);
 }
 
-/* The entry's kind, for those who do not know the collection's insides. */
-struct vd_slice vd_entry_kind(const struct vd_entry *entry);
+/* The entry's resource, for those who do not know the collection's insides. */
+struct vd_slice vd_entry_resource(const struct vd_entry *entry);
 
 /* An event that holds a reference to the entry and takes over the body. */
 struct vd_event *vd_event_new(struct vd_entry *entry, struct vd_body *body) VD_MUST_USE;

@@ -34,8 +34,9 @@ struct member {
     struct vd_proposal *proposal;
     size_t rows_from;
     size_t rows_n;
-    size_t about; /* 1 + the row that the outcome speaks of, 0: a committed version */
-    bool leans;   /* was judged by a row of the group that another proposal added */
+    size_t outcome_row; /* 1 + the row whose revision the outcome tells; 0: that of a committed
+                           version */
+    bool depends;       /* was judged by a row of the group that another proposal added */
     struct vd_outcome outcome;
 };
 
@@ -106,20 +107,20 @@ static enum vd_code precondition(const struct vd_wish *wish, struct state state)
 static void say_why(struct vd_outcome *outcome, const struct vd_wish *wish, struct state state)
 {
     const struct vd_key *key = &wish->key;
-    const char *slash = key->space.n ? "/" : "";
+    const char *slash = key->namespace.n ? "/" : "";
     switch (outcome->code) {
     case VD_ERR_EXISTS:
         vd_error_set(&outcome->error, VD_ERR_EXISTS, "%.*s \"%.*s%s%.*s\" already exists",
-                     VD_FMT(key->kind), VD_FMT(key->space), slash, VD_FMT(key->name));
+                     VD_FMT(key->resource), VD_FMT(key->namespace), slash, VD_FMT(key->name));
         break;
     case VD_ERR_NOT_FOUND:
         vd_error_set(&outcome->error, VD_ERR_NOT_FOUND, "%.*s \"%.*s%s%.*s\" not found",
-                     VD_FMT(key->kind), VD_FMT(key->space), slash, VD_FMT(key->name));
+                     VD_FMT(key->resource), VD_FMT(key->namespace), slash, VD_FMT(key->name));
         break;
     default:
         vd_error_set(&outcome->error, VD_ERR_CONFLICT,
-                     "%.*s \"%.*s%s%.*s\" %s: read it again and retry", VD_FMT(key->kind),
-                     VD_FMT(key->space), slash, VD_FMT(key->name),
+                     "%.*s \"%.*s%s%.*s\" %s: read it again and retry", VD_FMT(key->resource),
+                     VD_FMT(key->namespace), slash, VD_FMT(key->name),
                      !vd_uid_is_none(wish->expect_uid) && !vd_uid_eq(wish->expect_uid, state.uid)
                          ? "has another uid: it was deleted and created again"
                          : "has been modified");
@@ -162,7 +163,7 @@ static bool judge_wish(struct vd_group *g, struct member *m, size_t at)
     struct vd_entry *entry = vd_index_stage(&g->store->index, &wish->key);
     struct state state = state_of(g, entry);
     enum vd_code code = precondition(wish, state);
-    m->leans |= state.row > 0 && state.row <= m->rows_from;
+    m->depends |= state.row > 0 && state.row <= m->rows_from;
     if (!code && wish->action == VD_CHECK) {
         vd_index_unstage(&g->store->index, entry);
         return true;
@@ -171,7 +172,7 @@ static bool judge_wish(struct vd_group *g, struct member *m, size_t at)
         add_row(g, entry, state, wish);
         return true;
     }
-    m->about = state.row;
+    m->outcome_row = state.row;
     m->outcome.revision = state.revision;
     if (!code)
         return true;
@@ -190,7 +191,7 @@ static void take_back(struct vd_group *g, struct member *m)
         drop_row(g);
     struct vd_entry *entry = vd_index_stage(index, &m->proposal->wishes[m->outcome.at].key);
     struct state state = state_of(g, entry);
-    m->about = state.present ? state.row : 0;
+    m->outcome_row = state.present ? state.row : 0;
     m->outcome.revision = state.revision;
     vd_index_unstage(index, entry);
 }
@@ -257,9 +258,9 @@ static void refuse(struct vd_group *g, const struct vd_error *error, bool all)
 {
     for (size_t i = 0; i < g->members.n; i++) {
         struct member *m = &g->members.p[i];
-        if (all || m->rows_n || m->leans)
+        if (all || m->rows_n || m->depends)
             m->outcome = (struct vd_outcome){.code = error->code, .error = *error};
-        m->rows_n = m->about = 0;
+        m->rows_n = m->outcome_row = 0;
     }
     take_back_all(g);
 }
@@ -341,8 +342,8 @@ static void answer(struct vd_group *g, struct member *m)
         outcome->changed = true;
         outcome->revision_first = row_at(g, m->rows_from)->revision;
         outcome->revision = row_at(g, m->rows_from + m->rows_n - 1)->revision;
-    } else if (m->about) {
-        outcome->revision = row_at(g, m->about - 1)->revision;
+    } else if (m->outcome_row) {
+        outcome->revision = row_at(g, m->outcome_row - 1)->revision;
     }
     if (outcome->code)
         atomic_fetch_add_explicit(&g->store->refused, 1, memory_order_relaxed);

@@ -21,7 +21,7 @@
 
 static struct vd_slice collection_key(const void *item)
 {
-    return vd_collection_kind(item);
+    return vd_collection_resource(item);
 }
 
 void vd_index_init(struct vd_index *index, struct vd_index_limits limits)
@@ -52,17 +52,17 @@ void vd_index_release(struct vd_index *index)
     pthread_rwlock_destroy(&index->lock);
 }
 
-struct vd_collection *vd_index_collection(const struct vd_index *index, struct vd_slice kind)
+struct vd_collection *vd_index_collection(const struct vd_index *index, struct vd_slice resource)
 {
-    return vd_hash_map_get(&index->collections, kind);
+    return vd_hash_map_get(&index->collections, resource);
 }
 
-static struct vd_collection *collection_ensure(struct vd_index *index, struct vd_slice kind)
+static struct vd_collection *collection_ensure(struct vd_index *index, struct vd_slice resource)
 {
-    struct vd_collection *collection = vd_index_collection(index, kind);
+    struct vd_collection *collection = vd_index_collection(index, resource);
     if (collection)
         return collection;
-    collection = vd_collection_new(kind);
+    collection = vd_collection_new(resource);
     vd_hash_map_put(&index->collections, collection);
     return collection;
 }
@@ -71,13 +71,13 @@ struct vd_entry *vd_index_stage(struct vd_index *index, const struct vd_key *key
 {
     struct vd_path room;
     struct vd_slice path = vd_key_path(&room, key);
-    struct vd_collection *collection = vd_index_collection(index, key->kind);
+    struct vd_collection *collection = vd_index_collection(index, key->resource);
     struct vd_entry *entry = collection ? vd_collection_find(collection, path) : NULL;
     if (entry)
         return entry;
     pthread_rwlock_wrlock(&index->lock);
-    collection = collection_ensure(index, key->kind);
-    entry = vd_entry_new(collection, key->space, key->name);
+    collection = collection_ensure(index, key->resource);
+    entry = vd_entry_new(collection, key->namespace, key->name);
     vd_collection_add(collection, entry);
     vd_index_unlock(index);
     return entry;
@@ -88,7 +88,7 @@ void vd_index_unstage(struct vd_index *index, struct vd_entry *entry)
     if (entry->newest || entry->staged)
         return;
     pthread_rwlock_wrlock(&index->lock);
-    vd_collection_drop(vd_index_collection(index, vd_entry_kind(entry)), entry);
+    vd_collection_drop(vd_index_collection(index, vd_entry_resource(entry)), entry);
     vd_index_unlock(index);
 }
 
@@ -135,7 +135,7 @@ static void evict_oldest(struct vd_index *index)
 {
     struct vd_event *event = vd_tail_pop(&index->tail);
     struct vd_entry *entry = event->entry;
-    struct vd_collection *collection = vd_index_collection(index, vd_entry_kind(entry));
+    struct vd_collection *collection = vd_index_collection(index, vd_entry_resource(entry));
     struct vd_event *same = vd_tail_pop(&collection->tail);
     assert(same == event);
     (void)same;
@@ -170,7 +170,7 @@ static void evict_surplus(struct vd_index *index)
 static void publish(struct vd_index *index, struct vd_event *event)
 {
     struct vd_entry *entry = event->entry;
-    struct vd_collection *collection = vd_index_collection(index, vd_entry_kind(entry));
+    struct vd_collection *collection = vd_index_collection(index, vd_entry_resource(entry));
     assert(event->revision > collection->revision);
     collection->live += vd_event_is_live(event);
     collection->live -= vd_event_is_live(entry->newest);
@@ -225,7 +225,7 @@ static void drop_deleted(struct vd_index *index)
     struct vd_event *event = vd_tail_pop(&index->deleted);
     struct vd_entry *entry = event->entry;
     if (entry->newest == event)
-        vd_collection_drop(vd_index_collection(index, vd_entry_kind(entry)), entry);
+        vd_collection_drop(vd_index_collection(index, vd_entry_resource(entry)), entry);
     doom(index, event);
 }
 

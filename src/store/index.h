@@ -1,8 +1,8 @@
 /*
  * The index: what is in memory beside the engine.
  *
- * For each kind an ordered map from path to versions, newest first, and the
- * *tail*: the newest events of the log, by kind and over all. Versions that were
+ * For each resource an ordered map from path to versions, newest first, and the
+ * *tail*: the newest events of the log, by resource and over all. Versions that were
  * replaced are kept while the event that replaced them is in the tail, so that
  * readers find an object as of any revision >= tail_floor here; older history is
  * read from the engine.
@@ -41,7 +41,7 @@ struct vd_index_limits {
 
 struct vd_index {
     pthread_rwlock_t lock;
-    struct vd_hash_map collections; /* by kind */
+    struct vd_hash_map collections; /* by resource */
     struct vd_tail tail;            /* one reference to each event */
     size_t tail_bytes;              /* of bodies that are kept for the tail only */
     struct vd_tail deleted;         /* deletions behind the tail and above the floor, in order; one
@@ -71,8 +71,8 @@ static inline void vd_index_unlock(struct vd_index *index)
     pthread_rwlock_unlock(&index->lock);
 }
 
-/* The collection of a kind, or NULL. Under the lock, or by the writer. */
-struct vd_collection *vd_index_collection(const struct vd_index *index, struct vd_slice kind);
+/* The collection of a resource, or NULL. Under the lock, or by the writer. */
+struct vd_collection *vd_index_collection(const struct vd_index *index, struct vd_slice resource);
 
 /* Fills an empty index from the engine's rows. */
 int vd_index_load(struct vd_index *index, struct vd_engine *engine,

@@ -28,7 +28,7 @@ static void begin(struct loader *l)
 static struct vd_entry *entry_find(struct loader *l, const struct vd_key *key)
 {
     struct vd_path room;
-    struct vd_collection *c = vd_index_collection(l->index, key->kind);
+    struct vd_collection *c = vd_index_collection(l->index, key->resource);
     return c ? vd_collection_find(c, vd_key_path(&room, key)) : NULL;
 }
 
@@ -73,7 +73,7 @@ static void link_older(struct vd_index *index, struct vd_event *newer, struct vd
 static struct vd_entry *entry_load(struct loader *l, const struct vd_row *row)
 {
     struct vd_entry *entry = vd_index_stage(l->index, &row->key);
-    struct vd_collection *c = vd_index_collection(l->index, row->key.kind);
+    struct vd_collection *c = vd_index_collection(l->index, row->key.resource);
     entry->newest = entry->oldest_yet = vd_event_from_row(entry, row);
     c->live += vd_event_is_live(entry->newest);
     if (c->revision < row->revision)
@@ -101,7 +101,7 @@ static bool take_row(void *arg, const struct vd_row *row)
     if (joins_tail(l, row)) {
         event->in_tail = true;
         vd_tail_push(&l->index->tail, vd_event_ref(event));
-        vd_tail_push(&vd_index_collection(l->index, row->key.kind)->tail, event);
+        vd_tail_push(&vd_index_collection(l->index, row->key.resource)->tail, event);
     } else if (is_newest && row->type == VD_EVENT_DELETED) {
         vd_tail_push(&l->index->deleted, vd_event_ref(event));
     }

@@ -22,13 +22,13 @@ static int part_check(const char *what, struct vd_slice part, size_t len_max,
 
 int vd_key_check(const struct vd_key *key, struct vd_error *error)
 {
-    if (key->kind.n == 0)
+    if (key->resource.n == 0)
         return vd_error_set(error, VD_ERR_INVALID, "the kind is empty");
     if (key->name.n == 0)
         return vd_error_set(error, VD_ERR_INVALID, "the name is empty");
-    int code = part_check("the kind", key->kind, VD_KIND_LEN_MAX, error);
+    int code = part_check("the kind", key->resource, VD_RESOURCE_LEN_MAX, error);
     if (!code)
-        code = part_check("the namespace", key->space, VD_NAMESPACE_LEN_MAX, error);
+        code = part_check("the namespace", key->namespace, VD_NAMESPACE_LEN_MAX, error);
     if (!code)
         code = part_check("the name", key->name, VD_NAME_LEN_MAX, error);
     return code;
@@ -36,11 +36,11 @@ int vd_key_check(const struct vd_key *key, struct vd_error *error)
 
 struct vd_slice vd_key_path(struct vd_path *room, const struct vd_key *key)
 {
-    size_t n = key->space.n + 1 + key->name.n;
+    size_t n = key->namespace.n + 1 + key->name.n;
     assert(n <= sizeof room->bytes);
-    if (key->space.n)
-        memcpy(room->bytes, key->space.p, key->space.n);
-    room->bytes[key->space.n] = '/';
-    memcpy(room->bytes + key->space.n + 1, key->name.p, key->name.n);
+    if (key->namespace.n)
+        memcpy(room->bytes, key->namespace.p, key->namespace.n);
+    room->bytes[key->namespace.n] = '/';
+    memcpy(room->bytes + key->namespace.n + 1, key->name.p, key->name.n);
     return vd_slice(room->bytes, n);
 }

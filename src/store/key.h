@@ -1,10 +1,10 @@
 /*
- * The name of an object: kind, namespace, name.
+ * The name of an object: resource, namespace, name.
  *
- * `kind` is the collection's name as plural.group ("configmaps" in the core
- * group, "widgets.example.com"). `space` is the namespace, empty for a
- * cluster-scoped object. The *path* "namespace/name" orders the objects of a
- * kind, byte by byte, exactly as Kubernetes orders its lists.
+ * `resource` names the collection as plural.group: "configmaps" in the core
+ * group, "widgets.example.com". `namespace` is empty for a cluster-scoped
+ * object. The *path* "namespace/name" orders the objects of a resource, byte by
+ * byte, exactly as Kubernetes orders its lists.
  */
 #ifndef VD_STORE_KEY_H
 #define VD_STORE_KEY_H
@@ -14,12 +14,12 @@
 #include "base/slice.h"
 
 struct vd_key {
-    struct vd_slice kind;
-    struct vd_slice space;
+    struct vd_slice resource;
+    struct vd_slice namespace;
     struct vd_slice name;
 };
 
-enum { VD_UID_LEN = 16 };
+enum { VD_UID_LEN = 16 }; /* bytes of a uid */
 
 /* The identity of one life of an object; all zeros means none was given. */
 struct vd_uid {
@@ -37,7 +37,7 @@ static inline bool vd_uid_is_none(struct vd_uid a)
 }
 
 /* VD_ERR_INVALID or VD_ERR_LIMIT with the reason when the key cannot be one:
- * an empty kind or name, a part that is too long or holds '/' or a control
+ * an empty resource or name, a part that is too long or holds '/' or a control
  * character. What the parts may look like beyond that is the kind's business. */
 int vd_key_check(const struct vd_key *key, struct vd_error *error) VD_MUST_USE;
 

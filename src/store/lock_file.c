@@ -10,9 +10,12 @@
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "base/way_out.h"
+#include "base/errno_advice.h"
 
-enum { FOLDER_MODE = 0700, FILE_MODE = 0600 };
+enum {
+    FOLDER_MODE = 0700, /* only its owner enters the folder */
+    FILE_MODE = 0600,   /* only its owner reads the file */
+};
 
 /* "process 4711", or what can be said when the file does not tell. */
 static void describe_holder(int fd, char *out, size_t cap)
@@ -56,7 +59,7 @@ int vd_lock_file_open(struct vd_lock_file *lock, const char *folder, struct vd_e
         return vd_error_set(error, VD_ERR_IO, "could not make the data folder %s: %s%s", folder,
                             strerror(errno),
                             errno == ENOENT ? ": make the folder above it first, or choose another"
-                                            : vd_way_out(errno));
+                                            : vd_errno_advice(errno));
     struct vd_buf path = {0};
     vd_buf_addf(&path, "%s/lock", folder);
     int fd = open(vd_buf_text(&path), O_RDWR | O_CREAT | O_CLOEXEC, FILE_MODE);
@@ -68,7 +71,7 @@ int vd_lock_file_open(struct vd_lock_file *lock, const char *folder, struct vd_e
                             folder);
     else if (fd < 0)
         code = vd_error_set(error, VD_ERR_IO, "could not open %s: %s%s", vd_buf_text(&path),
-                            strerror(errno), vd_way_out(errno));
+                            strerror(errno), vd_errno_advice(errno));
     else
         code = take(fd, folder, error);
     vd_buf_release(&path);

@@ -179,9 +179,9 @@ static bool history_take(void *arg, const struct vd_row *row, const struct vd_ro
 {
     struct history *h = arg;
     vd_index_read_lock(&h->store->index);
-    const struct vd_collection *c = vd_index_collection(&h->store->index, row->key.kind);
+    const struct vd_collection *c = vd_index_collection(&h->store->index, row->key.resource);
     vd_index_unlock(&h->store->index);
-    struct vd_entry *entry = vd_entry_new(c, row->key.space, row->key.name);
+    struct vd_entry *entry = vd_entry_new(c, row->key.namespace, row->key.name);
     struct vd_change *change = VD_VEC_PUSH(&h->stretch->changes);
     *change = (struct vd_change){.now = vd_event_from_row(entry, row)};
     vd_entry_unref(entry);
@@ -197,13 +197,14 @@ static bool history_take(void *arg, const struct vd_row *row, const struct vd_ro
 }
 
 /* `upto` is at most the tail's floor: from there on the tail answers. */
-static int read_history(struct vd_store *store, struct vd_slice kind, uint64_t after, uint64_t upto,
-                        size_t max, struct vd_stretch *stretch, struct vd_error *error)
+static int read_history(struct vd_store *store, struct vd_slice resource, uint64_t after,
+                        uint64_t upto, size_t max, struct vd_stretch *stretch,
+                        struct vd_error *error)
 {
     size_t rows_max = max < VD_SCAN_STEP_ROWS ? max : VD_SCAN_STEP_ROWS;
     struct history h = {store, stretch, error, .last = after};
     struct vd_history_sink sink = {history_passes, history_take, &h};
-    int code = store->engine->ops->history(store->engine, kind, after, upto, rows_max, &sink,
+    int code = store->engine->ops->history(store->engine, resource, after, upto, rows_max, &sink,
                                            error);
     if (!code)
         code = h.code;
@@ -218,21 +219,22 @@ static int read_history(struct vd_store *store, struct vd_slice kind, uint64_t a
     return VD_OK;
 }
 
-int vd_store_read_upto(struct vd_store *store, struct vd_slice kind, uint64_t after, uint64_t upto,
-                       size_t max, struct vd_stretch *stretch, struct vd_error *error)
+int vd_store_read_upto(struct vd_store *store, struct vd_slice resource, uint64_t after,
+                       uint64_t upto, size_t max, struct vd_stretch *stretch,
+                       struct vd_error *error)
 {
     struct vd_index *index = &store->index;
     int code = VD_OK;
     assert(max > 0); /* nobody gets on with less */
     vd_stretch_reset(stretch);
     vd_index_read_lock(index);
-    const struct vd_collection *c = kind.n ? vd_index_collection(index, kind) : NULL;
+    const struct vd_collection *c = resource.n ? vd_index_collection(index, resource) : NULL;
     uint64_t floor = index->floor, tail_floor = index->tail_floor;
-    uint64_t newest_of_kind = !kind.n ? index->revision : c ? c->revision : 0;
+    uint64_t newest_of_resource = !resource.n ? index->revision : c ? c->revision : 0;
     bool in_memory = true;
     if (upto > index->revision)
         upto = index->revision;
-    if (after >= upto || newest_of_kind <= after) {
+    if (after >= upto || newest_of_resource <= after) {
         stretch->upto = after > upto ? after : upto;
         stretch->whole = after <= upto; /* who knows what a future one will be */
     } else if (after >= tail_floor) {
@@ -242,8 +244,8 @@ int vd_store_read_upto(struct vd_store *store, struct vd_slice kind, uint64_t af
     }
     vd_index_unlock(index);
     if (!in_memory && after > floor) {
-        code = read_history(store, kind, after, upto < tail_floor ? upto : tail_floor, max, stretch,
-                            error);
+        code = read_history(store, resource, after, upto < tail_floor ? upto : tail_floor, max,
+                            stretch, error);
         floor = vd_store_floor_next(store); /* rows that it passed meanwhile may be gaps */
     }
     if (after <= floor)
@@ -253,8 +255,8 @@ int vd_store_read_upto(struct vd_store *store, struct vd_slice kind, uint64_t af
     return code;
 }
 
-int vd_store_read(struct vd_store *store, struct vd_slice kind, uint64_t after, size_t max,
+int vd_store_read(struct vd_store *store, struct vd_slice resource, uint64_t after, size_t max,
                   struct vd_stretch *stretch, struct vd_error *error)
 {
-    return vd_store_read_upto(store, kind, after, UINT64_MAX, max, stretch, error);
+    return vd_store_read_upto(store, resource, after, UINT64_MAX, max, stretch, error);
 }

@@ -33,12 +33,13 @@ void vd_stretch_release(struct vd_stretch *stretch);
  * What an event replaced or deleted may be damaged; `before` says so and has no
  * body then, nor has a deletion.
  */
-int vd_store_read(struct vd_store *store, struct vd_slice kind, uint64_t after, size_t max,
+int vd_store_read(struct vd_store *store, struct vd_slice resource, uint64_t after, size_t max,
                   struct vd_stretch *stretch, struct vd_error *error) VD_MUST_USE;
 
 /* vd_store_read(), but not beyond `upto`, which must be where an atomic batch ends:
  * a revision that was the newest once. */
-int vd_store_read_upto(struct vd_store *store, struct vd_slice kind, uint64_t after, uint64_t upto,
-                       size_t max, struct vd_stretch *stretch, struct vd_error *error) VD_MUST_USE;
+int vd_store_read_upto(struct vd_store *store, struct vd_slice resource, uint64_t after,
+                       uint64_t upto, size_t max, struct vd_stretch *stretch,
+                       struct vd_error *error) VD_MUST_USE;
 
 #endif

@@ -17,9 +17,10 @@
 
 #include "base/alloc.h"
 #include "base/buf.h"
+#include "base/container_of.h"
 #include "base/vec.h"
 
-enum { REVISION_FIRST = 1 };
+enum { REVISION_FIRST = 1 }; /* of a log that nothing was written to; see sqlite_file.h */
 
 struct memory_engine;
 
@@ -45,22 +46,22 @@ struct memory_engine {
 
 static struct vd_memory_log *log_of(struct vd_engine *engine)
 {
-    return ((struct memory_engine *)engine)->log;
+    return VD_CONTAINER_OF(engine, struct memory_engine, engine)->log;
 }
 
 /* One block holds the kind, namespace, name and body of a row. */
 static struct vd_row row_copy(const struct vd_row *row)
 {
     struct vd_buf block = {0};
-    vd_buf_add_slice(&block, row->key.kind);
-    vd_buf_add_slice(&block, row->key.space);
+    vd_buf_add_slice(&block, row->key.resource);
+    vd_buf_add_slice(&block, row->key.namespace);
     vd_buf_add_slice(&block, row->key.name);
     vd_buf_add_slice(&block, row->body.bytes);
     const char *at = vd_buf_take(&block, NULL);
     struct vd_row copy = *row;
-    copy.key.kind.p = at;
-    copy.key.space.p = copy.key.kind.p + row->key.kind.n;
-    copy.key.name.p = copy.key.space.p + row->key.space.n;
+    copy.key.resource.p = at;
+    copy.key.namespace.p = copy.key.resource.p + row->key.resource.n;
+    copy.key.name.p = copy.key.namespace.p + row->key.namespace.n;
     copy.body.bytes.p = copy.key.name.p + row->key.name.n;
     copy.body_len = (uint32_t)row->body.bytes.n;
     return copy;
@@ -68,13 +69,13 @@ static struct vd_row row_copy(const struct vd_row *row)
 
 static void row_release(struct vd_row *row)
 {
-    free((void *)(uintptr_t)row->key.kind.p);
-    row->key.kind.p = NULL;
+    free((void *)(uintptr_t)row->key.resource.p);
+    row->key.resource.p = NULL;
 }
 
 static bool row_is_dead(const struct vd_row *row)
 {
-    return !row->key.kind.p;
+    return !row->key.resource.p;
 }
 
 static bool row_give(const struct vd_row *row, const struct vd_row_sink *sink)
@@ -146,7 +147,7 @@ static int memory_state(struct vd_engine *engine, struct vd_engine_state *state,
 
 static void memory_on_others(struct vd_engine *engine, void (*wake)(void *arg), void *arg)
 {
-    struct memory_engine *e = (struct memory_engine *)engine;
+    struct memory_engine *e = VD_CONTAINER_OF(engine, struct memory_engine, engine);
     pthread_mutex_lock(&e->log->lock);
     e->wake = wake;
     e->wake_arg = arg;
@@ -177,7 +178,7 @@ static const struct vd_row *row_of(const struct vd_memory_log *l, uint64_t revis
     return found ? &l->rows.p[at] : NULL;
 }
 
-static int memory_history(struct vd_engine *engine, struct vd_slice kind, uint64_t after,
+static int memory_history(struct vd_engine *engine, struct vd_slice resource, uint64_t after,
                           uint64_t upto, size_t rows_max, const struct vd_history_sink *sink,
                           struct vd_error *error)
 {
@@ -193,7 +194,7 @@ static int memory_history(struct vd_engine *engine, struct vd_slice kind, uint64
             continue;
         rows_max--;
         sink->passes(sink->arg, row);
-        if (kind.n == 0 || vd_slice_eq(kind, row->key.kind))
+        if (resource.n == 0 || vd_slice_eq(resource, row->key.resource))
             go_on = sink->take(sink->arg, row,
                                row->type == VD_EVENT_CREATED ? NULL : row_of(l, row->previous));
     }
@@ -327,7 +328,7 @@ void vd_memory_log_unref(struct vd_memory_log *l)
 
 static void memory_close(struct vd_engine *engine)
 {
-    struct memory_engine *e = (struct memory_engine *)engine;
+    struct memory_engine *e = VD_CONTAINER_OF(engine, struct memory_engine, engine);
     pthread_mutex_lock(&e->log->lock);
     struct memory_engine **at = &e->log->engines;
     while (*at != e)

@@ -209,7 +209,7 @@ static int settle_revision(struct vd_snapshot *s, uint64_t revision, struct vd_e
     }
 }
 
-int vd_snapshot_open(struct vd_snapshot *snapshot, struct vd_store *store, struct vd_slice kind,
+int vd_snapshot_open(struct vd_snapshot *snapshot, struct vd_store *store, struct vd_slice resource,
                      struct vd_slice prefix, uint64_t revision, struct vd_slice after,
                      struct vd_error *error)
 {
@@ -217,7 +217,7 @@ int vd_snapshot_open(struct vd_snapshot *snapshot, struct vd_store *store, struc
     int code = settle_revision(snapshot, revision, error);
     if (code)
         return code;
-    vd_buf_add_slice(&snapshot->kind, kind);
+    vd_buf_add_slice(&snapshot->resource, resource);
     vd_buf_add_slice(&snapshot->prefix, prefix);
     vd_buf_add_slice(&snapshot->after, after);
     return VD_OK;
@@ -225,7 +225,7 @@ int vd_snapshot_open(struct vd_snapshot *snapshot, struct vd_store *store, struc
 
 void vd_snapshot_release(struct vd_snapshot *snapshot)
 {
-    vd_buf_release(&snapshot->kind);
+    vd_buf_release(&snapshot->resource);
     vd_buf_release(&snapshot->prefix);
     vd_buf_release(&snapshot->after);
 }
@@ -290,7 +290,7 @@ static int walk_piece(const struct vd_snapshot *s, struct walk *w, size_t max,
     w->n = 0;
     vd_index_read_lock(index);
     uint64_t floor = index->floor;
-    const struct vd_collection *c = vd_index_collection(index, vd_buf_slice(&s->kind));
+    const struct vd_collection *c = vd_index_collection(index, vd_buf_slice(&s->resource));
     if (c)
         walk_entries(s, c, w, max < VD_SCAN_STEP_ROWS ? max : VD_SCAN_STEP_ROWS);
     else
@@ -385,7 +385,7 @@ int vd_store_get(struct vd_store *store, const struct vd_key *key, uint64_t revi
         return code;
     vd_index_read_lock(index);
     uint64_t newest = index->revision, floor = index->floor;
-    const struct vd_collection *c = vd_index_collection(index, key->kind);
+    const struct vd_collection *c = vd_index_collection(index, key->resource);
     struct vd_entry *entry = c ? vd_collection_find(c, vd_key_path(&room, key)) : NULL;
     if (entry)
         find_version(entry, revision ? revision : newest, &f);
@@ -398,8 +398,8 @@ int vd_store_get(struct vd_store *store, const struct vd_key *key, uint64_t revi
         code = settle_version(store, &f, revision ? revision : newest, error);
     if (!code && !f.event)
         code = vd_error_set(error, VD_ERR_NOT_FOUND, "%.*s \"%.*s%s%.*s\" not found",
-                            VD_FMT(key->kind), VD_FMT(key->space), key->space.n ? "/" : "",
-                            VD_FMT(key->name));
+                            VD_FMT(key->resource), VD_FMT(key->namespace),
+                            key->namespace.n ? "/" : "", VD_FMT(key->name));
     if (!code)
         *out = vd_event_ref(f.event);
     found_release(&f);

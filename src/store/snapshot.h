@@ -1,5 +1,5 @@
 /*
- * A snapshot: the objects of a kind as of one revision, in path order, read in
+ * A snapshot: the objects of a resource as of one revision, in path order, read in
  * pieces. However long it takes and whatever is written meanwhile, all pieces
  * show the same state - or the reading ends with VD_ERR_EXPIRED, when the window
  * has moved past the revision.
@@ -16,7 +16,7 @@
 struct vd_snapshot {
     struct vd_store *store;
     uint64_t revision; /* the state shown; never inside an atomic batch */
-    struct vd_buf kind;
+    struct vd_buf resource;
     struct vd_buf prefix; /* only paths that start with it: "" all, "default/" one namespace */
     struct vd_buf after;  /* the path last given; the next is behind it */
     bool done;            /* nothing is left */
@@ -27,7 +27,7 @@ struct vd_snapshot {
  * nobody sees half of it. `after` continues behind that path; empty: from the
  * start. VD_ERR_EXPIRED, VD_ERR_FUTURE.
  */
-int vd_snapshot_open(struct vd_snapshot *snapshot, struct vd_store *store, struct vd_slice kind,
+int vd_snapshot_open(struct vd_snapshot *snapshot, struct vd_store *store, struct vd_slice resource,
                      struct vd_slice prefix, uint64_t revision, struct vd_slice after,
                      struct vd_error *error) VD_MUST_USE;
 void vd_snapshot_release(struct vd_snapshot *snapshot);

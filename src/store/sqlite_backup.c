@@ -43,7 +43,9 @@
 #define RESTORE_DISTANCE (UINT64_C(1) << 40)
 #define REVISION_MAX     (UINT64_C(1) << 62)
 
-enum { RESTORE_REVISIONS_PER_MS = 100 };
+enum {
+    RESTORE_REVISIONS_PER_MS = 100
+}; /* revisions that the lost log may have given out for each millisecond */
 
 /* ---- backup ---- */
 

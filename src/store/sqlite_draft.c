@@ -184,7 +184,7 @@ static void keep_first(void *arg, const struct vd_finding *f)
     if (f->revision)
         vd_buf_addf(first, "revision %llu", (unsigned long long)f->revision);
     if (f->key)
-        vd_buf_addf(first, " (%.*s %.*s/%.*s)", VD_FMT(f->key->kind), VD_FMT(f->key->space),
+        vd_buf_addf(first, " (%.*s %.*s/%.*s)", VD_FMT(f->key->resource), VD_FMT(f->key->namespace),
                     VD_FMT(f->key->name));
     vd_buf_addf(first, "%s%s", first->n ? ": " : "", f->text);
 }

@@ -21,21 +21,22 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/container_of.h"
+#include "base/errno_advice.h"
 #include "base/vec.h"
-#include "base/way_out.h"
 #include "store/failpoint.h"
 #include "store/sqlite_file.h"
 #include "store/sqlite_row.h"
 
 enum {
-    READERS_IDLE_MAX = 4,
-    FILE_MODE = 0600,
-    WAL_PATIENCE = 4, /* times its bound, and tidy() waits for readers to start the WAL anew */
-    WAL_WAIT_MS = 100,
+    READERS_IDLE_MAX = 4, /* connections that are kept open for the next reader */
+    FILE_MODE = 0600,     /* only its owner reads the log */
+    WAL_PATIENCE = 4,     /* times its bound, and tidy() waits for readers to start the WAL anew */
+    WAL_WAIT_MS = 100,    /* milliseconds that tidy() waits for readers */
     WAL_PAGE_LEN = 4096 + 24, /* with its frame's head */
     WAL_AHEAD_LEN = 1 << 20,  /* how far the WAL's file reaches beyond what is in it, ... */
     WAL_AHEAD_PAGES_MIN = 64, /* ... once somebody writes in earnest */
-    WAL_ZEROS_LEN = 1 << 13,
+    WAL_ZEROS_LEN = 1 << 13,  /* bytes of zeros that one write adds to the WAL's file */
 };
 
 struct reader {
@@ -156,7 +157,7 @@ static sqlite3_int64 bound(uint64_t number)
 static int sqlite_read(struct vd_engine *engine, uint64_t after, uint64_t upto, size_t rows_max,
                        const struct vd_row_sink *sink, struct vd_error *error)
 {
-    struct sqlite_engine *e = (struct sqlite_engine *)engine;
+    struct sqlite_engine *e = VD_CONTAINER_OF(engine, struct sqlite_engine, engine);
     struct reader *reader = NULL;
     int code = reader_take(e, &reader, error);
     if (code)
@@ -170,11 +171,11 @@ static int sqlite_read(struct vd_engine *engine, uint64_t after, uint64_t upto, 
     return hide_path(e, code, error);
 }
 
-static int sqlite_history(struct vd_engine *engine, struct vd_slice kind, uint64_t after,
+static int sqlite_history(struct vd_engine *engine, struct vd_slice resource, uint64_t after,
                           uint64_t upto, size_t rows_max, const struct vd_history_sink *sink,
                           struct vd_error *error)
 {
-    struct sqlite_engine *e = (struct sqlite_engine *)engine;
+    struct sqlite_engine *e = VD_CONTAINER_OF(engine, struct sqlite_engine, engine);
     struct reader *reader = NULL;
     int code = reader_take(e, &reader, error), rc = SQLITE_ROW;
     if (code)
@@ -184,9 +185,9 @@ static int sqlite_history(struct vd_engine *engine, struct vd_slice kind, uint64
     sqlite3_bind_int64(select, 1, bound(after));
     sqlite3_bind_int64(select, 2, bound(upto));
     sqlite3_bind_int64(select, 3, bound(rows_max));
-    sqlite3_bind_text(select, 4, kind.n ? kind.p : "", (int)kind.n, SQLITE_STATIC);
+    sqlite3_bind_text(select, 4, resource.n ? resource.p : "", (int)resource.n, SQLITE_STATIC);
     while (!code && go_on && (rc = sqlite3_step(select)) == SQLITE_ROW)
-        code = vd_row_read_history(select, kind, sink, &go_on, error);
+        code = vd_row_read_history(select, resource, sink, &go_on, error);
     if (!code && rc != SQLITE_ROW && rc != SQLITE_DONE)
         code = vd_log_error(reader->db, rc, "could not read", error);
     sqlite3_reset(select);
@@ -199,7 +200,7 @@ static int sqlite_state(struct vd_engine *engine, struct vd_engine_state *state,
                         struct vd_error *error)
 {
     (void)error;
-    struct sqlite_engine *e = (struct sqlite_engine *)engine;
+    struct sqlite_engine *e = VD_CONTAINER_OF(engine, struct sqlite_engine, engine);
     *state = (struct vd_engine_state){e->revision, e->meta.floor, e->passed};
     return VD_OK;
 }
@@ -207,7 +208,7 @@ static int sqlite_state(struct vd_engine *engine, struct vd_engine_state *state,
 static int sqlite_get(struct vd_engine *engine, uint64_t revision, const struct vd_row_sink *sink,
                       struct vd_error *error)
 {
-    struct sqlite_engine *e = (struct sqlite_engine *)engine;
+    struct sqlite_engine *e = VD_CONTAINER_OF(engine, struct sqlite_engine, engine);
     struct reader *reader = NULL;
     int code = reader_take(e, &reader, error);
     if (code)
@@ -235,7 +236,7 @@ static int missing(uint64_t revision, struct vd_error *error)
 static int sqlite_load(struct vd_engine *engine, const struct vd_row_sink *sink,
                        struct vd_engine_state *state, struct vd_error *error)
 {
-    struct sqlite_engine *e = (struct sqlite_engine *)engine;
+    struct sqlite_engine *e = VD_CONTAINER_OF(engine, struct sqlite_engine, engine);
     *state = (struct vd_engine_state){e->revision, e->meta.floor, e->passed};
     sqlite3_stmt *select = NULL;
     uint64_t lowest = e->meta.floor > e->meta.base ? e->meta.floor : e->meta.base;
@@ -300,7 +301,7 @@ static int insert_rows(struct sqlite_engine *e, uint64_t head, struct vd_row *ro
 static int sqlite_commit(struct vd_engine *engine, struct vd_engine_commit how, struct vd_row *rows,
                          size_t n, struct vd_error *error)
 {
-    struct sqlite_engine *e = (struct sqlite_engine *)engine;
+    struct sqlite_engine *e = VD_CONTAINER_OF(engine, struct sqlite_engine, engine);
     if (how.head != e->revision)
         return behind("newest revision", how.head, error);
     set_wait(e, how.patient ? e->busy_ms : 0);
@@ -321,7 +322,7 @@ static int sqlite_commit(struct vd_engine *engine, struct vd_engine_commit how, 
 static int sqlite_compact(struct vd_engine *engine, const struct vd_compaction *what,
                           struct vd_error *error)
 {
-    struct sqlite_engine *e = (struct sqlite_engine *)engine;
+    struct sqlite_engine *e = VD_CONTAINER_OF(engine, struct sqlite_engine, engine);
     struct vd_log_meta meta = {.base = e->meta.base, .floor = what->floor};
     if (what->floor_seen != e->meta.floor)
         return behind("floor", what->floor_seen, error);
@@ -403,7 +404,7 @@ static void extend_wal(struct sqlite_engine *e)
 /* A sync that fails here is as final as one that fails in a commit. */
 static int sqlite_tidy(struct vd_engine *engine, struct vd_error *error)
 {
-    struct sqlite_engine *e = (struct sqlite_engine *)engine;
+    struct sqlite_engine *e = VD_CONTAINER_OF(engine, struct sqlite_engine, engine);
     extend_wal(e);
     if (e->wal_pages - e->wal_folded < e->checkpoint_pages)
         return VD_OK;
@@ -422,7 +423,7 @@ static int sqlite_tidy(struct vd_engine *engine, struct vd_error *error)
 /* The meta row once more, as it is. */
 static int sqlite_probe(struct vd_engine *engine, struct vd_error *error)
 {
-    struct sqlite_engine *e = (struct sqlite_engine *)engine;
+    struct sqlite_engine *e = VD_CONTAINER_OF(engine, struct sqlite_engine, engine);
     set_wait(e, 0);
     int code = vd_log_run(e->db, e->begin, error);
     if (!code)
@@ -460,7 +461,7 @@ static uint64_t file_size(const char *path, const char *suffix)
 static int sqlite_stats(struct vd_engine *engine, struct vd_engine_stats *out,
                         struct vd_error *error)
 {
-    struct sqlite_engine *e = (struct sqlite_engine *)engine;
+    struct sqlite_engine *e = VD_CONTAINER_OF(engine, struct sqlite_engine, engine);
     struct reader *reader = NULL;
     int64_t rows = 0, page = 0, unused = 0;
     int code = reader_take(e, &reader, error);
@@ -486,7 +487,7 @@ static int sqlite_stats(struct vd_engine *engine, struct vd_engine_stats *out,
  * is left alone: what was acknowledged is in the WAL, and the next open finds it. */
 static void sqlite_close(struct vd_engine *engine)
 {
-    struct sqlite_engine *e = (struct sqlite_engine *)engine;
+    struct sqlite_engine *e = VD_CONTAINER_OF(engine, struct sqlite_engine, engine);
     if (e->failed)
         sqlite3_db_config(e->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
     for (size_t i = 0; i < e->idle.n; i++)
@@ -562,7 +563,7 @@ static int create_private(const char *path, struct vd_error *error)
     int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, FILE_MODE);
     if (fd < 0)
         return vd_error_set(error, VD_ERR_IO, "could not open %s: %s%s", path, strerror(errno),
-                            vd_way_out(errno));
+                            vd_errno_advice(errno));
     close(fd);
     return VD_OK;
 }

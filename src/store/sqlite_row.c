@@ -16,7 +16,7 @@
 #include "base/limits.h"
 #include "store/sqlite_file.h"
 
-enum { TYPE_MORE = 16 };
+enum { TYPE_MORE = 16 }; /* added to the type: more rows of the batch follow */
 
 enum column {
     COL_REVISION,
@@ -43,12 +43,12 @@ static uint32_t head_crc(const struct vd_row *row)
         row->revision,          row->previous,
         (uint64_t)row->time_ms, (uint64_t)row->type | (row->more ? TYPE_MORE : 0),
         row->body.hole,         row->body_len,
-        row->key.kind.n,        row->key.space.n,
+        row->key.resource.n,    row->key.namespace.n,
         row->key.name.n,
     };
     uint32_t crc = vd_crc32c(0, numbers, sizeof numbers);
-    crc = vd_crc32c(crc, row->key.kind.p, row->key.kind.n);
-    crc = vd_crc32c(crc, row->key.space.p, row->key.space.n);
+    crc = vd_crc32c(crc, row->key.resource.p, row->key.resource.n);
+    crc = vd_crc32c(crc, row->key.namespace.p, row->key.namespace.n);
     crc = vd_crc32c(crc, row->key.name.p, row->key.name.n);
     return vd_crc32c(crc, row->uid.bytes, VD_UID_LEN);
 }
@@ -63,8 +63,8 @@ void vd_row_bind(sqlite3_stmt *insert, const struct vd_row *row)
     uint64_t crc = (uint64_t)head_crc(row) << 32 |
                    vd_crc32c(0, row->body.bytes.p, row->body.bytes.n);
     sqlite3_bind_int64(insert, COL_REVISION + 1, (sqlite3_int64)row->revision);
-    bind_text(insert, COL_KIND, row->key.kind);
-    bind_text(insert, COL_NAMESPACE, row->key.space);
+    bind_text(insert, COL_KIND, row->key.resource);
+    bind_text(insert, COL_NAMESPACE, row->key.namespace);
     bind_text(insert, COL_NAME, row->key.name);
     sqlite3_bind_blob(insert, COL_UID + 1, row->uid.bytes, VD_UID_LEN, SQLITE_STATIC);
     sqlite3_bind_int(insert, COL_TYPE + 1, (int)row->type | (row->more ? TYPE_MORE : 0));
@@ -222,7 +222,7 @@ static int read_change(sqlite3_stmt *select, struct vd_row *row, const struct vd
     return code;
 }
 
-int vd_row_read_history(sqlite3_stmt *select, struct vd_slice kind,
+int vd_row_read_history(sqlite3_stmt *select, struct vd_slice resource,
                         const struct vd_history_sink *sink, bool *go_on, struct vd_error *error)
 {
     struct vd_row row = {0};
@@ -231,7 +231,7 @@ int vd_row_read_history(sqlite3_stmt *select, struct vd_slice kind,
         return code;
     *go_on = true;
     sink->passes(sink->arg, &row);
-    return kind.n == 0 || vd_slice_eq(kind, row.key.kind)
+    return resource.n == 0 || vd_slice_eq(resource, row.key.resource)
                ? read_change(select, &row, sink, go_on, error)
                : VD_OK;
 }

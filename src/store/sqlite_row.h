@@ -44,7 +44,7 @@ int vd_row_read(sqlite3_stmt *select, const struct vd_row_sink *sink, bool *go_o
                 struct vd_error *error) VD_MUST_USE;
 
 /* The same for a row of VD_ROW_HISTORY. */
-int vd_row_read_history(sqlite3_stmt *select, struct vd_slice kind,
+int vd_row_read_history(sqlite3_stmt *select, struct vd_slice resource,
                         const struct vd_history_sink *sink, bool *go_on,
                         struct vd_error *error) VD_MUST_USE;
 

@@ -38,10 +38,10 @@ static int read_kinds(struct vd_log_stats *stats, sqlite3 *db, struct vd_error *
     if (!code)
         sqlite3_bind_int(select, 1, VD_EVENT_DELETED);
     while (!code && (rc = sqlite3_step(select)) == SQLITE_ROW) {
-        struct vd_kind_stats *k = VD_VEC_PUSH(&stats->kinds);
-        const char *kind = (const char *)sqlite3_column_text(select, 0);
-        *k = (struct vd_kind_stats){
-            .kind = vd_strdup(kind ? kind : ""),
+        struct vd_resource_stats *k = VD_VEC_PUSH(&stats->resources);
+        const char *resource = (const char *)sqlite3_column_text(select, 0);
+        *k = (struct vd_resource_stats){
+            .resource = vd_strdup(resource ? resource : ""),
             .objects = (uint64_t)sqlite3_column_int64(select, 1),
             .bytes = (uint64_t)sqlite3_column_int64(select, 2),
         };
@@ -121,9 +121,9 @@ int vd_log_stats_read(struct vd_log_stats *stats, const char *folder, struct vd_
 
 void vd_log_stats_release(struct vd_log_stats *stats)
 {
-    for (size_t i = 0; i < stats->kinds.n; i++)
-        free(stats->kinds.p[i].kind);
-    VD_VEC_RELEASE(&stats->kinds);
+    for (size_t i = 0; i < stats->resources.n; i++)
+        free(stats->resources.p[i].resource);
+    VD_VEC_RELEASE(&stats->resources);
     *stats = (struct vd_log_stats){0};
 }
 

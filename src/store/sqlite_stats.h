@@ -7,8 +7,8 @@
 #include "base/error.h"
 #include "base/vec.h"
 
-struct vd_kind_stats {
-    char *kind; /* owned by the statistics */
+struct vd_resource_stats {
+    char *resource; /* owned by the statistics */
     uint64_t objects;
     uint64_t bytes; /* of their bodies */
 };
@@ -24,8 +24,8 @@ struct vd_log_stats {
     uint64_t object_bytes;
     uint64_t file_bytes;
     uint64_t wal_bytes;
-    uint64_t free_bytes;                /* of the file: room that deleted rows have left */
-    VD_VEC(struct vd_kind_stats) kinds; /* most bytes first */
+    uint64_t free_bytes;                        /* of the file: room that deleted rows have left */
+    VD_VEC(struct vd_resource_stats) resources; /* most bytes first */
 };
 
 /* Of the log in `folder`. It does not check what it reads: see sqlite_verify.h. */

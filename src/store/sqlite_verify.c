@@ -145,9 +145,9 @@ static struct vd_slice seen_id(const void *item)
 static struct vd_slice row_id(struct verifier *v, const struct vd_key *key)
 {
     vd_buf_reset(&v->id);
-    vd_buf_add_slice(&v->id, key->kind);
+    vd_buf_add_slice(&v->id, key->resource);
     vd_buf_add_char(&v->id, '/');
-    vd_buf_add_slice(&v->id, key->space);
+    vd_buf_add_slice(&v->id, key->namespace);
     vd_buf_add_char(&v->id, '/');
     vd_buf_add_slice(&v->id, key->name);
     return vd_buf_slice(&v->id);

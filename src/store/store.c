@@ -133,11 +133,11 @@ int vd_future(uint64_t revision, uint64_t newest, struct vd_error *error)
 
 int vd_damaged(const struct vd_event *event, struct vd_error *error)
 {
-    struct vd_slice kind = vd_entry_kind(event->entry), path = vd_entry_path(event->entry);
+    struct vd_slice resource = vd_entry_resource(event->entry), path = vd_entry_path(event->entry);
     return vd_error_set(error, VD_ERR_CORRUPT,
                         "revision %llu, %.*s \"%.*s\", fails its checksum: replace or delete the "
                         "object, or restore a backup",
-                        (unsigned long long)event->revision, VD_FMT(kind), VD_FMT(path));
+                        (unsigned long long)event->revision, VD_FMT(resource), VD_FMT(path));
 }
 
 /* ---- reading ---- */
@@ -166,7 +166,7 @@ uint64_t vd_store_floor_next(struct vd_store *store)
     return floor;
 }
 
-int vd_store_place(struct vd_store *store, uint64_t revision, struct vd_error *error)
+int vd_store_check_revision(struct vd_store *store, uint64_t revision, struct vd_error *error)
 {
     vd_index_read_lock(&store->index);
     uint64_t floor = store->index.floor, newest = store->index.revision;
@@ -178,21 +178,21 @@ int vd_store_place(struct vd_store *store, uint64_t revision, struct vd_error *e
     return VD_OK;
 }
 
-size_t vd_store_count(struct vd_store *store, struct vd_slice kind)
+size_t vd_store_count(struct vd_store *store, struct vd_slice resource)
 {
     vd_index_read_lock(&store->index);
-    const struct vd_collection *c = vd_index_collection(&store->index, kind);
+    const struct vd_collection *c = vd_index_collection(&store->index, resource);
     size_t live = c ? c->live : 0;
     vd_index_unlock(&store->index);
     return live;
 }
 
-void vd_store_kinds(struct vd_store *store, struct vd_store_kinds *out)
+void vd_store_resources(struct vd_store *store, struct vd_store_resources *out)
 {
     size_t at = 0;
     vd_index_read_lock(&store->index);
     for (const struct vd_collection *c; (c = vd_hash_map_next(&store->index.collections, &at));)
-        *VD_VEC_PUSH(out) = vd_collection_kind(c);
+        *VD_VEC_PUSH(out) = vd_collection_resource(c);
     vd_index_unlock(&store->index);
 }
 
@@ -241,7 +241,7 @@ void vd_store_stats(struct vd_store *store, struct vd_store_stats *out)
     size_t at = 0;
     for (struct vd_collection *c; (c = vd_hash_map_next(&index->collections, &at));) {
         out->objects += c->live;
-        out->kinds += c->live > 0;
+        out->resources += c->live > 0;
     }
     vd_index_unlock(index);
 }

@@ -81,7 +81,7 @@ uint64_t vd_store_revision(struct vd_store *store);
 uint64_t vd_store_floor(struct vd_store *store);
 
 /* VD_OK: a cursor can stand here. VD_ERR_EXPIRED, VD_ERR_FUTURE: it cannot. */
-int vd_store_place(struct vd_store *store, uint64_t revision, struct vd_error *error);
+int vd_store_check_revision(struct vd_store *store, uint64_t revision, struct vd_error *error);
 
 /*
  * One object as of a revision, 0 for the newest: a reference to its event in
@@ -91,16 +91,16 @@ int vd_store_place(struct vd_store *store, uint64_t revision, struct vd_error *e
 int vd_store_get(struct vd_store *store, const struct vd_key *key, uint64_t revision,
                  struct vd_event **out, struct vd_error *error) VD_MUST_USE;
 
-/* How many objects of a kind exist now. */
-size_t vd_store_count(struct vd_store *store, struct vd_slice kind);
+/* How many objects of a resource exist now. */
+size_t vd_store_count(struct vd_store *store, struct vd_slice resource);
 
 /* Kinds by name; the names live as long as the store. `= {0}` is empty. */
-struct vd_store_kinds {
+struct vd_store_resources {
     VD_VEC(struct vd_slice);
 };
 
 /* Adds the kinds that there are objects of, or were, in no particular order. */
-void vd_store_kinds(struct vd_store *store, struct vd_store_kinds *out);
+void vd_store_resources(struct vd_store *store, struct vd_store_resources *out);
 
 /* ---- care ---- */
 
@@ -114,7 +114,7 @@ int vd_store_compact(struct vd_store *store, uint64_t floor, struct vd_error *er
 struct vd_store_stats {
     uint64_t revision, floor, tail_floor;
     uint64_t window_events, tail_events, tail_bytes;
-    uint64_t objects, kinds;
+    uint64_t objects, resources;
     uint64_t commits, groups, refused;
     uint64_t groups_here; /* of the groups, those that a proposer committed itself */
     uint64_t behind;      /* times that a group was judged again since others were faster */

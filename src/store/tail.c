@@ -6,7 +6,7 @@
 
 #include "base/alloc.h"
 
-enum { TAIL_CAP_MIN = 16 };
+enum { TAIL_CAP_MIN = 16 }; /* events of the first ring */
 
 void vd_tail_release(struct vd_tail *tail)
 {

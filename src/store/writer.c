@@ -21,8 +21,8 @@
 #include "store/store_internal.h"
 
 enum {
-    IDLE_CHECK_MS_MIN = 1000,
-    IDLE_CHECK_MS_MAX = 60000,
+    IDLE_CHECK_MS_MIN = 1000,  /* milliseconds that an idle writer sleeps, at least ... */
+    IDLE_CHECK_MS_MAX = 60000, /* ... and at most, before it looks whether compaction is due */
     PROBE_MS = 1000,  /* after which an idle writer looks whether what hindered it has passed */
     OTHERS_MS = 1000, /* after which an idle writer looks by itself for what others have written */
     HERE_MAX = 64,    /* groups of proposers between two of the thread */

@@ -3,7 +3,7 @@
 
 #include "json/span.h"
 
-enum { FIELD_DEPTH_MAX = 16 };
+enum { FIELD_DEPTH_MAX = 16 }; /* parts of a field's path */
 
 void vd_attributes_set(struct vd_attributes *attributes, const struct vd_event *event)
 {
@@ -86,7 +86,7 @@ bool vd_attributes_field(const void *arg, struct vd_slice field, struct vd_slice
         return true;
     }
     if (vd_slice_is(field, "metadata.namespace")) {
-        *value = vd_entry_space(attributes->event->entry);
+        *value = vd_entry_namespace(attributes->event->entry);
         return true;
     }
     while (n < FIELD_DEPTH_MAX && vd_slice_cut(&rest, '.', &keys[n]))

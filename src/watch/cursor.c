@@ -21,7 +21,7 @@ static void cursor_init(struct vd_cursor *cursor, struct vd_store *store, struct
 int vd_cursor_open_at(struct vd_cursor *cursor, struct vd_store *store, struct vd_filter *filter,
                       uint64_t revision, struct vd_error *error)
 {
-    int code = vd_store_place(store, revision, error);
+    int code = vd_store_check_revision(store, revision, error);
     if (code && code != VD_ERR_FUTURE)
         return code;
     cursor_init(cursor, store, filter, revision);
@@ -40,11 +40,11 @@ int vd_cursor_open_snapshot(struct vd_cursor *cursor, struct vd_store *store,
     const struct vd_filter_spec *spec = &filter->spec;
     struct vd_snapshot *snapshot = VD_NEW(struct vd_snapshot);
     struct vd_buf prefix = {0};
-    assert(spec->kind.n);
-    if (spec->space.n)
-        vd_buf_addf(&prefix, "%.*s/", VD_FMT(spec->space));
-    int code = vd_snapshot_open(snapshot, store, spec->kind, vd_buf_slice(&prefix), 0, VD_SLICE(""),
-                                error);
+    assert(spec->resource.n);
+    if (spec->namespace.n)
+        vd_buf_addf(&prefix, "%.*s/", VD_FMT(spec->namespace));
+    int code = vd_snapshot_open(snapshot, store, spec->resource, vd_buf_slice(&prefix), 0,
+                                VD_SLICE(""), error);
     vd_buf_release(&prefix);
     if (code) {
         free(snapshot);
@@ -104,8 +104,8 @@ static int next_of_log(struct vd_cursor *cursor, struct reading *r, struct vd_de
                        size_t max, uint64_t upto, struct vd_error *error)
 {
     struct vd_stretch *stretch = &r->stretch;
-    int code = vd_store_read_upto(cursor->store, cursor->filter->spec.kind, cursor->revision, upto,
-                                  max, stretch, error);
+    int code = vd_store_read_upto(cursor->store, cursor->filter->spec.resource, cursor->revision,
+                                  upto, max, stretch, error);
     if (code)
         return code;
     for (size_t i = 0; i < stretch->changes.n; i++) {

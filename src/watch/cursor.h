@@ -1,5 +1,5 @@
 /*
- * A cursor: a place in the log and a filter. It owns no queue.
+ * A cursor: a revision of the log and a filter. It owns no queue.
  *
  * Opened at a revision it gives what came after; opened with a snapshot it gives
  * the objects as of now first, each as ADDED in path order, and then what came
@@ -31,7 +31,7 @@ int vd_cursor_open_at(struct vd_cursor *cursor, struct vd_store *store, struct v
 /* At the newest revision: only what comes from now on. */
 void vd_cursor_open_now(struct vd_cursor *cursor, struct vd_store *store, struct vd_filter *filter);
 
-/* The state as of now, then what comes. The filter must name a kind. */
+/* The state as of now, then what comes. The filter must name a resource. */
 int vd_cursor_open_snapshot(struct vd_cursor *cursor, struct vd_store *store,
                             struct vd_filter *filter, struct vd_error *error) VD_MUST_USE;
 

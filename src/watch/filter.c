@@ -23,8 +23,8 @@ static void add_identity(struct vd_buf *out, const struct vd_filter_spec *spec)
 {
     vd_buf_addf(out, "%u", spec->format);
     struct vd_slice parts[] = {
-        spec->kind,
-        spec->space,
+        spec->resource,
+        spec->namespace,
         spec->name,
         spec->labels ? vd_selector_text(spec->labels) : VD_SLICE(""),
         spec->fields ? vd_field_selector_text(spec->fields) : VD_SLICE(""),
@@ -63,13 +63,13 @@ struct vd_filter *vd_filter_new(const struct vd_filter_spec *given)
     struct vd_filter_spec spec = simplified(*given);
     struct vd_buf identity = {0};
     add_identity(&identity, &spec);
-    size_t room = spec.kind.n + spec.space.n + spec.name.n + identity.n;
+    size_t room = spec.resource.n + spec.namespace.n + spec.name.n + identity.n;
     struct vd_filter *filter = vd_malloc(sizeof *filter + room);
     vd_refcount_init(&filter->refs);
     filter->spec = spec;
     char *at = filter->bytes;
-    filter->spec.kind = keep(&at, spec.kind);
-    filter->spec.space = keep(&at, spec.space);
+    filter->spec.resource = keep(&at, spec.resource);
+    filter->spec.namespace = keep(&at, spec.namespace);
     filter->spec.name = keep(&at, spec.name);
     filter->identity = keep(&at, vd_buf_slice(&identity));
     filter->spec.dialect = VD_SLICE("");
@@ -121,8 +121,8 @@ void vd_deliveries_release(struct vd_deliveries *deliveries)
 static bool key_matches(const struct vd_filter_spec *spec, const struct vd_entry *entry)
 {
     return (!spec->name.n || vd_slice_eq(spec->name, vd_entry_name(entry))) &&
-           (!spec->space.n || vd_slice_eq(spec->space, vd_entry_space(entry))) &&
-           (!spec->kind.n || vd_slice_eq(spec->kind, vd_entry_kind(entry)));
+           (!spec->namespace.n || vd_slice_eq(spec->namespace, vd_entry_namespace(entry))) &&
+           (!spec->resource.n || vd_slice_eq(spec->resource, vd_entry_resource(entry)));
 }
 
 static bool selectors_match(const struct vd_filter_spec *spec, struct vd_attributes *attributes)

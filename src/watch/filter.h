@@ -18,8 +18,8 @@
 
 /* What a filter is made from. Empty slices and NULLs select everything. */
 struct vd_filter_spec {
-    struct vd_slice kind; /* empty: all kinds */
-    struct vd_slice space;
+    struct vd_slice resource; /* empty: all resources */
+    struct vd_slice namespace;
     struct vd_slice name;
     struct vd_selector *labels;       /* borrowed; the filter takes a reference */
     struct vd_field_selector *fields; /* likewise */

@@ -18,7 +18,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "base/heap.h"
+#include "base/container_of.h"
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/metrics.h"
@@ -47,11 +47,11 @@ struct vd_known_object {
     for (struct vd_informer_handler *h = (informer)->handlers; h; h = h->next)                     \
         if (h->ops->function)
 
-static bool has_kind(const struct vd_informer_kinds *kinds, struct vd_slice kind)
+static bool has_kind(const struct vd_informer_resources *resources, struct vd_slice resource)
 {
-    bool found = kinds->n == 0;
-    for (size_t i = 0; !found && i < kinds->n; i++)
-        found = vd_slice_eq(kinds->names[i], kind);
+    bool found = resources->n == 0;
+    for (size_t i = 0; !found && i < resources->n; i++)
+        found = vd_slice_eq(resources->names[i], resource);
     return found;
 }
 
@@ -61,14 +61,14 @@ static bool concerns(const struct vd_informer *i, const struct vd_commit *commit
 {
     bool found = i->options.followed.n == 0;
     for (size_t at = 0; !found && at < commit->n; at++)
-        found = has_kind(&i->options.followed, vd_entry_kind(commit->changes[at].now->entry));
+        found = has_kind(&i->options.followed, vd_entry_resource(commit->changes[at].now->entry));
     return found;
 }
 
 /* Writer thread. */
 static void heard(struct vd_subscriber *listener, struct vd_commit *commit)
 {
-    struct vd_informer *i = VD_HEAP_OWNER(listener, struct vd_informer, listener);
+    struct vd_informer *i = VD_CONTAINER_OF(listener, struct vd_informer, listener);
     uint64_t none = 0;
     EACH_HANDLER (i, h, committed)
         h->ops->committed(h, commit);
@@ -107,28 +107,28 @@ static struct vd_slice known_key(const void *item)
     return vd_slice(k->bytes, k->len);
 }
 
-static struct vd_known_object *known_new(struct vd_slice kind, struct vd_slice path)
+static struct vd_known_object *known_new(struct vd_slice resource, struct vd_slice path)
 {
-    struct vd_known_object *k = vd_calloc(1, sizeof *k + kind.n + 1 + path.n);
-    k->len = kind.n + 1 + path.n;
-    memcpy(k->bytes, kind.p, kind.n);
-    k->bytes[kind.n] = ' ';
-    memcpy(k->bytes + kind.n + 1, path.p, path.n);
-    struct vd_slice name = vd_slice(k->bytes + kind.n + 1, path.n), space;
-    vd_slice_cut(&name, '/', &space);
-    k->key = (struct vd_key){vd_slice(k->bytes, kind.n), space, name};
+    struct vd_known_object *k = vd_calloc(1, sizeof *k + resource.n + 1 + path.n);
+    k->len = resource.n + 1 + path.n;
+    memcpy(k->bytes, resource.p, resource.n);
+    k->bytes[resource.n] = ' ';
+    memcpy(k->bytes + resource.n + 1, path.p, path.n);
+    struct vd_slice name = vd_slice(k->bytes + resource.n + 1, path.n), namespace;
+    vd_slice_cut(&name, '/', &namespace);
+    k->key = (struct vd_key){vd_slice(k->bytes, resource.n), namespace, name};
     return k;
 }
 
 /* The object is there, or not any more. A damaged one stays as it was. */
 enum presence { THERE, GONE, UNREADABLE };
 
-static void note_known(struct vd_informer *i, struct vd_slice kind, struct vd_slice path,
+static void note_known(struct vd_informer *i, struct vd_slice resource, struct vd_slice path,
                        enum presence presence)
 {
     if (!i->options.keeps_keys)
         return;
-    struct vd_known_object *k = known_new(kind, path),
+    struct vd_known_object *k = known_new(resource, path),
                            *before = vd_hash_map_get(&i->known, known_key(k));
     if (before && presence != GONE) {
         before->list = i->lists;
@@ -155,7 +155,7 @@ static void forget_known(struct vd_informer *i)
 static void tell_change(struct vd_informer *i, const struct vd_change *change)
 {
     const struct vd_entry *entry = change->now->entry;
-    note_known(i, vd_entry_kind(entry), vd_entry_path(entry),
+    note_known(i, vd_entry_resource(entry), vd_entry_path(entry),
                vd_event_is_live(change->now) ? THERE : GONE);
     EACH_HANDLER (i, h, changed)
         h->ops->changed(h, change);
@@ -164,13 +164,13 @@ static void tell_change(struct vd_informer *i, const struct vd_change *change)
 /* The snapshot has just passed a damaged object. */
 static void tell_damaged(struct vd_informer *i, const struct vd_error *error)
 {
-    struct vd_slice kind = vd_buf_slice(&i->snapshot.kind);
-    struct vd_slice name = vd_buf_slice(&i->snapshot.after), space;
-    note_known(i, kind, name, UNREADABLE);
-    vd_slice_cut(&name, '/', &space);
+    struct vd_slice resource = vd_buf_slice(&i->snapshot.resource);
+    struct vd_slice name = vd_buf_slice(&i->snapshot.after), namespace;
+    note_known(i, resource, name, UNREADABLE);
+    vd_slice_cut(&name, '/', &namespace);
     vd_informer_report(i, error);
     EACH_HANDLER (i, h, damaged)
-        h->ops->damaged(h, &(struct vd_key){kind, space, name});
+        h->ops->damaged(h, &(struct vd_key){resource, namespace, name});
 }
 
 /* ---- listing ---- */
@@ -186,7 +186,7 @@ static void close_snapshot(struct vd_informer *i)
  * that revision, or is among them. */
 static int begin_list(struct vd_informer *i, struct vd_error *error)
 {
-    const struct vd_informer_kinds *listed = &i->options.listed;
+    const struct vd_informer_resources *listed = &i->options.listed;
     struct vd_snapshot newest;
     atomic_store(&i->heard_after,
                  0); /* what comes from now on and is not in the list is heard of */
@@ -196,11 +196,11 @@ static int begin_list(struct vd_informer *i, struct vd_error *error)
         return code;
     i->revision = newest.revision;
     vd_snapshot_release(&newest);
-    i->kinds.n = i->kind_at = 0;
+    i->resources.n = i->kind_at = 0;
     for (size_t at = 0; at < listed->n; at++)
-        *VD_VEC_PUSH(&i->kinds) = listed->names[at];
+        *VD_VEC_PUSH(&i->resources) = listed->names[at];
     if (!listed->n)
-        vd_store_kinds(i->options.store, &i->kinds);
+        vd_store_resources(i->options.store, &i->resources);
     i->lists++;
     i->state = VD_INFORMER_LISTING;
     EACH_HANDLER (i, h, listing)
@@ -211,7 +211,7 @@ static int begin_list(struct vd_informer *i, struct vd_error *error)
 /* The next kind's objects, as of the list's revision. */
 static int open_snapshot(struct vd_informer *i, struct vd_error *error)
 {
-    int code = vd_snapshot_open(&i->snapshot, i->options.store, i->kinds.p[i->kind_at],
+    int code = vd_snapshot_open(&i->snapshot, i->options.store, i->resources.p[i->kind_at],
                                 VD_SLICE(""), i->revision, VD_SLICE(""), error);
     if (code)
         return code;
@@ -237,7 +237,7 @@ static int list_piece(struct vd_informer *i, struct vd_error *error)
     struct vd_event *events[PIECE_EVENTS];
     size_t n = 0;
     int code = VD_OK;
-    if (!i->snapshot_open && i->kind_at == i->kinds.n) {
+    if (!i->snapshot_open && i->kind_at == i->resources.n) {
         i->sweep_at = 0;
         i->swept = !i->options.keeps_keys;
         i->state = VD_INFORMER_SWEEPING;
@@ -304,7 +304,7 @@ static int follow_piece(struct vd_informer *i, struct vd_error *error)
         return code;
     for (size_t at = 0; at < i->stretch.changes.n; at++) {
         const struct vd_change *change = &i->stretch.changes.p[at];
-        if (has_kind(&i->options.followed, vd_entry_kind(change->now->entry)))
+        if (has_kind(&i->options.followed, vd_entry_resource(change->now->entry)))
             tell_change(i, change);
     }
     i->revision = i->stretch.upto;
@@ -382,7 +382,7 @@ void vd_informer_stop(struct vd_informer *i)
     close_snapshot(i);
     vd_stretch_release(&i->stretch);
     forget_known(i);
-    VD_VEC_RELEASE(&i->kinds);
+    VD_VEC_RELEASE(&i->resources);
     VD_VEC_RELEASE(&i->missed);
     VD_VEC_RELEASE(&i->reported);
     i->state = VD_INFORMER_LIST_DUE;

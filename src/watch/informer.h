@@ -67,16 +67,16 @@ struct vd_informer_handler {
 };
 
 /* Kinds by their storage keys, which are constants; none: all that the store has. */
-struct vd_informer_kinds {
+struct vd_informer_resources {
     const struct vd_slice *names;
     size_t n;
 };
 
 struct vd_informer_options {
     struct vd_store *store;
-    const char *name;                  /* in the log and in metrics; a constant */
-    struct vd_informer_kinds listed;   /* whose objects are told of by a list */
-    struct vd_informer_kinds followed; /* whose changes are told of */
+    const char *name;                      /* in the log and in metrics; a constant */
+    struct vd_informer_resources listed;   /* whose objects are told of by a list */
+    struct vd_informer_resources followed; /* whose changes are told of */
     /* Whether the informer remembers the keys of all objects that it has told of, so that it can
      * tell of deletions that it has missed. It costs some hundred bytes for each of them. */
     bool keeps_keys;
@@ -100,10 +100,10 @@ struct vd_informer {
         VD_INFORMER_SWEEPING,
         VD_INFORMER_FOLLOWING
     } state;
-    uint64_t revision;           /* everything up to here was told; while listing: of the list */
-    bool at_end;                 /* it has told all that it had heard of before the last piece */
-    uint64_t retry_ms;           /* the last pause; 0: the last list has worked */
-    struct vd_store_kinds kinds; /* of the list */
+    uint64_t revision; /* everything up to here was told; while listing: of the list */
+    bool at_end;       /* it has told all that it had heard of before the last piece */
+    uint64_t retry_ms; /* the last pause; 0: the last list has worked */
+    struct vd_store_resources resources; /* of the list */
     size_t kind_at;
     bool snapshot_open;
     struct vd_snapshot snapshot;

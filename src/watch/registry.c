@@ -19,6 +19,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/container_of.h"
 #include "watch/registry_internal.h"
 
 enum {
@@ -60,7 +61,7 @@ static void inbox_drop(struct vd_registry *r, uint64_t upto)
 /* Writer thread. A commit that is larger than a frame should be is not served as one. */
 static void inbox_put(struct vd_subscriber *subscriber, struct vd_commit *commit)
 {
-    struct vd_registry *r = (struct vd_registry *)subscriber;
+    struct vd_registry *r = VD_CONTAINER_OF(subscriber, struct vd_registry, subscriber);
     size_t bytes = commit_bytes(commit);
     pthread_mutex_lock(&r->inbox_lock);
     bool wake = r->inbox.n == 0 && !r->overrun;
@@ -291,7 +292,7 @@ static bool serve(struct vd_registry *r, size_t *left)
     struct vd_heap_node *node;
     while ((node = vd_heap_peek(&r->ahead)) && node->key <= r->revision) {
         vd_heap_pop(&r->ahead);
-        place(VD_HEAP_OWNER(node, struct vd_watcher, wait));
+        place(VD_CONTAINER_OF(node, struct vd_watcher, wait));
     }
     return true;
 }
@@ -311,9 +312,9 @@ static void overrun(struct vd_registry *r, uint64_t revision)
 }
 
 /* What was taken from the inbox, from where the last turn stopped. */
-static void serve_taken(struct vd_registry *r, size_t slice)
+static void serve_taken(struct vd_registry *r, size_t turn_watchers_max)
 {
-    size_t left = slice ? slice : SIZE_MAX;
+    size_t left = turn_watchers_max ? turn_watchers_max : SIZE_MAX;
     bool goes_on = r->passed == r->revision || serve(r, &left);
     while (goes_on && r->taken_at < r->taken.n) {
         size_t bytes = 0;
@@ -342,7 +343,7 @@ static void serve_inbox(struct vd_registry *r)
             overrun(r, dropped);
     }
     r->commit_ns = r->taken.n ? r->taken.p[0]->mono_ns : 0;
-    serve_taken(r, r->slice);
+    serve_taken(r, r->turn_watchers_max);
 }
 
 /* The next piece of the log or of its snapshot. */
@@ -435,9 +436,9 @@ void vd_registry_hold(struct vd_registry *r, bool held)
     r->held = held;
 }
 
-void vd_registry_slice(struct vd_registry *r, size_t watchers)
+void vd_registry_limit_turn(struct vd_registry *r, size_t watchers)
 {
-    r->slice = watchers;
+    r->turn_watchers_max = watchers;
 }
 
 /* ---- life cycle ---- */

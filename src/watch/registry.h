@@ -4,7 +4,7 @@
  * Each event loop has one registry and is the only thread that touches it, except
  * for its inbox: the store's writer puts every commit there once, however
  * many watchers there are, and wakes the loop. In its turn the loop looks each
- * change up by kind, namespace, name and label, so a change costs what it
+ * change up by resource, namespace, name and label, so a change costs what it
  * concerns, not what is registered.
  *
  * Watchers with filters of the same identity form a *group*. A change is judged
@@ -142,7 +142,7 @@ uint64_t vd_registry_serving_ns(const struct vd_registry *registry);
 
 /* How many watchers a turn serves of what has been committed before it lets others go first;
  * the next turn goes on. Long deliveries count for several. 0, as at first: all of them. */
-void vd_registry_slice(struct vd_registry *registry, size_t watchers);
+void vd_registry_limit_turn(struct vd_registry *registry, size_t watchers);
 
 /*
  * One turn: serves what has been committed, then gives up to `budget` deliveries

@@ -21,7 +21,7 @@ struct vd_watch_group {
     size_t at;                /* its place in the bucket */
 };
 
-enum { VD_ROUTE_SHAPES = 16 };
+enum { VD_ROUTE_SHAPES = 16 }; /* combinations of SHAPE_RESOURCE to SHAPE_LABEL */
 
 struct vd_commit_list {
     struct vd_commit **p;
@@ -43,10 +43,10 @@ struct vd_registry {
 
     /* The loop's own: */
     struct vd_commit_list taken;
-    size_t taken_at;   /* those before it are judged */
-    size_t slice;      /* watchers that a turn serves; 0: all */
-    uint64_t revision; /* synced watchers have passed it */
-    uint64_t passed;   /* changes up to here are judged; > revision while they are served */
+    size_t taken_at;          /* those before it are judged */
+    size_t turn_watchers_max; /* watchers that a turn serves; 0: all */
+    uint64_t revision;        /* synced watchers have passed it */
+    uint64_t passed;          /* changes up to here are judged; > revision while they are served */
     struct vd_watch_group *serving; /* the group that is just now, if any, ... */
     size_t serving_at;              /* ... those of its synced ones that have been, ... */
     struct vd_shared *shared;       /* ... and what these share */

@@ -20,8 +20,8 @@
 #include "watch/registry_internal.h"
 
 enum shape {
-    SHAPE_KIND = 1,
-    SHAPE_SPACE = 2,
+    SHAPE_RESOURCE = 1,
+    SHAPE_NAMESPACE = 2,
     SHAPE_NAME = 4,
     SHAPE_LABEL = 8,
 };
@@ -73,8 +73,8 @@ static struct vd_slice build_route(struct vd_buf *route, unsigned shape, const s
 {
     vd_buf_reset(route);
     vd_buf_add_char(route, (char)shape);
-    add_part(route, shape & SHAPE_KIND, key->kind);
-    add_part(route, shape & SHAPE_SPACE, key->space);
+    add_part(route, shape & SHAPE_RESOURCE, key->resource);
+    add_part(route, shape & SHAPE_NAMESPACE, key->namespace);
     add_part(route, shape & SHAPE_NAME, key->name);
     if (label) {
         add_part(route, true, label->key);
@@ -88,13 +88,13 @@ static struct vd_slice build_route(struct vd_buf *route, unsigned shape, const s
 static struct vd_bucket *bucket_for(struct vd_registry *r, const struct vd_filter_spec *spec)
 {
     struct vd_label label;
-    unsigned shape = (spec->kind.n ? SHAPE_KIND : 0) | (spec->space.n ? SHAPE_SPACE : 0) |
-                     (spec->name.n ? SHAPE_NAME : 0);
+    unsigned shape = (spec->resource.n ? SHAPE_RESOURCE : 0) |
+                     (spec->namespace.n ? SHAPE_NAMESPACE : 0) | (spec->name.n ? SHAPE_NAME : 0);
     /* A name is as good as it gets; a label would only add look-ups. */
     if (!spec->name.n && spec->labels &&
         vd_selector_requires(spec->labels, &label.key, &label.value))
         shape |= SHAPE_LABEL;
-    struct vd_key key = {spec->kind, spec->space, spec->name};
+    struct vd_key key = {spec->resource, spec->namespace, spec->name};
     struct vd_slice route = build_route(&r->route, shape, &key,
                                         shape & SHAPE_LABEL ? &label : NULL);
     struct vd_bucket *bucket = vd_hash_map_get(&r->buckets, route);
@@ -217,7 +217,7 @@ static size_t follow_all_labels(struct vd_registry *r, const struct vd_change *c
 size_t vd_route(struct vd_registry *r, const struct vd_change *change)
 {
     const struct vd_entry *entry = change->now->entry;
-    struct vd_key key = {vd_entry_kind(entry), vd_entry_space(entry), vd_entry_name(entry)};
+    struct vd_key key = {vd_entry_resource(entry), vd_entry_namespace(entry), vd_entry_name(entry)};
     bool labels_unknown = change->before && change->before->damaged;
     size_t added = 0;
     vd_attributes_set(&r->now, vd_event_is_live(change->now) ? change->now : NULL);

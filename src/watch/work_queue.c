@@ -6,6 +6,8 @@
 
 #include <assert.h>
 
+#include "base/container_of.h"
+
 void vd_work_queue_init(struct vd_work_queue *q, const struct vd_work_queue_options *options)
 {
     *q = (struct vd_work_queue){.options = *options};
@@ -115,7 +117,7 @@ uint64_t vd_work_queue_next_ms(const struct vd_work_queue *q)
 struct vd_work_item *vd_work_queue_take(struct vd_work_queue *q, uint64_t now_ms)
 {
     while (vd_work_queue_next_ms(q) <= now_ms && vd_heap_count(&q->delayed))
-        push(q, VD_HEAP_OWNER(vd_heap_pop(&q->delayed), struct vd_work_item, delay));
+        push(q, VD_CONTAINER_OF(vd_heap_pop(&q->delayed), struct vd_work_item, delay));
     struct vd_work_item *item = q->first;
     if (!item)
         return NULL;

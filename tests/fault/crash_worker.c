@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/container_of.h"
 #include "fixture.h"
 #include "seed.h"
 #include "watch/registry.h"
@@ -18,12 +19,12 @@ enum { BATCH_MAX = 4 };
 void crash_plan_init(struct crash_plan *plan)
 {
     static const struct want wants[CRASH_WATCHERS] = {
-        {.kind = "alphas"},
-        {.kind = "betas"},
-        {.kind = "alphas", .space = "n1"},
-        {.kind = "betas", .color = "red"},
-        {.kind = "alphas", .space = "n2", .name = "a"},
-        {.kind = "alphas", .color = "blue"},
+        {.resource = "alphas"},
+        {.resource = "betas"},
+        {.resource = "alphas", .namespace = "n1"},
+        {.resource = "betas", .color = "red"},
+        {.resource = "alphas", .namespace = "n2", .name = "a"},
+        {.resource = "alphas", .color = "blue"},
     };
     *plan = (struct crash_plan){0};
     memcpy(plan->want, wants, sizeof wants);
@@ -88,18 +89,18 @@ static void say(struct worker *w, const struct crash_word *words, size_t n)
 static void choose_wish(struct writer *w, struct vd_wish *wish, struct vd_buf *body,
                         struct fact *fact)
 {
-    static const char *const kinds[] = {"alphas", "betas"}, *const spaces[] = {"n1", "n2"};
+    static const char *const resources[] = {"alphas", "betas"}, *const namespaces[] = {"n1", "n2"};
     static const char *const labels[] = {NULL, "\"color\":\"red\"", "\"color\":\"blue\""};
     static const char *const names[] = {"a", "b", "c", "d", "e", "f", "g", "h", "i", "j"};
-    const char *kind = kinds[(unsigned)seed_below(&w->random, 2)];
-    const char *space = spaces[(unsigned)seed_below(&w->random, 2)];
+    const char *resource = resources[(unsigned)seed_below(&w->random, 2)];
+    const char *namespace = namespaces[(unsigned)seed_below(&w->random, 2)];
     const char *name = names[(unsigned)seed_below(&w->random, 10)];
     memset(fact, 0, sizeof *fact);
-    snprintf(fact->kind, WORD_MAX, "%s", kind);
-    snprintf(fact->path, WORD_MAX, "%s/%s", space, name);
+    snprintf(fact->resource, WORD_MAX, "%s", resource);
+    snprintf(fact->path, WORD_MAX, "%s/%s", namespace, name);
     snprintf(fact->value, WORD_MAX, "%u-%u-%x", w->id, ++w->writes,
              (unsigned)(w->worker->plan.seed & 0xffffffff));
-    *wish = (struct vd_wish){.key = test_key(kind, space, name)};
+    *wish = (struct vd_wish){.key = test_key(resource, namespace, name)};
     if (seed_once_in(&w->random, 4)) {
         wish->action = VD_DELETE;
         fact->type = VD_EVENT_DELETED;
@@ -139,7 +140,7 @@ static enum vd_take deliver(struct vd_watcher *watcher, const struct vd_deliveri
                             struct vd_shared **shared)
 {
     (void)shared;
-    struct spectator *s = (struct spectator *)watcher;
+    struct spectator *s = VD_CONTAINER_OF(watcher, struct spectator, watcher);
     struct crash_word word = {.says = CRASH_SHOWN, .watcher = s->id, .flag = !s->in_snapshot};
     for (size_t i = 0; i < d->list.n; i++) {
         word.sight = sight_of(&d->list.p[i]);
@@ -158,7 +159,7 @@ static void start_spectator(struct spectator *s);
 
 static void ended(struct vd_watcher *watcher, const struct vd_error *error)
 {
-    struct spectator *s = (struct spectator *)watcher;
+    struct spectator *s = VD_CONTAINER_OF(watcher, struct spectator, watcher);
     if (error->code != VD_ERR_EXPIRED) {
         fprintf(stderr, "watcher %d ended: %s\n", s->id, error->text);
         _exit(1);

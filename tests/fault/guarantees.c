@@ -161,7 +161,7 @@ static size_t check_snapshot(const struct history *history, const struct stream 
                         U(g->from));
     if (g->upto < g->from) /* broken off before its end: there is nothing to compare */
         return c.bad;
-    history_state(history, stream->want.kind, g->from, compare_object, &c);
+    history_state(history, stream->want.resource, g->from, compare_object, &c);
     if (c.next < g->sights_live)
         c.bad += breach("Atomic", "stream %d: the snapshot at %llu shows %zu objects too many",
                         stream->id, U(g->from), g->sights_live - c.next);
@@ -243,7 +243,7 @@ size_t check_durable(const struct history *history, const struct fact *acknowled
             bad += breach("Durable", "the acknowledged revision %llu (%s=%s) is gone",
                           U(promised->revision), promised->path, promised->value);
         else if (strcmp(fact->path, promised->path) != 0 ||
-                 strcmp(fact->kind, promised->kind) != 0 ||
+                 strcmp(fact->resource, promised->resource) != 0 ||
                  is_deletion(fact) != is_deletion(promised) ||
                  (!is_deletion(fact) && strcmp(fact->value, promised->value) != 0))
             bad += breach("Durable", "revision %llu is %s=%s, but %s=%s was acknowledged",
@@ -254,21 +254,22 @@ size_t check_durable(const struct history *history, const struct fact *acknowled
 }
 
 /* The store's own objects as a stream of one snapshot. */
-static size_t check_kind(const struct history *history, struct vd_store *store, const char *kind)
+static size_t check_kind(const struct history *history, struct vd_store *store,
+                         const char *resource)
 {
     struct stream stream = {.id = -1};
     struct vd_snapshot snapshot;
     struct vd_event *events[64];
     struct vd_error error;
     size_t n, bad = 0;
-    snprintf(stream.want.kind, WORD_MAX, "%s", kind);
-    if (vd_snapshot_open(&snapshot, store, vd_slice_of(kind), VD_SLICE(""), 0, VD_SLICE(""),
+    snprintf(stream.want.resource, WORD_MAX, "%s", resource);
+    if (vd_snapshot_open(&snapshot, store, vd_slice_of(resource), VD_SLICE(""), 0, VD_SLICE(""),
                          &error))
-        return breach("Durable", "cannot list %s: %s", kind, error.text);
+        return breach("Durable", "cannot list %s: %s", resource, error.text);
     stream_begin(&stream, true, snapshot.revision);
     while (!snapshot.done && !bad) {
         if (vd_snapshot_next(&snapshot, events, 64, &n, &error))
-            bad += breach("Durable", "cannot list %s: %s", kind, error.text);
+            bad += breach("Durable", "cannot list %s: %s", resource, error.text);
         for (size_t i = 0; !bad && i < n; i++) {
             struct vd_delivery as_added = {VD_ADDED, events[i], events[i]->body};
             stream_see(&stream, sight_of(&as_added), false);

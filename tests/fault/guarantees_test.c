@@ -28,7 +28,7 @@ static void tell_history(struct history *history)
 /* A watcher of red alphas: a snapshot at 3, then on to 5, a break, and on to 7. */
 static void tell_stream(struct stream *stream)
 {
-    *stream = (struct stream){.id = 1, .want = {.kind = "alphas", .color = "red"}};
+    *stream = (struct stream){.id = 1, .want = {.resource = "alphas", .color = "red"}};
     stream_begin(stream, true, 3);
     stream_see(stream, (struct sight){2, VD_ADDED, "n1/a", "1"}, false);
     stream_see(stream, (struct sight){3, VD_ADDED, "n1/b", "2"}, false);

@@ -36,7 +36,7 @@ static void body_word(char out[WORD_MAX], const struct vd_body *body, const char
 struct fact fact_of(const struct vd_event *event)
 {
     struct fact fact = {.revision = event->revision, .type = event->type, .more = event->more};
-    word(fact.kind, vd_entry_kind(event->entry));
+    word(fact.resource, vd_entry_resource(event->entry));
     word(fact.path, vd_entry_path(event->entry));
     body_word(fact.color, event->body, "color");
     body_word(fact.value, event->body, "value");
@@ -50,7 +50,7 @@ void history_add(struct history *history, struct fact fact)
     fact.before = 0;
     for (size_t i = n; i > 0 && !fact.before; i--)
         if (strcmp(history->facts.p[i - 1].path, fact.path) == 0 &&
-            strcmp(history->facts.p[i - 1].kind, fact.kind) == 0)
+            strcmp(history->facts.p[i - 1].resource, fact.resource) == 0)
             fact.before = i;
     *VD_VEC_PUSH(&history->facts) = fact;
 }
@@ -79,13 +79,13 @@ static int by_path(const void *a, const void *b)
     return strcmp((*(struct fact *const *)a)->path, (*(struct fact *const *)b)->path);
 }
 
-void history_state(const struct history *history, const char *kind, uint64_t revision,
+void history_state(const struct history *history, const char *resource, uint64_t revision,
                    void (*show)(void *arg, const struct fact *fact), void *arg)
 {
     VD_VEC(struct fact *) newest = {0};
     for (size_t i = history_after(history, revision); i > 0; i--) {
         struct fact *fact = &history->facts.p[i - 1];
-        bool known = strcmp(fact->kind, kind) != 0;
+        bool known = strcmp(fact->resource, resource) != 0;
         for (size_t k = 0; k < newest.n && !known; k++)
             known = strcmp(newest.p[k]->path, fact->path) == 0;
         if (!known)
@@ -103,8 +103,8 @@ void history_state(const struct history *history, const char *kind, uint64_t rev
 
 struct vd_filter *want_filter(const struct want *want)
 {
-    struct vd_filter_spec spec = {.kind = vd_slice_of(want->kind),
-                                  .space = vd_slice_of(want->space),
+    struct vd_filter_spec spec = {.resource = vd_slice_of(want->resource),
+                                  .namespace = vd_slice_of(want->namespace),
                                   .name = vd_slice_of(want->name)};
     struct vd_error error;
     char text[64];
@@ -170,10 +170,10 @@ void stream_bookmark(struct stream *stream, uint64_t revision)
 bool want_matches(const struct want *want, const struct fact *fact)
 {
     const char *slash = strchr(fact->path, '/');
-    size_t space_len = (size_t)(slash - fact->path);
-    return (!want->kind[0] || strcmp(want->kind, fact->kind) == 0) &&
-           (!want->space[0] || (strlen(want->space) == space_len &&
-                                memcmp(want->space, fact->path, space_len) == 0)) &&
+    size_t namespace_len = (size_t)(slash - fact->path);
+    return (!want->resource[0] || strcmp(want->resource, fact->resource) == 0) &&
+           (!want->namespace[0] || (strlen(want->namespace) == namespace_len &&
+                                    memcmp(want->namespace, fact->path, namespace_len) == 0)) &&
            (!want->name[0] || strcmp(want->name, slash + 1) == 0) &&
            (!want->color[0] || strcmp(want->color, fact->color) == 0);
 }

@@ -24,7 +24,7 @@ struct fact {
     uint64_t revision;
     uint8_t type; /* enum vd_event_type */
     bool more;
-    char kind[WORD_MAX];
+    char resource[WORD_MAX];
     char path[WORD_MAX];  /* namespace/name */
     char color[WORD_MAX]; /* the label "color", or empty */
     char value[WORD_MAX];
@@ -50,15 +50,15 @@ size_t history_after(const struct history *history, uint64_t revision);
 bool history_is_whole(const struct history *history, uint64_t revision);
 
 /* Calls `show` for every object that exists at a revision, in path order. */
-void history_state(const struct history *history, const char *kind, uint64_t revision,
+void history_state(const struct history *history, const char *resource, uint64_t revision,
                    void (*show)(void *arg, const struct fact *fact), void *arg);
 
 /* ---- streams ---- */
 
 /* What a stream asks for; empty words ask for everything. */
 struct want {
-    char kind[WORD_MAX];
-    char space[WORD_MAX];
+    char resource[WORD_MAX];
+    char namespace[WORD_MAX];
     char name[WORD_MAX];
     char color[WORD_MAX];
 };

@@ -14,14 +14,14 @@
 
 static struct {
     struct sim_disk *disk;
-    struct vd_health_desk desk;
+    struct vd_health_endpoint endpoint;
     struct server server;
 } t;
 
 static void handle(struct vd_http_service *service, struct vd_exchange *x)
 {
     (void)service;
-    assert_true(vd_health_answer(&t.desk, x));
+    assert_true(vd_health_answer(&t.endpoint, x));
 }
 
 static int setup(void **state)
@@ -30,8 +30,8 @@ static int setup(void **state)
     (void)state;
     t.disk = sim_disk_new(NULL);
     struct vd_folder folder = {.path = "/a/secret/folder", .vfs = sim_disk_vfs(t.disk)};
-    assert_ok(vd_store_open_in(&t.desk.store, &folder, NULL, &error), &error);
-    put(t.desk.store, "things", "ns", "first", "1");
+    assert_ok(vd_store_open_in(&t.endpoint.store, &folder, NULL, &error), &error);
+    put(t.endpoint.store, "things", "ns", "first", "1");
     server_init(&t.server, 1, NULL);
     t.server.route.handle = handle;
     server_start(&t.server);
@@ -42,7 +42,7 @@ static int teardown(void **state)
 {
     (void)state;
     server_stop(&t.server);
-    vd_store_close(t.desk.store);
+    vd_store_close(t.endpoint.store);
     return sim_disk_free(t.disk);
 }
 
@@ -82,7 +82,7 @@ static int fill_up(struct vd_outcome *outcome)
 {
     static char value[1000000];
     memset(value, 'x', sizeof value - 1);
-    return test_put(t.desk.store, "things", "ns", "large", NULL, value, outcome);
+    return test_put(t.endpoint.store, "things", "ns", "large", NULL, value, outcome);
 }
 
 static void a_full_disk_is_not_ready_until_there_is_room(void **state)
@@ -132,7 +132,7 @@ static void no_message_has_a_path(void **state)
     assert_null(strstr(outcome.error.text, "secret"));
     assert_int_equal(fill_up(&outcome), VD_ERR_READ_ONLY);
     assert_null(strstr(outcome.error.text, "secret"));
-    vd_store_health(t.desk.store, &health);
+    vd_store_health(t.endpoint.store, &health);
     assert_null(strstr(health.error.text, "secret"));
     assert_int_equal(get("/livez", "[-]store failed"), 503);
 }
@@ -146,12 +146,12 @@ static void memory_that_runs_short_passes(void **state)
     int code = fill_up(&outcome);
     sqlite3_hard_heap_limit64(before);
     assert_int_equal(code, VD_ERR_MEMORY);
-    vd_store_health(t.desk.store, &health);
+    vd_store_health(t.endpoint.store, &health);
     assert_true(health.short_of_memory && !health.read_only);
     assert_int_equal(get("/livez", "ok"), 200);
     await_ready();
     assert_int_equal(fill_up(&outcome), VD_OK);
-    vd_store_health(t.desk.store, &health);
+    vd_store_health(t.endpoint.store, &health);
     assert_true(!health.short_of_memory && health.error.code == VD_OK);
 }
 

@@ -18,6 +18,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/container_of.h"
 #include "check.h"
 #include "fixture.h"
 #include "guarantees.h"
@@ -63,7 +64,7 @@ struct world {
 
 static void record_commit(struct vd_subscriber *subscriber, struct vd_commit *commit)
 {
-    struct world *w = (struct world *)((char *)subscriber - offsetof(struct world, subscriber));
+    struct world *w = VD_CONTAINER_OF(subscriber, struct world, subscriber);
     for (size_t i = 0; i < commit->n; i++)
         history_add(&w->history, fact_of(commit->changes[i].now));
 }
@@ -181,18 +182,18 @@ static void choose_precondition(struct world *w, struct vd_wish *wish)
 
 static void choose_wish(struct world *w, struct ticket *t, size_t i)
 {
-    static const char *const kinds[] = {"alphas", "betas"}, *const spaces[] = {"n1", "n2"};
+    static const char *const resources[] = {"alphas", "betas"}, *const namespaces[] = {"n1", "n2"};
     static const char *const labels[] = {NULL, "\"color\":\"red\"", "\"color\":\"blue\""};
     static const char *const names[] = {"a", "b", "c", "d", "e", "f", "g", "h", "i", "j"};
-    const char *kind = kinds[(unsigned)seed_below(&w->random, 2)];
-    const char *space = spaces[(unsigned)seed_below(&w->random, 2)];
+    const char *resource = resources[(unsigned)seed_below(&w->random, 2)];
+    const char *namespace = namespaces[(unsigned)seed_below(&w->random, 2)];
     const char *name = names[(unsigned)seed_below(&w->random, 10)];
     struct fact *fact = &t->facts[i];
     struct vd_wish *wish = &t->wishes[i];
-    snprintf(fact->kind, WORD_MAX, "%s", kind);
-    snprintf(fact->path, WORD_MAX, "%s/%s", space, name);
+    snprintf(fact->resource, WORD_MAX, "%s", resource);
+    snprintf(fact->path, WORD_MAX, "%s/%s", namespace, name);
     snprintf(fact->value, WORD_MAX, "v%u", ++w->writes);
-    *wish = (struct vd_wish){.key = test_key(kind, space, name)};
+    *wish = (struct vd_wish){.key = test_key(resource, namespace, name)};
     if (seed_once_in(&w->random, 4)) {
         wish->action = VD_DELETE;
         fact->type = VD_EVENT_DELETED;
@@ -260,7 +261,7 @@ static void write_burst(struct world *w)
 static enum vd_take deliver(struct vd_watcher *watcher, const struct vd_deliveries *d,
                             struct vd_shared **shared)
 {
-    struct spectator *s = (struct spectator *)watcher;
+    struct spectator *s = VD_CONTAINER_OF(watcher, struct spectator, watcher);
     struct seed_rng *random = &s->world->random;
     if (shared && seed_once_in(random, 5))
         return VD_TAKE_NOT;
@@ -284,7 +285,7 @@ static void expire(struct spectator *s)
 
 static void ended(struct vd_watcher *watcher, const struct vd_error *error)
 {
-    struct spectator *s = (struct spectator *)watcher;
+    struct spectator *s = VD_CONTAINER_OF(watcher, struct spectator, watcher);
     if (error->code != VD_ERR_EXPIRED) {
         fprintf(stderr, "a watcher ended: %s\n", error->text);
         s->world->breaches++;
@@ -298,12 +299,14 @@ static const struct vd_watcher_ops spectator_ops = {.deliver = deliver, .ended =
 
 static struct stream *new_stream(struct world *w)
 {
-    static const char *const kinds[] = {"alphas", "betas"}, *const spaces[] = {"", "n1", "n2"};
+    static const char *const resources[] = {"alphas", "betas"}, *const namespaces[] = {"", "n1",
+                                                                                       "n2"};
     static const char *const colors[] = {"", "", "red", "blue"};
     struct stream *stream = VD_NEW(struct stream);
     stream->id = (int)w->streams.n;
-    snprintf(stream->want.kind, WORD_MAX, "%s", kinds[(unsigned)seed_below(&w->random, 2)]);
-    snprintf(stream->want.space, WORD_MAX, "%s", spaces[(unsigned)seed_below(&w->random, 3)]);
+    snprintf(stream->want.resource, WORD_MAX, "%s", resources[(unsigned)seed_below(&w->random, 2)]);
+    snprintf(stream->want.namespace, WORD_MAX, "%s",
+             namespaces[(unsigned)seed_below(&w->random, 3)]);
     snprintf(stream->want.color, WORD_MAX, "%s", colors[(unsigned)seed_below(&w->random, 4)]);
     if (seed_once_in(&w->random, 4))
         snprintf(stream->want.name, WORD_MAX, "%c",

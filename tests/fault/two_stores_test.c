@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/container_of.h"
 #include "check.h"
 #include "fixture.h"
 #include "guarantees.h"
@@ -53,7 +54,7 @@ struct pair {
 
 static void record_commit(struct vd_subscriber *subscriber, struct vd_commit *commit)
 {
-    struct side *side = (struct side *)((char *)subscriber - offsetof(struct side, subscriber));
+    struct side *side = VD_CONTAINER_OF(subscriber, struct side, subscriber);
     side->misplaced += commit->after != side->last || commit->changes[commit->n - 1].now->more;
     side->last = commit->revision;
     for (size_t i = 0; i < commit->n; i++)
@@ -132,16 +133,16 @@ static void choose_condition(struct writer *w, struct vd_wish *wish)
 static void choose_wish(struct writer *w, struct vd_wish *wish, struct vd_buf *body,
                         struct fact *fact)
 {
-    static const char *const kinds[] = {"alphas", "betas"}, *const spaces[] = {"n1", "n2"};
+    static const char *const kinds[] = {"alphas", "betas"}, *const namespaces[] = {"n1", "n2"};
     static const char *const labels[] = {NULL, "\"color\":\"red\"", "\"color\":\"blue\""};
     static const char *const names[] = {"a", "b", "c", "d", "e"};
     const char *kind = kinds[seed_below(&w->random, 2)], *name = names[seed_below(&w->random, 5)];
-    const char *space = spaces[seed_below(&w->random, 2)];
+    const char *namespace = namespaces[seed_below(&w->random, 2)];
     *fact = (struct fact){0};
-    snprintf(fact->kind, WORD_MAX, "%s", kind);
-    snprintf(fact->path, WORD_MAX, "%s/%s", space, name);
+    snprintf(fact->resource, WORD_MAX, "%s", kind);
+    snprintf(fact->path, WORD_MAX, "%s/%s", namespace, name);
     snprintf(fact->value, WORD_MAX, "v%u", atomic_fetch_add(&w->side->pair->values, 1));
-    *wish = (struct vd_wish){.key = test_key(kind, space, name)};
+    *wish = (struct vd_wish){.key = test_key(kind, namespace, name)};
     if (seed_once_in(&w->random, 4)) {
         wish->action = VD_DELETE;
         fact->type = VD_EVENT_DELETED;
@@ -227,7 +228,7 @@ struct spectator {
 static enum vd_take deliver(struct vd_watcher *watcher, const struct vd_deliveries *d,
                             struct vd_shared **shared)
 {
-    struct spectator *s = (struct spectator *)watcher;
+    struct spectator *s = VD_CONTAINER_OF(watcher, struct spectator, watcher);
     if (shared && seed_once_in(s->random, 6))
         return VD_TAKE_NOT;
     for (size_t i = 0; i < d->list.n; i++)
@@ -250,7 +251,7 @@ static void expire(struct spectator *s)
 
 static void ended(struct vd_watcher *watcher, const struct vd_error *error)
 {
-    struct spectator *s = (struct spectator *)watcher;
+    struct spectator *s = VD_CONTAINER_OF(watcher, struct spectator, watcher);
     s->failed += error->code != VD_ERR_EXPIRED;
     expire(s);
     s->watching = false;
@@ -307,11 +308,12 @@ static void bookmark(struct spectator *s)
 
 static void spectator_init(struct spectator *s, struct pair *p, struct seed_rng *random, int id)
 {
-    static const char *const spaces[] = {"", "n1", "n2"}, *const colors[] = {"", "", "red", "blue"};
+    static const char *const namespaces[] = {"", "n1", "n2"}, *const colors[] = {"", "", "red",
+                                                                                 "blue"};
     *s = (struct spectator){.pair = p, .random = random};
     s->stream.id = id;
-    snprintf(s->stream.want.kind, WORD_MAX, "%s", id % 2 ? "alphas" : "betas");
-    snprintf(s->stream.want.space, WORD_MAX, "%s", spaces[seed_below(random, 3)]);
+    snprintf(s->stream.want.resource, WORD_MAX, "%s", id % 2 ? "alphas" : "betas");
+    snprintf(s->stream.want.namespace, WORD_MAX, "%s", namespaces[seed_below(random, 3)]);
     snprintf(s->stream.want.color, WORD_MAX, "%s", colors[seed_below(random, 4)]);
 }
 
@@ -449,7 +451,7 @@ static void a_cursor_of_one_store_goes_on_at_the_other(void **state)
     struct vd_deliveries deliveries = {0};
     struct vd_error error;
     pair_open(&p, true);
-    struct vd_filter *filter = want_filter(&(struct want){.kind = "alphas"});
+    struct vd_filter *filter = want_filter(&(struct want){.resource = "alphas"});
     for (int i = 0; i < 50; i++) {
         char value[16];
         snprintf(value, sizeof value, "v%d", i);

@@ -40,7 +40,7 @@ static void write_plainly(struct vd_buf *out, const struct vd_target *t)
     add_segment(out, t->version);
     if (t->old_watch)
         vd_buf_add_text(out, "/watch");
-    if (t->in_space) {
+    if (t->in_namespace) {
         /* Rules see a namespace in itself, wherever its path stands. */
         size_t at = t->segments.n - 1 - (t->name.n > 0) - (t->subresource.n > 0);
         vd_buf_add_text(out, "/namespaces");
@@ -56,10 +56,11 @@ static void write_plainly(struct vd_buf *out, const struct vd_target *t)
 static void check_same(const struct vd_target *a, const struct vd_target *b)
 {
     FUZZ_CHECK(a->is_resource == b->is_resource && a->old_watch == b->old_watch);
-    FUZZ_CHECK(a->in_space == b->in_space && a->verb == b->verb);
+    FUZZ_CHECK(a->in_namespace == b->in_namespace && a->verb == b->verb);
     FUZZ_CHECK(vd_slice_eq(a->group, b->group) && vd_slice_eq(a->version, b->version));
     FUZZ_CHECK(vd_slice_eq(a->resource, b->resource) && vd_slice_eq(a->name, b->name));
-    FUZZ_CHECK(vd_slice_eq(a->subresource, b->subresource) && vd_slice_eq(a->space, b->space));
+    FUZZ_CHECK(vd_slice_eq(a->subresource, b->subresource) &&
+               vd_slice_eq(a->namespace, b->namespace));
 }
 
 static void check_resource(struct vd_arena *a, const struct vd_target *t,
@@ -69,11 +70,11 @@ static void check_resource(struct vd_arena *a, const struct vd_target *t,
     struct vd_buf path = {0};
     FUZZ_CHECK(is_segment(t->version) && is_segment(t->resource));
     FUZZ_CHECK(!t->group.n || is_segment(t->group));
-    FUZZ_CHECK(!t->space.n || is_segment(t->space));
+    FUZZ_CHECK(!t->namespace.n || is_segment(t->namespace));
     FUZZ_CHECK(!t->name.n || is_segment(t->name));
     FUZZ_CHECK(!t->subresource.n || (t->name.n && is_segment(t->subresource)));
-    FUZZ_CHECK(!t->in_space || t->space.n);
-    FUZZ_CHECK(!t->space.n || t->in_space || vd_slice_is(t->resource, "namespaces"));
+    FUZZ_CHECK(!t->in_namespace || t->namespace.n);
+    FUZZ_CHECK(!t->namespace.n || t->in_namespace || vd_slice_is(t->resource, "namespaces"));
     FUZZ_CHECK((t->verb & (t->verb - 1)) == 0); /* one verb at most */
     if (t->verb == VD_VERB_WATCH)
         FUZZ_CHECK(t->old_watch || (watch && !t->name.n));

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/container_of.h"
 #include "check.h"
 #include "fixture.h"
 #include "gatekeeper_fixture.h"
@@ -32,7 +33,8 @@ void api_open(struct api_fixture *f, size_t window_events)
     struct vd_error error;
     *f = (struct api_fixture){0};
     assert_ok(vd_store_open_in(&f->store, NULL,
-                            &(struct vd_store_options){.window_events_max = window_events}, &error),
+                               &(struct vd_store_options){.window_events_max = window_events},
+                               &error),
               &error);
     f->env = (struct vd_api_env){.store = f->store,
                                  .kinds = vd_kinds_new(NULL),
@@ -71,7 +73,7 @@ struct job {
 
 static void run_job(struct vd_task *task)
 {
-    struct job *job = (struct job *)task;
+    struct job *job = VD_CONTAINER_OF(task, struct job, task);
     job->run(job->arg);
     sem_post(&job->done);
 }
@@ -100,7 +102,7 @@ uint64_t api_put(struct api_fixture *f, const char *name, const char *spec)
 {
     struct vd_buf text = {0};
     char uid[VD_UID_TEXT_MAX];
-    struct vd_wish wish = {.key = {f->kind->storage_key, VD_SLICE(""), vd_slice_of(name)},
+    struct vd_wish wish = {.key = {f->kind->resource, VD_SLICE(""), vd_slice_of(name)},
                            .uid = vd_uid_generate()};
     struct vd_outcome outcome;
     vd_buf_addf(&text,

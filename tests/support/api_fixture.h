@@ -5,7 +5,7 @@
 #include <stdatomic.h>
 
 #include "api/loop.h"
-#include "kinds/registry.h"
+#include "kinds/kinds.h"
 
 /* A cluster's kind of example.com with spec and status: "lights". */
 extern const char LIGHT_YAML[];

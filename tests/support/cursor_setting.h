@@ -54,7 +54,7 @@ const char *rest_of(struct setting *t, struct vd_cursor *c, size_t max);
 const char *read_at(struct setting *t, struct filter_texts texts, uint64_t revision);
 const char *read_snapshot(struct setting *t, struct filter_texts texts, size_t max);
 
-#define THINGS ((struct filter_texts){.kind = "things"})
-#define WEB    ((struct filter_texts){.kind = "things", .labels = "app=web"})
+#define THINGS ((struct filter_texts){.resource = "things"})
+#define WEB    ((struct filter_texts){.resource = "things", .labels = "app=web"})
 
 #endif

@@ -69,29 +69,29 @@ struct vd_template test_body(struct vd_buf *room, const char *name, const char *
     return (struct vd_template){vd_buf_slice(room), hole};
 }
 
-struct vd_key test_key(const char *kind, const char *space, const char *name)
+struct vd_key test_key(const char *resource, const char *namespace, const char *name)
 {
-    return (struct vd_key){vd_slice_of(kind), vd_slice_of(space), vd_slice_of(name)};
+    return (struct vd_key){vd_slice_of(resource), vd_slice_of(namespace), vd_slice_of(name)};
 }
 
-int test_put(struct vd_store *store, const char *kind, const char *space, const char *name,
+int test_put(struct vd_store *store, const char *resource, const char *namespace, const char *name,
              const char *labels, const char *value, struct vd_outcome *outcome)
 {
     struct vd_buf room = {0};
     struct vd_outcome own;
     struct vd_wish wish = {.action = VD_PUT,
-                           .key = test_key(kind, space, name),
+                           .key = test_key(resource, namespace, name),
                            .body = test_body(&room, name, labels, value)};
     int code = vd_store_commit(store, &wish, 1, outcome ? outcome : &own);
     vd_buf_release(&room);
     return code;
 }
 
-int test_delete(struct vd_store *store, const char *kind, const char *space, const char *name,
-                struct vd_outcome *outcome)
+int test_delete(struct vd_store *store, const char *resource, const char *namespace,
+                const char *name, struct vd_outcome *outcome)
 {
     struct vd_outcome own;
-    struct vd_wish wish = {.action = VD_DELETE, .key = test_key(kind, space, name)};
+    struct vd_wish wish = {.action = VD_DELETE, .key = test_key(resource, namespace, name)};
     return vd_store_commit(store, &wish, 1, outcome ? outcome : &own);
 }
 
@@ -105,24 +105,24 @@ static uint64_t revision_of(int code, const struct vd_outcome *outcome)
     return outcome->revision;
 }
 
-uint64_t put(struct vd_store *store, const char *kind, const char *space, const char *name,
+uint64_t put(struct vd_store *store, const char *resource, const char *namespace, const char *name,
              const char *value)
 {
-    return put_labelled(store, kind, space, name, NULL, value);
+    return put_labelled(store, resource, namespace, name, NULL, value);
 }
 
-uint64_t put_labelled(struct vd_store *store, const char *kind, const char *space, const char *name,
-                      const char *labels, const char *value)
+uint64_t put_labelled(struct vd_store *store, const char *resource, const char *namespace,
+                      const char *name, const char *labels, const char *value)
 {
     struct vd_outcome outcome;
-    int code = test_put(store, kind, space, name, labels, value, &outcome);
+    int code = test_put(store, resource, namespace, name, labels, value, &outcome);
     return revision_of(code, &outcome);
 }
 
-uint64_t del(struct vd_store *store, const char *kind, const char *space, const char *name)
+uint64_t del(struct vd_store *store, const char *resource, const char *namespace, const char *name)
 {
     struct vd_outcome outcome;
-    int code = test_delete(store, kind, space, name, &outcome);
+    int code = test_delete(store, resource, namespace, name, &outcome);
     return revision_of(code, &outcome);
 }
 

@@ -36,20 +36,20 @@ void test_clock_advance_ms(struct test_clock *clock, int64_t ms);
 struct vd_template test_body(struct vd_buf *room, const char *name, const char *labels,
                              const char *value);
 
-struct vd_key test_key(const char *kind, const char *space, const char *name);
+struct vd_key test_key(const char *resource, const char *namespace, const char *name);
 
 /* Writes and waits. The code is the outcome's; *outcome may be NULL. */
-int test_put(struct vd_store *store, const char *kind, const char *space, const char *name,
+int test_put(struct vd_store *store, const char *resource, const char *namespace, const char *name,
              const char *labels, const char *value, struct vd_outcome *outcome);
-int test_delete(struct vd_store *store, const char *kind, const char *space, const char *name,
-                struct vd_outcome *outcome);
+int test_delete(struct vd_store *store, const char *resource, const char *namespace,
+                const char *name, struct vd_outcome *outcome);
 
 /* Writes that must work, and the revision they got. */
-uint64_t put(struct vd_store *store, const char *kind, const char *space, const char *name,
+uint64_t put(struct vd_store *store, const char *resource, const char *namespace, const char *name,
              const char *value);
-uint64_t put_labelled(struct vd_store *store, const char *kind, const char *space, const char *name,
-                      const char *labels, const char *value);
-uint64_t del(struct vd_store *store, const char *kind, const char *space, const char *name);
+uint64_t put_labelled(struct vd_store *store, const char *resource, const char *namespace,
+                      const char *name, const char *labels, const char *value);
+uint64_t del(struct vd_store *store, const char *resource, const char *namespace, const char *name);
 
 /* The "value" in a body made above, copied into room; "" if there is none. */
 const char *body_value(const struct vd_body *body, char room[64]);

@@ -9,6 +9,7 @@
 #include "api/stream.h"
 #include "api/write.h"
 #include "api_fixture.h"
+#include "base/container_of.h"
 
 struct line_face {
     struct api_fixture *api;
@@ -36,7 +37,7 @@ static void line_next(struct vd_listing *l)
 {
     struct vd_error error;
     enum vd_listing_state state = vd_listing_next(
-        l, &VD_HEAP_OWNER(l, struct line_face, listing)->list, SIZE_MAX, &error);
+        l, &VD_CONTAINER_OF(l, struct line_face, listing)->list, SIZE_MAX, &error);
     if (state == VD_LISTING_MORE)
         vd_listing_yield(l);
     else if (state != VD_LISTING_WAITS)
@@ -45,7 +46,7 @@ static void line_next(struct vd_listing *l)
 
 static void line_listed(struct vd_listing *l)
 {
-    VD_HEAP_OWNER(l, struct line_face, listing)->done++;
+    VD_CONTAINER_OF(l, struct line_face, listing)->done++;
 }
 
 static int line_list(struct line_face *face, struct vd_filter *filter, struct vd_error *error)
@@ -72,7 +73,7 @@ static bool line_make(struct vd_write *w, const struct vd_json *old, struct vd_j
 
 static void line_written(struct vd_write *w)
 {
-    struct line_face *face = VD_HEAP_OWNER(w, struct line_face, write);
+    struct line_face *face = VD_CONTAINER_OF(w, struct line_face, write);
     face->result = w->result;
     vd_write_release(w);
     vd_buf_release(&w->body);
@@ -100,9 +101,9 @@ static void line_write(struct line_face *face, const char *name, const struct vd
 
 static enum vd_frame_result line_encode(struct vd_api_stream *s, struct vd_event_frame *frame,
                                         struct vd_buf *out, const struct vd_deliveries *d,
-                                        bool shown, bool in_turn)
+                                        bool shown, bool on_loop)
 {
-    (void)s, (void)shown, (void)in_turn;
+    (void)s, (void)shown, (void)on_loop;
     vd_event_frame_begin(frame, out);
     for (size_t i = 0; i < d->list.n; i++)
         vd_buf_addf(out, "%s %.*s\n", vd_delivery_name(d->list.p[i].type),
@@ -114,7 +115,7 @@ static enum vd_frame_result line_encode(struct vd_api_stream *s, struct vd_event
 static void line_send(struct vd_api_stream *s, const struct vd_event_frame *frame,
                       const struct vd_deliveries *d)
 {
-    struct line_face *face = VD_HEAP_OWNER(s, struct line_face, stream);
+    struct line_face *face = VD_CONTAINER_OF(s, struct line_face, stream);
     for (size_t i = 0; i < frame->parts.n; i++)
         vd_buf_add(&face->watched, frame->parts.p[i]->data, frame->parts.p[i]->len);
     face->passed = d->upto;
@@ -123,14 +124,14 @@ static void line_send(struct vd_api_stream *s, const struct vd_event_frame *fram
 
 static struct vd_access line_access(const struct vd_api_stream *s)
 {
-    const struct line_face *face = VD_HEAP_OWNER((uintptr_t)s, struct line_face, stream);
+    const struct line_face *face = VD_CONTAINER_OF((uintptr_t)s, struct line_face, stream);
     return (struct vd_access){
         .user = face->api->user, .verb = VD_SLICE("watch"), .resource = s->kind->plural};
 }
 
 static void line_ended(struct vd_api_stream *s, const struct vd_stream_ending *ending)
 {
-    VD_HEAP_OWNER(s, struct line_face, stream)->done += ending->why != VD_STREAM_END_GONE;
+    VD_CONTAINER_OF(s, struct line_face, stream)->done += ending->why != VD_STREAM_END_GONE;
 }
 
 static int line_watch(struct line_face *face, struct vd_filter *filter, uint64_t behind,

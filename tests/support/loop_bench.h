@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "base/buf.h"
+#include "base/container_of.h"
 #include "kinds/builtin.h"
 #include "kinds/object_meta.h"
 #include "net/loop.h"
@@ -35,7 +36,7 @@ struct bench {
 
 static inline void bench_heard(struct vd_subscriber *listener, struct vd_commit *commit)
 {
-    struct bench *b = (struct bench *)((char *)listener - offsetof(struct bench, listener));
+    struct bench *b = VD_CONTAINER_OF(listener, struct bench, listener);
     (void)commit;
     pthread_mutex_lock(&b->lock);
     b->commits++;
@@ -101,21 +102,21 @@ static inline void put_text(struct bench *b, const char *kind, const char *text)
     vd_arena_release(&arena);
 }
 
-static inline int remove_object(struct bench *b, const char *kind, const char *space,
+static inline int remove_object(struct bench *b, const char *kind, const char *namespace,
                                 const char *name)
 {
     struct vd_wish wish = {.action = VD_DELETE,
                            .when = VD_WHEN_ANY,
-                           .key = {vd_slice_of(kind), vd_slice_of(space), vd_slice_of(name)}};
+                           .key = {vd_slice_of(kind), vd_slice_of(namespace), vd_slice_of(name)}};
     struct vd_outcome outcome;
     return vd_store_commit(b->store, &wish, 1, &outcome);
 }
 
 /* The object's text has this part; with NULL, that it is there at all. */
-static inline bool shows(struct bench *b, const char *kind, const char *space, const char *name,
+static inline bool shows(struct bench *b, const char *kind, const char *namespace, const char *name,
                          const char *part)
 {
-    struct vd_key key = {vd_slice_of(kind), vd_slice_of(space), vd_slice_of(name)};
+    struct vd_key key = {vd_slice_of(kind), vd_slice_of(namespace), vd_slice_of(name)};
     struct vd_event *event = NULL;
     if (vd_store_get(b->store, &key, 0, &event, NULL))
         return false;
@@ -124,9 +125,10 @@ static inline bool shows(struct bench *b, const char *kind, const char *space, c
     return found;
 }
 
-static inline bool absent(struct bench *b, const char *kind, const char *space, const char *name)
+static inline bool absent(struct bench *b, const char *kind, const char *namespace,
+                          const char *name)
 {
-    return !shows(b, kind, space, name, NULL);
+    return !shows(b, kind, namespace, name, NULL);
 }
 
 /* Waits for the next commit behind `seen`; false when the deadline is over. */

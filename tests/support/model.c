@@ -33,32 +33,33 @@ uint64_t model_batch_end(const struct model *m, uint64_t revision)
 }
 
 /* The newest version up to a revision, deletions too. */
-static const struct model_version *last_version(const struct model *m, const char *kind,
+static const struct model_version *last_version(const struct model *m, const char *resource,
                                                 const char *path, uint64_t revision)
 {
     for (size_t i = m->versions.n; i-- > 0;) {
         const struct model_version *v = &m->versions.p[i];
-        if (v->revision <= revision && strcmp(v->kind, kind) == 0 && strcmp(v->path, path) == 0)
+        if (v->revision <= revision && strcmp(v->resource, resource) == 0 &&
+            strcmp(v->path, path) == 0)
             return v;
     }
     return NULL;
 }
 
-const struct model_version *model_at(const struct model *m, const char *kind, const char *path,
+const struct model_version *model_at(const struct model *m, const char *resource, const char *path,
                                      uint64_t revision)
 {
-    const struct model_version *v = last_version(m, kind, path, revision);
+    const struct model_version *v = last_version(m, resource, path, revision);
     return v && v->type != VD_EVENT_DELETED ? v : NULL;
 }
 
-void model_add(struct model *m, uint64_t revision, const char *kind, const char *path,
+void model_add(struct model *m, uint64_t revision, const char *resource, const char *path,
                const char *value, bool more)
 {
-    const struct model_version *before = model_at(m, kind, path, UINT64_MAX);
+    const struct model_version *before = model_at(m, resource, path, UINT64_MAX);
     struct model_version v = {.revision = revision, .more = more};
     assert(value || before);
     v.type = !value ? VD_EVENT_DELETED : before ? VD_EVENT_UPDATED : VD_EVENT_CREATED;
-    snprintf(v.kind, sizeof v.kind, "%s", kind);
+    snprintf(v.resource, sizeof v.resource, "%s", resource);
     snprintf(v.path, sizeof v.path, "%s", path);
     snprintf(v.value, sizeof v.value, "%s", value ? value : before->value);
     *VD_VEC_PUSH(&m->versions) = v;
@@ -74,8 +75,8 @@ void model_compact(struct model *m, uint64_t target)
     }
 }
 
-size_t model_list(const struct model *m, const char *kind, const char *prefix, const char *after,
-                  uint64_t revision, struct vd_buf *out)
+size_t model_list(const struct model *m, const char *resource, const char *prefix,
+                  const char *after, uint64_t revision, struct vd_buf *out)
 {
     size_t n = 0;
     const char *last = after;
@@ -83,7 +84,7 @@ size_t model_list(const struct model *m, const char *kind, const char *prefix, c
         const struct model_version *next = NULL;
         for (size_t i = 0; i < m->versions.n; i++) {
             const struct model_version *v = &m->versions.p[i];
-            if (v->revision <= revision && strcmp(v->kind, kind) == 0 &&
+            if (v->revision <= revision && strcmp(v->resource, resource) == 0 &&
                 strcmp(v->path, last) > 0 && strncmp(v->path, prefix, strlen(prefix)) == 0 &&
                 (!next || strcmp(v->path, next->path) < 0))
                 next = v;
@@ -91,7 +92,7 @@ size_t model_list(const struct model *m, const char *kind, const char *prefix, c
         if (!next)
             return n;
         last = next->path;
-        const struct model_version *v = model_at(m, kind, last, revision);
+        const struct model_version *v = model_at(m, resource, last, revision);
         if (!v)
             continue;
         n++;
@@ -99,14 +100,15 @@ size_t model_list(const struct model *m, const char *kind, const char *prefix, c
     }
 }
 
-void model_log(const struct model *m, const char *kind, uint64_t after, uint64_t upto,
+void model_log(const struct model *m, const char *resource, uint64_t after, uint64_t upto,
                struct vd_buf *out)
 {
     for (size_t i = 0; i < m->versions.n; i++) {
         const struct model_version *v = &m->versions.p[i];
-        if (v->revision <= after || v->revision > upto || (*kind && strcmp(v->kind, kind) != 0))
+        if (v->revision <= after || v->revision > upto ||
+            (*resource && strcmp(v->resource, resource) != 0))
             continue;
-        const struct model_version *before = model_at(m, v->kind, v->path, v->revision - 1);
+        const struct model_version *before = model_at(m, v->resource, v->path, v->revision - 1);
         vd_buf_addf(out, "%llu:%d:%s=%s<%s ", (unsigned long long)v->revision, v->type, v->path,
                     v->value, before ? before->value : "-");
     }

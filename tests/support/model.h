@@ -17,7 +17,7 @@ struct model_version {
     uint64_t revision;
     enum vd_event_type type;
     bool more; /* more of the same batch follow */
-    char kind[16];
+    char resource[16];
     char path[32]; /* "namespace/name" */
     char value[32];
 };
@@ -36,22 +36,22 @@ uint64_t model_newest(const struct model *m);
 uint64_t model_batch_end(const struct model *m, uint64_t revision);
 
 /* The object as of a revision, or NULL when it did not exist. */
-const struct model_version *model_at(const struct model *m, const char *kind, const char *path,
+const struct model_version *model_at(const struct model *m, const char *resource, const char *path,
                                      uint64_t revision);
 
 /* A version that was written. value NULL: a deletion, which keeps the last value. */
-void model_add(struct model *m, uint64_t revision, const char *kind, const char *path,
+void model_add(struct model *m, uint64_t revision, const char *resource, const char *path,
                const char *value, bool more);
 
 /* Where the floor stands once a compaction up to `target` has ended. */
 void model_compact(struct model *m, uint64_t target);
 
 /* Adds the objects of a kind under a prefix behind `after`; gives their number. */
-size_t model_list(const struct model *m, const char *kind, const char *prefix, const char *after,
-                  uint64_t revision, struct vd_buf *out);
+size_t model_list(const struct model *m, const char *resource, const char *prefix,
+                  const char *after, uint64_t revision, struct vd_buf *out);
 
 /* Adds the events of a kind ("": of all) with after < revision <= upto. */
-void model_log(const struct model *m, const char *kind, uint64_t after, uint64_t upto,
+void model_log(const struct model *m, const char *resource, uint64_t after, uint64_t upto,
                struct vd_buf *out);
 
 /* The same text of what the store gave. Bodies that do not carry their event's

@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/container_of.h"
 #include "check.h"
 
 #define TEXT_PLAIN VD_SLICE("text/plain")
@@ -89,7 +90,7 @@ struct later {
 
 static void answer_later(struct vd_task *task)
 {
-    struct later *later = (struct later *)task;
+    struct later *later = VD_CONTAINER_OF(task, struct later, task);
     if (later->x)
         answer_echo(later->x);
     free(later);
@@ -253,7 +254,7 @@ struct call {
 
 static void run_call(struct vd_task *task)
 {
-    struct call *call = (struct call *)task;
+    struct call *call = VD_CONTAINER_OF(task, struct call, task);
     call->run(call->server, call->arg);
     sem_post(&call->done);
 }

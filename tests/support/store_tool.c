@@ -86,7 +86,7 @@ static int probe(const char *folder, const char *cursor)
     struct vd_store_stats stats;
     struct vd_error error;
     vd_store_stats(store, &stats);
-    int code = vd_store_place(store, number(cursor), &error);
+    int code = vd_store_check_revision(store, number(cursor), &error);
     printf("revision %llu, floor %llu, objects %llu, cursor %s, wrote ",
            (unsigned long long)stats.revision, (unsigned long long)stats.floor,
            (unsigned long long)stats.objects, vd_code_name(code));

@@ -7,12 +7,12 @@
 
 #include "base/alloc.h"
 
-struct vd_event *test_event(const struct vd_collection *collection, const char *space,
+struct vd_event *test_event(const struct vd_collection *collection, const char *namespace,
                             const char *name, enum vd_event_type type, uint64_t revision,
                             const char *json)
 {
     static const char mark[] = "\"resourceVersion\":\"";
-    struct vd_entry *entry = vd_entry_new(collection, vd_slice_of(space), vd_slice_of(name));
+    struct vd_entry *entry = vd_entry_new(collection, vd_slice_of(namespace), vd_slice_of(name));
     struct vd_body *body = NULL;
     if (json) {
         const char *at = strstr(json, mark);
@@ -44,8 +44,8 @@ struct vd_filter *test_filter(struct filter_texts texts)
 {
     struct vd_error error;
     struct vd_filter_spec spec = {
-        .kind = slice_or_empty(texts.kind),
-        .space = slice_or_empty(texts.space),
+        .resource = slice_or_empty(texts.resource),
+        .namespace = slice_or_empty(texts.namespace),
         .name = slice_or_empty(texts.name),
     };
     if (texts.labels)
@@ -65,7 +65,7 @@ uint64_t put_batch(struct vd_store *store, const struct test_change *changes, si
     struct vd_outcome outcome;
     for (size_t i = 0; i < n; i++) {
         const struct test_change *c = &changes[i];
-        wishes[i].key = test_key(c->kind, c->space, c->name);
+        wishes[i].key = test_key(c->resource, c->namespace, c->name);
         wishes[i].action = c->value ? VD_PUT : VD_DELETE;
         if (c->value)
             wishes[i].body = test_body(&rooms[i], c->name, c->labels, c->value);
@@ -108,7 +108,8 @@ void deliveries_add_bytes(struct vd_buf *out, const struct vd_deliveries *delive
     for (size_t i = 0; i < deliveries->list.n; i++) {
         const struct vd_delivery *d = &deliveries->list.p[i];
         vd_buf_addf(out, "%s %llu %.*s %.*s ", vd_delivery_name(d->type),
-                    (unsigned long long)d->event->revision, VD_FMT(vd_entry_kind(d->event->entry)),
+                    (unsigned long long)d->event->revision,
+                    VD_FMT(vd_entry_resource(d->event->entry)),
                     VD_FMT(vd_entry_path(d->event->entry)));
         vd_buf_add_slice(out, d->body ? vd_body_slice(d->body) : VD_SLICE("lost"));
         vd_buf_add_char(out, '\n');

@@ -10,19 +10,19 @@
 #include "watch/cursor.h"
 
 /* An event as the store would make it; `json` NULL: its body is lost to damage. */
-struct vd_event *test_event(const struct vd_collection *collection, const char *space,
+struct vd_event *test_event(const struct vd_collection *collection, const char *namespace,
                             const char *name, enum vd_event_type type, uint64_t revision,
                             const char *json);
 
 /* A filter; NULL or "": everything. Selectors that do not parse end the test. */
 struct filter_texts {
-    const char *kind, *space, *name, *labels, *fields;
+    const char *resource, *namespace, *name, *labels, *fields;
 };
 struct vd_filter *test_filter(struct filter_texts texts);
 
 /* One change of a batch; `value` NULL deletes. */
 struct test_change {
-    const char *kind, *space, *name, *labels, *value;
+    const char *resource, *namespace, *name, *labels, *value;
 };
 
 /* Commits the changes as one atomic batch and gives the revision of the last. */

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const char *const kinds[MODEL_KINDS] = {"others", "things"};
-static const char *const spaces[MODEL_SPACES] = {"", "a", "ab"};
+static const char *const resources[MODEL_KINDS] = {"others", "things"};
+static const char *const namespaces[MODEL_SPACES] = {"", "a", "ab"};
 static const char *const names[MODEL_NAMES] = {"x0", "x1", "x10", "x2", "y"};
 
 static unsigned kind_of(unsigned object)
@@ -14,7 +14,7 @@ static unsigned kind_of(unsigned object)
     return object / (MODEL_SPACES * MODEL_NAMES);
 }
 
-static unsigned space_of(unsigned object)
+static unsigned namespace_of(unsigned object)
 {
     return object / MODEL_NAMES % MODEL_SPACES;
 }
@@ -26,7 +26,8 @@ static unsigned name_of(unsigned object)
 
 struct vd_key watch_model_key(unsigned object)
 {
-    return test_key(kinds[kind_of(object)], spaces[space_of(object)], names[name_of(object)]);
+    return test_key(resources[kind_of(object)], namespaces[namespace_of(object)],
+                    names[name_of(object)]);
 }
 
 struct vd_template watch_model_body(struct vd_buf *room, unsigned object, unsigned app,
@@ -50,8 +51,8 @@ struct filter_texts view_texts(const struct view *view)
     static const char *const fields[MODEL_FIELD_CASES] = {
         NULL, "metadata.name!=x1", "metadata.namespace=a", "metadata.name=y"};
     return (struct filter_texts){
-        .kind = view->kind < 0 ? NULL : kinds[view->kind],
-        .space = view->space < 0 ? NULL : spaces[view->space],
+        .resource = view->resource < 0 ? NULL : resources[view->resource],
+        .namespace = view->namespace < 0 ? NULL : namespaces[view->namespace],
         .name = view->name < 0 ? NULL : names[view->name],
         .labels = labels[view->labels],
         .fields = fields[view->fields],
@@ -86,7 +87,7 @@ static bool fields_match(unsigned field_case, unsigned object)
     case 1:
         return name_of(object) != 1;
     case 2:
-        return space_of(object) == 1;
+        return namespace_of(object) == 1;
     case 3:
         return name_of(object) == 4;
     default:
@@ -97,9 +98,9 @@ static bool fields_match(unsigned field_case, unsigned object)
 static bool view_matches(const struct view *v, const struct model_event *e)
 {
     unsigned object = e->object;
-    bool any_space = v->space <= 0; /* the first is "": it selects all */
-    return e->live && (v->kind < 0 || (unsigned)v->kind == kind_of(object)) &&
-           (any_space || (unsigned)v->space == space_of(object)) &&
+    bool any_namespace = v->namespace <= 0; /* the first is "": it selects all */
+    return e->live && (v->resource < 0 || (unsigned)v->resource == kind_of(object)) &&
+           (any_namespace || (unsigned)v->namespace == namespace_of(object)) &&
            (v->name < 0 || (unsigned)v->name == name_of(object)) &&
            labels_match(v->labels, e->app, e->tier) && fields_match(v->fields, object);
 }
@@ -115,7 +116,7 @@ static uint64_t hash_add(uint64_t hash, struct vd_slice bytes)
 
 uint64_t mark_hash(const struct vd_entry *entry, struct vd_slice body)
 {
-    uint64_t hash = hash_add(14695981039346656037u, vd_entry_kind(entry));
+    uint64_t hash = hash_add(14695981039346656037u, vd_entry_resource(entry));
     return hash_add(hash_add(hash, vd_entry_path(entry)), body);
 }
 
@@ -137,8 +138,8 @@ static unsigned object_of(const struct vd_entry *entry)
 {
     for (unsigned i = 0; i < MODEL_OBJECTS; i++) {
         struct vd_key key = watch_model_key(i);
-        if (vd_slice_eq(key.kind, vd_entry_kind(entry)) &&
-            vd_slice_eq(key.space, vd_entry_space(entry)) &&
+        if (vd_slice_eq(key.resource, vd_entry_resource(entry)) &&
+            vd_slice_eq(key.namespace, vd_entry_namespace(entry)) &&
             vd_slice_eq(key.name, vd_entry_name(entry)))
             return i;
     }

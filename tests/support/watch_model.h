@@ -31,7 +31,7 @@ struct vd_template watch_model_body(struct vd_buf *room, unsigned object, unsign
 
 /* What a watcher watches; -1: any. */
 struct view {
-    int kind, space, name;
+    int resource, namespace, name;
     unsigned labels, fields; /* cases */
 };
 struct filter_texts view_texts(const struct view *view);

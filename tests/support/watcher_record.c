@@ -2,6 +2,7 @@
 #include "watcher_record.h"
 
 #include "base/alloc.h"
+#include "base/container_of.h"
 
 size_t record_shared_made, record_shared_freed;
 
@@ -9,7 +10,7 @@ static struct record *records;
 
 static void shared_free(struct vd_shared *shared)
 {
-    struct record_shared *s = (struct record_shared *)shared;
+    struct record_shared *s = VD_CONTAINER_OF(shared, struct record_shared, shared);
     vd_buf_release(&s->text);
     free(s);
     record_shared_freed++;
@@ -48,7 +49,7 @@ static void check_order(const struct record *r, const struct vd_deliveries *d)
 static enum vd_take deliver(struct vd_watcher *watcher, const struct vd_deliveries *d,
                             struct vd_shared **shared)
 {
-    struct record *r = (struct record *)watcher;
+    struct record *r = VD_CONTAINER_OF(watcher, struct record, watcher);
     enum vd_take answer = r->answer;
     r->answer = r->then;
     r->calls++;
@@ -73,7 +74,7 @@ static enum vd_take deliver(struct vd_watcher *watcher, const struct vd_deliveri
 
 static void ended(struct vd_watcher *watcher, const struct vd_error *error)
 {
-    struct record *r = (struct record *)watcher;
+    struct record *r = VD_CONTAINER_OF(watcher, struct record, watcher);
     assert_int_equal(watcher->state, VD_WATCHER_OUT);
     r->ended++;
     vd_buf_addf(&r->text, "!%s ", vd_code_name((int)error->code));

@@ -5,7 +5,7 @@
 
 #include "check.h"
 
-#include "kinds/registry.h"
+#include "kinds/kinds.h"
 #include "json/yaml_read.h"
 
 static const char WIDGET_YAML[] = "spec:\n"

@@ -54,9 +54,9 @@ static bool check_schema(struct vd_write *w, const struct vd_json *config)
     struct vd_error error;
     if (!vd_apply_check(w->arena, vd_schema_root(w->kind->schema), config, &error))
         return true;
-    struct vd_slice space = w->kind->namespaced ? w->space : VD_SLICE("");
+    struct vd_slice namespace = w->kind->namespaced ? w->namespace : VD_SLICE("");
     vd_error_prefix(&error, "failed to create typed patch object (%.*s/%.*s; %s%.*s, Kind=%.*s)",
-                    VD_FMT(space), VD_FMT(w->name), w->kind->group.n ? "" : "/",
+                    VD_FMT(namespace), VD_FMT(w->name), w->kind->group.n ? "" : "/",
                     VD_FMT(w->kind->api_version), VD_FMT(w->kind->kind));
     return refuse_bad(w, error.text);
 }

@@ -35,7 +35,7 @@ static void make_name(struct vd_write *w, struct vd_json *object)
 static void furnish_namespace(struct vd_write *w, struct vd_json *object)
 {
     struct vd_arena *a = w->arena;
-    if (!vd_slice_is(w->kind->storage_key, "namespaces"))
+    if (!vd_slice_is(w->kind->resource, "namespaces"))
         return;
     struct vd_json *spec = vd_json_object(a), *finalizers = vd_json_array(a);
     struct vd_json *status = vd_json_object(a);

@@ -68,7 +68,7 @@ static int decode_current(struct vd_write *w, struct vd_slice body, uint64_t rev
         w->managed_before = w->managed;
         if (!code)
             code = fit(w, *out, revision, effort, error);
-        if (!code || effort->in_turn || !effort->over || w->verb != VD_WRITE_DELETE)
+        if (!code || effort->on_loop || !effort->over || w->verb != VD_WRITE_DELETE)
             return code;
         revision = VD_WRITTEN_NOW;
         *effort = (struct vd_effort){0};
@@ -92,7 +92,7 @@ bool vd_write_read_current(struct vd_write *w, struct vd_json **out)
     effort.over = !code && vd_write_is_too_long_here(w, body.n);
     if (!code && !effort.over)
         code = decode_current(w, body, event->revision, out, &effort, &error);
-    if (effort.in_turn && effort.over) {
+    if (effort.on_loop && effort.over) {
         vd_write_start_over(w);
         return false;
     }

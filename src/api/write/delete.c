@@ -34,7 +34,7 @@ static bool check_stays(struct vd_write *w)
     bool found = false;
     for (size_t i = 0; i < sizeof stays / sizeof *stays; i++)
         found |= vd_slice_is(w->name, stays[i]);
-    return !found || !vd_slice_is(w->kind->storage_key, "namespaces") ||
+    return !found || !vd_slice_is(w->kind->resource, "namespaces") ||
            vd_write_refuse(
                w, &(struct vd_refusal){.reason = VD_REFUSED_FORBIDDEN,
                                        .text = VD_SLICE("this namespace may not be deleted"),
@@ -49,7 +49,7 @@ void vd_write_delete(struct vd_write *w)
     if (!check_stays(w) || !vd_write_read_current(w, &object) || !check_preconditions(w))
         return;
     struct vd_deletion deletion = {
-        .storage_key = w->kind->storage_key, .policy = w->propagation, .clock = w->l->env->clock};
+        .resource = w->kind->resource, .policy = w->propagation, .clock = w->l->env->clock};
     if (vd_deletion_begin(&deletion, w->arena, object) == VD_DELETION_MARK) {
         vd_write_store(w, object);
         return;

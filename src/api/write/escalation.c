@@ -42,7 +42,7 @@ static bool is_one_of(struct vd_slice key, const char *a, const char *b)
 
 bool vd_write_check_escalation(struct vd_write *w, const struct vd_json *object, bool creating)
 {
-    struct vd_slice key = w->kind->storage_key;
+    struct vd_slice key = w->kind->resource;
     bool role = is_one_of(key, "roles.rbac.authorization.k8s.io",
                           "clusterroles.rbac.authorization.k8s.io");
     bool binding = is_one_of(key, "rolebindings.rbac.authorization.k8s.io",

@@ -31,7 +31,7 @@ static bool is_alive(const struct vd_kind *kind, const struct vd_event *event)
 
 bool vd_write_check_definition(struct vd_write *w)
 {
-    struct vd_key key = {VD_DEFINITIONS, VD_SLICE(""), w->kind->storage_key};
+    struct vd_key key = {VD_DEFINITIONS, VD_SLICE(""), w->kind->resource};
     struct vd_event *event = NULL;
     char uid[VD_UID_TEXT_MAX];
     if (!w->kind->definition_uid.n)
@@ -49,16 +49,16 @@ bool vd_write_check_definition(struct vd_write *w)
 
 static bool refuse_namespace(struct vd_write *w, enum vd_refusal_reason reason)
 {
-    return vd_write_refuse(w, &(struct vd_refusal){.reason = reason, .name = w->space});
+    return vd_write_refuse(w, &(struct vd_refusal){.reason = reason, .name = w->namespace});
 }
 
 bool vd_write_check_namespace(struct vd_write *w)
 {
-    struct vd_key key = {VD_SLICE("namespaces"), VD_SLICE(""), w->space};
+    struct vd_key key = {VD_SLICE("namespaces"), VD_SLICE(""), w->namespace};
     struct vd_event *event = NULL;
     if (!w->kind->namespaced)
         return true;
-    enum vd_batch_namespace changed = w->batch ? vd_write_batch_namespace(w->batch, w->space)
+    enum vd_batch_namespace changed = w->batch ? vd_write_batch_namespace(w->batch, w->namespace)
                                                : VD_BATCH_NAMESPACE_KEPT;
     if (changed == VD_BATCH_NAMESPACE_CREATED)
         return true;
@@ -66,9 +66,9 @@ bool vd_write_check_namespace(struct vd_write *w)
         return refuse_namespace(w, VD_REFUSED_NAMESPACE_TERMINATING);
     if (vd_store_get(w->l->env->store, &key, 0, &event, NULL))
         return refuse_namespace(w, VD_REFUSED_NAMESPACE_NOT_FOUND);
-    struct vd_json *space = NULL;
-    int code = vd_json_parse_copy(w->arena, vd_body_slice(event->body), NULL, &space, NULL);
-    bool dying = !code && vd_meta_is_deleting(space);
+    struct vd_json *namespace = NULL;
+    int code = vd_json_parse_copy(w->arena, vd_body_slice(event->body), NULL, &namespace, NULL);
+    bool dying = !code && vd_meta_is_deleting(namespace);
     guard(w, &key, event);
     vd_event_unref(event);
     return !dying || refuse_namespace(w, VD_REFUSED_NAMESPACE_TERMINATING);

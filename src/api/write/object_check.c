@@ -83,14 +83,14 @@ bool vd_write_check_kind(struct vd_write *w, const struct vd_kind *expected, str
 
 bool vd_write_check_space(struct vd_write *w, struct vd_json *object)
 {
-    struct vd_slice space = vd_meta_namespace(object);
+    struct vd_slice namespace = vd_meta_namespace(object);
     if (!w->kind->namespaced) {
         vd_meta_set_namespace(w->arena, object, VD_SLICE(""));
         return true;
     }
-    if (space.n && !vd_slice_eq(space, w->space))
+    if (namespace.n && !vd_slice_eq(namespace, w->namespace))
         return vd_write_refuse_for(w, VD_REFUSED_NAMESPACE_DIFFERS);
-    vd_meta_set_namespace(w->arena, object, w->space);
+    vd_meta_set_namespace(w->arena, object, w->namespace);
     return true;
 }
 
@@ -144,7 +144,7 @@ bool vd_write_prepare(struct vd_write *w, struct vd_json *object, bool create,
     struct vd_effort effort = vd_write_effort(w);
     struct vd_error error;
     int code = vd_object_prepare(w->kind, w->arena, object, create, pruned, &effort, &error);
-    if (code && effort.in_turn)
+    if (code && effort.on_loop)
         vd_write_start_over(w);
     else if (code)
         vd_write_refuse_error(w, code, &error);

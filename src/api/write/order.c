@@ -9,10 +9,11 @@
  * bounded by the workers and not by the writes that wait.
  */
 #include "api/write/write_internal.h"
+#include "base/container_of.h"
 #include "base/limits.h"
 
 struct vd_write_order {
-    struct vd_pool_item order;      /* first */
+    struct vd_pool_item order;  /* first */
     struct vd_account *account; /* whose order it is, with a reference; NULL: nobody's */
     struct vd_write *w;
     void (*work)(struct vd_write *w);
@@ -27,7 +28,7 @@ static bool may_leave(const struct vd_write *w)
 
 struct vd_effort vd_write_effort(const struct vd_write *w)
 {
-    return (struct vd_effort){.in_turn = may_leave(w)};
+    return (struct vd_effort){.on_loop = may_leave(w)};
 }
 
 bool vd_write_is_too_long_here(const struct vd_write *w, size_t len)
@@ -38,7 +39,7 @@ bool vd_write_is_too_long_here(const struct vd_write *w, size_t len)
 /* On a worker's thread. */
 static void run(struct vd_pool_item *order)
 {
-    struct vd_write_order *o = (struct vd_write_order *)order;
+    struct vd_write_order *o = VD_CONTAINER_OF(order, struct vd_write_order, order);
     o->work(o->w);
 }
 
@@ -51,7 +52,7 @@ static void end(struct vd_write_order *o)
 /* Back on the loop. */
 static void done(struct vd_pool_item *order)
 {
-    struct vd_write_order *o = (struct vd_write_order *)order;
+    struct vd_write_order *o = VD_CONTAINER_OF(order, struct vd_write_order, order);
     struct vd_write *w = o->w;
     end(o);
     if (w->cancelled)
@@ -76,8 +77,9 @@ void vd_write_order(struct vd_write *w, void (*work)(struct vd_write *w),
     };
     w->away = o;
     vd_worker_pool_add(&l->worker_pool, l->loop,
-                      w->account ? vd_account_worker_flow(w->account, l->loop->index) : &l->worker_flow,
-                      &o->order);
+                       w->account ? vd_account_worker_flow(w->account, l->loop->index)
+                                  : &l->worker_flow,
+                       &o->order);
 }
 
 void vd_write_leave(struct vd_write *w)

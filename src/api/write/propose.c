@@ -10,6 +10,7 @@
 #include "api/batch_internal.h"
 #include "api/definitions.h"
 #include "api/write/write_internal.h"
+#include "base/container_of.h"
 #include "kinds/admission.h"
 #include "kinds/deletion.h"
 #include "kinds/object_meta.h"
@@ -59,7 +60,7 @@ static void conclude(struct vd_write *w);
 
 static void on_defined(struct vd_task *task)
 {
-    conclude(VD_HEAP_OWNER(task, struct vd_write, defined));
+    conclude(VD_CONTAINER_OF(task, struct vd_write, defined));
 }
 
 /* Whoever has written a definition finds its kind when the answer comes: this calls conclude()
@@ -68,12 +69,12 @@ static bool awaits_definition(struct vd_write *w)
 {
     const struct vd_api_env *env = w->l->env;
     if (w->awaited || w->proposal.outcome.code || !env->definitions ||
-        !vd_slice_eq(w->kind->storage_key, VD_DEFINITIONS))
+        !vd_slice_eq(w->kind->resource, VD_DEFINITIONS))
         return false;
     w->awaited = true;
     w->defined.run = on_defined;
     vd_definitions_await(env->definitions, w->name, w->proposal.outcome.revision, w->l->loop,
-                          &w->defined);
+                         &w->defined);
     return true;
 }
 
@@ -103,7 +104,7 @@ static void conclude(struct vd_write *w)
 
 static void on_answered(struct vd_loop_proposal *p)
 {
-    conclude(VD_HEAP_OWNER(p, struct vd_write, proposal));
+    conclude(VD_CONTAINER_OF(p, struct vd_write, proposal));
 }
 
 /* A dry run ends as the store would have ended it: only what others do meanwhile is not seen. */

@@ -10,7 +10,7 @@ bool vd_write_check_rights(struct vd_write *w, const char *verb)
                    .group = w->kind->group,
                    .resource = w->kind->plural,
                    .subresource = vd_write_subresource(w),
-                   .space = w->space,
+                   .namespace = w->namespace,
                    .name = w->name},
     };
     struct vd_buf reason = {0};

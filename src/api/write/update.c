@@ -24,11 +24,11 @@ static void keep_metadata(struct vd_write *w, const struct vd_json *old, struct 
 static struct vd_json *through_finalize(struct vd_write *w, const struct vd_json *old,
                                         struct vd_json *object)
 {
-    if (!vd_slice_is(w->kind->storage_key, "namespaces"))
+    if (!vd_slice_is(w->kind->resource, "namespaces"))
         return object;
-    bool at_door = w->part == VD_PART_FINALIZE;
-    struct vd_json *into = at_door ? vd_json_clone(w->arena, old) : object;
-    const struct vd_json *spec = vd_json_get(at_door ? object : old, VD_SLICE("spec"));
+    bool at_subresource = w->part == VD_PART_FINALIZE;
+    struct vd_json *into = at_subresource ? vd_json_clone(w->arena, old) : object;
+    const struct vd_json *spec = vd_json_get(at_subresource ? object : old, VD_SLICE("spec"));
     if (spec)
         vd_json_set(w->arena, into, VD_SLICE("spec"), vd_json_clone(w->arena, spec));
     else
@@ -134,7 +134,7 @@ static void write_valid(struct vd_write *w, struct vd_json *object)
 {
     if (!vd_write_check_escalation(w, object, false))
         return;
-    w->finishes = vd_deletion_is_finished(object, w->kind->storage_key);
+    w->finishes = vd_deletion_is_finished(object, w->kind->resource);
     vd_write_store(w, object);
 }
 
@@ -169,7 +169,7 @@ void vd_write_write_new(struct vd_write *w, const struct vd_json *old, struct vd
     object = vd_status_subresource_merge(w->kind, w->arena, object, old, vd_write_is_at_status(w));
     object = through_finalize(w, old, object);
     if (!vd_write_is_at_status(w))
-        vd_rules_settle(w->kind, w->arena, object);
+        vd_kind_rules_settle(w->kind, w->arena, object);
     if (vd_write_is_at_status(w))
         vd_condition_rules_keep_times(w->kind, w->arena, object, old);
     count_generation(w, old, object);

@@ -91,8 +91,8 @@ static void let_validate(struct vd_write *w, const struct vd_json *object,
 void vd_write_validate(struct vd_write *w, struct vd_json *object, const struct vd_json *old,
                        void (*then)(struct vd_write *w, struct vd_json *object))
 {
-    struct vd_violations violations = {.effort = {.in_turn = !w->away}};
-    if (!w->away && vd_slice_eq(w->kind->storage_key, VD_DEFINITIONS)) {
+    struct vd_violations violations = {.effort = {.on_loop = !w->away}};
+    if (!w->away && vd_slice_eq(w->kind->resource, VD_DEFINITIONS)) {
         let_validate(w, object, old, then);
         return;
     }

@@ -22,7 +22,7 @@ enum {
 
 struct vd_key vd_write_key(const struct vd_write *w)
 {
-    return (struct vd_key){w->kind->storage_key, w->kind->namespaced ? w->space : VD_SLICE(""),
+    return (struct vd_key){w->kind->resource, w->kind->namespaced ? w->namespace : VD_SLICE(""),
                            w->name};
 }
 
@@ -38,13 +38,13 @@ struct vd_slice vd_write_subresource(const struct vd_write *w)
 /* Nobody but the pipeline, whatever their rights: not even who may speak for others. */
 enum vd_author vd_write_author(const struct vd_user *user)
 {
-    bool pipeline = vd_user_in_group(user, VD_SLICE(VD_GROUP_GIT)) && !user->is.by;
+    bool pipeline = vd_user_in_group(user, VD_SLICE(VD_GROUP_GIT)) && !user->is.impersonator;
     return pipeline ? VD_AUTHOR_GIT : VD_AUTHOR_API;
 }
 
 const struct vd_kind *vd_write_stored_kind(const struct vd_write *w)
 {
-    const struct vd_kind *kind = vd_kind_set_stored(w->kinds, w->kind->storage_key);
+    const struct vd_kind *kind = vd_kind_set_stored(w->kinds, w->kind->resource);
     return kind ? kind : w->kind;
 }
 

@@ -19,7 +19,7 @@
 #include "json/write.h"
 #include "json/yaml_read.h"
 
-enum { SOURCE_IPS_MAX = 16 };
+enum { SOURCE_IPS_MAX = 16 }; /* addresses of X-Forwarded-For that an event names */
 
 struct vd_audit {
     struct vd_audit_options options;
@@ -123,7 +123,7 @@ static struct vd_audit_verdict judge(struct vd_audit *audit, const struct vd_acc
     struct vd_audit_policy *policy = vd_audit_policy_ref(audit->policy);
     pthread_mutex_unlock(&audit->lock);
     struct vd_audit_verdict verdict = vd_audit_policy_judge(
-        policy, user && user->is.by ? user->is.by : user, access);
+        policy, user && user->is.impersonator ? user->is.impersonator : user, access);
     vd_audit_policy_unref(policy);
     return verdict;
 }
@@ -337,7 +337,7 @@ static struct vd_access access_of(struct vd_exchange *x, const struct vd_target 
                               .group = t->group,
                               .resource = t->is_resource ? t->resource : VD_SLICE(""),
                               .subresource = t->subresource,
-                              .space = t->space,
+                              .namespace = t->namespace,
                               .name = t->is_resource ? t->name : VD_SLICE(""),
                               .path = t->is_resource ? VD_SLICE("") : t->path};
 }

@@ -79,7 +79,7 @@ static void add_user(struct vd_buf *out, const char *name, const struct vd_user 
 
 static void add_users(struct vd_buf *out, const struct vd_user *user)
 {
-    const struct vd_user *sender = user && user->is.by ? user->is.by : user;
+    const struct vd_user *sender = user && user->is.impersonator ? user->is.impersonator : user;
     add_user(out, "user", sender);
     if (sender != user)
         add_user(out, "impersonatedUser", user);
@@ -108,7 +108,7 @@ static void add_object_ref(struct vd_buf *out, const struct vd_audit_event *e)
         return;
     vd_buf_add_text(out, ",\"objectRef\":{");
     add_member(out, "resource", a->resource);
-    add_member(out, "namespace", a->space);
+    add_member(out, "namespace", a->namespace);
     add_member(out, "name", a->name.n ? a->name : e->name);
     add_member(out, "apiGroup", a->group);
     add_member(out, "apiVersion", e->api_version);

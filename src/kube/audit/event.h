@@ -10,7 +10,7 @@ struct vd_audit_event {
     enum vd_audit_stage stage;
     struct vd_slice id;
     struct vd_slice uri;
-    const struct vd_access *access; /* its user, and who speaks for that one; NULL: not known */
+    const struct vd_access *access; /* its user, and who impersonates that one; NULL: not known */
     struct vd_slice api_version;    /* of the resource: "v1" */
     struct vd_slice name;           /* the object's, if the access has none */
     struct vd_slice source_ips;     /* with commas between them */

@@ -178,7 +178,7 @@ bool vd_discovery_write_group(struct vd_buf *out, const struct vd_kind_set *set,
 static void add_storage_hash(struct vd_buf *out, const struct vd_kind_set *set,
                              const struct vd_kind *kind)
 {
-    const struct vd_kind *stored = vd_kind_set_stored(set, kind->storage_key);
+    const struct vd_kind *stored = vd_kind_set_stored(set, kind->resource);
     if (!kind->stored || !stored)
         return;
     struct vd_buf text = {0};

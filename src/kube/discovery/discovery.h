@@ -19,7 +19,7 @@
 #include "base/attributes.h"
 #include "base/buf.h"
 #include "base/slice.h"
-#include "kinds/registry.h"
+#include "kinds/kinds.h"
 
 /* The exact texts: some client-go versions compare them byte for byte. */
 #define VD_DISCOVERY_V2_TYPE "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"

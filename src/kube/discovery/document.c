@@ -40,7 +40,7 @@ static void reply_document(struct vd_call *call, const struct vd_document *d)
 {
     struct vd_slice known = VD_SLICE(""), hash = VD_SLICE("");
     bool fresh = vd_http_head_find(call->x->head, VD_SLICE("if-none-match"), &known) &&
-                 vd_document_is_known(d, known);
+                 vd_document_matches_etag(d, known);
     bool moved = vd_url_query_find(&call->query, VD_SLICE("hash"), &hash) &&
                  !vd_slice_eq(hash, d->hash);
     struct vd_buf place = {0};

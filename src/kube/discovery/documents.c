@@ -54,7 +54,7 @@ struct question {
     struct vd_slice group, version;
 };
 
-enum { PARTS_MAX = 5 };
+enum { PARTS_MAX = 5 }; /* segments of a document's path */
 
 /* Splits at slashes; one at the end does not count. PARTS_MAX + 1: too many. */
 static size_t split(struct vd_slice path, struct vd_slice parts[PARTS_MAX])
@@ -513,7 +513,7 @@ bool vd_document_redirects(const struct vd_document *document, struct vd_slice p
     return true;
 }
 
-bool vd_document_is_known(const struct vd_document *document, struct vd_slice if_none_match)
+bool vd_document_matches_etag(const struct vd_document *document, struct vd_slice if_none_match)
 {
     struct vd_slice rest = if_none_match, part;
     while (rest.p && vd_slice_cut(&rest, ',', &part)) {

@@ -10,7 +10,7 @@
  *     struct vd_document *d = vd_documents_get(documents, set, path, form);
  *     if (!d)
  *         answer 404
- *     if (vd_document_is_known(d, if_none_match))
+ *     if (vd_document_matches_etag(d, if_none_match))
  *         answer 304, with d->etag
  *     send d->body with d->content_type, d->etag and "Vary: Accept"
  *     vd_document_unref(d);
@@ -28,7 +28,7 @@
 #include "base/bytes.h"
 #include "base/refcount.h"
 #include "base/slice.h"
-#include "kinds/registry.h"
+#include "kinds/kinds.h"
 #include "net/media_type.h"
 
 struct vd_documents;
@@ -41,7 +41,7 @@ enum vd_document_form {
     VD_DOCUMENT_PROTOBUF,           /* of /openapi/v2 */
 };
 
-enum { VD_DOCUMENT_HASH_LEN = 64 };
+enum { VD_DOCUMENT_HASH_LEN = 64 }; /* hexadecimal digits of SHA-256 */
 
 /* Immutable. */
 struct vd_document {
@@ -94,6 +94,6 @@ bool vd_document_redirects(const struct vd_document *document, struct vd_slice p
                            struct vd_slice hash, struct vd_buf *location);
 
 /* Whether the value of an If-None-Match header names the document: answer 304. */
-bool vd_document_is_known(const struct vd_document *document, struct vd_slice if_none_match);
+bool vd_document_matches_etag(const struct vd_document *document, struct vd_slice if_none_match);
 
 #endif

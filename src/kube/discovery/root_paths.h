@@ -3,7 +3,7 @@
 #define VD_KUBE_DISCOVERY_ROOT_PATHS_H
 
 #include "base/buf.h"
-#include "kinds/registry.h"
+#include "kinds/kinds.h"
 
 /* Adds {"paths":[...]}, sorted: those of the set's groups and versions, and the `others`, a
  * line each. */

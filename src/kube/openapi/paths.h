@@ -7,7 +7,7 @@
 
 #include "base/arena.h"
 #include "kinds/kind.h"
-#include "kinds/registry.h"
+#include "kinds/kinds.h"
 #include "json/document.h"
 
 /* Adds the paths of a kind and its subresources. Values are made in the arena

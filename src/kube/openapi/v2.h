@@ -12,7 +12,7 @@
 #include "base/arena.h"
 #include "base/attributes.h"
 #include "base/slice.h"
-#include "kinds/registry.h"
+#include "kinds/kinds.h"
 #include "json/document.h"
 
 /* What to answer with; older clients ask with an @, which is no media type's. */

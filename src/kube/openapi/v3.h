@@ -17,7 +17,7 @@
 #include "base/attributes.h"
 #include "base/buf.h"
 #include "base/slice.h"
-#include "kinds/registry.h"
+#include "kinds/kinds.h"
 #include "json/document.h"
 
 /* Adds paths and schemas of all listed kinds of a group and version to objects

@@ -46,13 +46,13 @@ struct changes {
 /* --- errors --- */
 
 /* The names of the fields down to here; of a long way, the last ones. */
-static void add_path(struct vd_buf *out, const struct vd_merge_frame *frame)
+static void add_path(struct vd_buf *out, const struct vd_merge_path *step)
 {
-    const struct vd_merge_frame *shown[PATH_FIELDS_MAX];
+    const struct vd_merge_path *shown[PATH_FIELDS_MAX];
     size_t n = 0;
-    for (; frame && n < PATH_FIELDS_MAX; frame = frame->up)
-        shown[n++] = frame;
-    if (frame)
+    for (; step && n < PATH_FIELDS_MAX; step = step->up)
+        shown[n++] = step;
+    if (step)
         vd_buf_add_text(out, "...");
     while (n--) {
         vd_excerpt_add(out, shown[n]->field, PATH_FIELD_LEN_MAX);
@@ -63,7 +63,7 @@ static void add_path(struct vd_buf *out, const struct vd_merge_frame *frame)
 int vd_merge_fail(struct vd_merger *m, const char *text)
 {
     struct vd_buf path = {0};
-    add_path(&path, m->frame);
+    add_path(&path, m->path);
     int code = vd_error_set(m->error, VD_ERR_INVALID, "%s%s", vd_buf_text(&path), text);
     vd_buf_release(&path);
     return code;
@@ -358,11 +358,11 @@ static int merge_value(struct vd_merger *m, const struct vd_json *live, const st
 static int merge_field(struct vd_merger *m, const struct vd_json *live, const struct change *c,
                        const void *node, struct vd_json **out)
 {
-    struct vd_merge_frame frame = {m->frame, c->field};
+    struct vd_merge_path step = {m->path, c->field};
     struct vd_merge_field field = {0};
     if (m->rules && node)
         field = m->rules->field(node, c->field);
-    m->frame = &frame;
+    m->path = &step;
     int code = VD_OK;
     if (c->order)
         code = merge_ordered(m, live, c, &field, out);
@@ -372,7 +372,7 @@ static int merge_field(struct vd_merger *m, const struct vd_json *live, const st
         *out = live ? vd_json_clone(m->arena, live) : NULL;
     if (!code && c->removal && vd_json_is(*out, VD_JSON_ARRAY))
         code = vd_merge_list_subtract(m, *out, c->removal);
-    m->frame = frame.up;
+    m->path = step.up;
     return code;
 }
 

@@ -14,15 +14,15 @@
 #include "kube/patch/strategic_merge.h"
 
 /* A field that is being merged: the way from the root to here, for messages. */
-struct vd_merge_frame {
-    const struct vd_merge_frame *up;
+struct vd_merge_path {
+    const struct vd_merge_path *up;
     struct vd_slice field;
 };
 
 struct vd_merger {
     struct vd_arena *arena;
     const struct vd_merge_rules *rules;
-    const struct vd_merge_frame *frame;
+    const struct vd_merge_path *path;
     struct vd_error *error;
 };
 

@@ -15,7 +15,7 @@
 
 #include <stddef.h>
 
-enum { VARINT_LEN_MAX = 10 };
+enum { VARINT_LEN_MAX = 10 }; /* bytes of a 64-bit number on the wire */
 
 static const uint64_t NUMBER_MAX = (1u << 29) - 1;
 

@@ -12,7 +12,7 @@ struct refused {
     const struct vd_write *w;
     const struct vd_refusal *why;
     struct vd_slice path, verb; /* of the request */
-    struct vd_status_target about;
+    struct vd_status_target status_target;
 };
 
 /* ---- what was sent ---- */
@@ -42,19 +42,20 @@ static struct vd_status invalid(const struct refused *r)
                                              .message = v->message,
                                              .field = v->field};
     }
-    struct vd_status_target about = {0}; /* of what a patch has made */
+    struct vd_status_target status_target = {0}; /* of what a patch has made */
     if (r->why->kind.n)
-        about = (struct vd_status_target){r->about.group, r->why->kind, r->why->name};
-    return vd_status_invalid(r->arena, &about, causes, n);
+        status_target = (struct vd_status_target){r->status_target.group, r->why->kind,
+                                                  r->why->name};
+    return vd_status_invalid(r->arena, &status_target, causes, n);
 }
 
 /* ---- what the user may not ---- */
 
 static struct vd_status forbidden(const struct refused *r)
 {
-    struct vd_status_target about = r->about;
-    about.name = r->why->name;
-    return vd_status_forbidden(r->arena, &about, r->why->text);
+    struct vd_status_target status_target = r->status_target;
+    status_target.name = r->why->name;
+    return vd_status_forbidden(r->arena, &status_target, r->why->text);
 }
 
 static struct vd_status not_allowed(const struct refused *r)
@@ -64,36 +65,37 @@ static struct vd_status not_allowed(const struct refused *r)
 
 static struct vd_status owned_by_git(const struct refused *r)
 {
-    struct vd_status_target about = r->about;
-    about.name = r->why->claim.name;
-    return vd_status_owned_by_git(r->arena, &about, &r->why->claim);
+    struct vd_status_target status_target = r->status_target;
+    status_target.name = r->why->claim.name;
+    return vd_status_owned_by_git(r->arena, &status_target, &r->why->claim);
 }
 
 /* ---- what is not there, or going ---- */
 
 static struct vd_status not_found(const struct refused *r)
 {
-    return vd_status_not_found(r->arena, &r->about);
+    return vd_status_not_found(r->arena, &r->status_target);
 }
 
 static struct vd_status namespace_not_found(const struct refused *r)
 {
-    struct vd_status_target about = {.plural = VD_SLICE("namespaces"), .name = r->why->name};
-    return vd_status_not_found(r->arena, &about);
+    struct vd_status_target status_target = {.plural = VD_SLICE("namespaces"),
+                                             .name = r->why->name};
+    return vd_status_not_found(r->arena, &status_target);
 }
 
 static struct vd_status role_not_found(const struct refused *r)
 {
-    struct vd_status_target about = r->about;
-    about.name = r->why->name;
-    struct vd_status status = vd_status_not_found(r->arena, &about);
+    struct vd_status_target status_target = r->status_target;
+    status_target.name = r->why->name;
+    struct vd_status status = vd_status_not_found(r->arena, &status_target);
     status.message = r->why->text;
     return status;
 }
 
 static struct vd_status namespace_terminating(const struct refused *r)
 {
-    return vd_status_namespace_terminating(r->arena, &r->about, r->why->name);
+    return vd_status_namespace_terminating(r->arena, &r->status_target, r->why->name);
 }
 
 struct vd_status vd_status_kind_terminating(struct vd_arena *a,
@@ -108,49 +110,50 @@ struct vd_status vd_status_kind_terminating(struct vd_arena *a,
 
 static struct vd_status kind_terminating(const struct refused *r)
 {
-    return vd_status_kind_terminating(r->arena, &r->about, r->verb);
+    return vd_status_kind_terminating(r->arena, &r->status_target, r->verb);
 }
 
 /* ---- what is there ---- */
 
 static struct vd_status exists(const struct refused *r)
 {
-    return vd_status_already_exists(r->arena, &r->about, r->why->deleting);
+    return vd_status_already_exists(r->arena, &r->status_target, r->why->deleting);
 }
 
 static struct vd_status name_not_made(const struct refused *r)
 {
-    return vd_status_name_not_generated(r->arena, &r->about);
+    return vd_status_name_not_generated(r->arena, &r->status_target);
 }
 
 /* ---- another object, or another version ---- */
 
 static struct vd_status conflict(const struct refused *r)
 {
-    return vd_status_modified(r->arena, &r->about, r->why->current);
+    return vd_status_modified(r->arena, &r->status_target, r->why->current);
 }
 
 static struct vd_status uid_differs(const struct refused *r)
 {
-    return vd_status_uid_differs(r->arena, &r->about, r->path, r->why->wanted, r->why->is);
+    return vd_status_uid_differs(r->arena, &r->status_target, r->path, r->why->wanted, r->why->is);
 }
 
 /* Some answers name the kind where others name the resource. */
 static struct vd_status_target about_kind(const struct refused *r)
 {
-    return (struct vd_status_target){r->about.group, r->w->kind->kind, r->about.name};
+    return (struct vd_status_target){r->status_target.group, r->w->kind->kind,
+                                     r->status_target.name};
 }
 
 static struct vd_status uid_precondition(const struct refused *r)
 {
-    struct vd_status_target about = about_kind(r);
-    return vd_status_uid_precondition(r->arena, &about, r->why->wanted, r->why->is);
+    struct vd_status_target status_target = about_kind(r);
+    return vd_status_uid_precondition(r->arena, &status_target, r->why->wanted, r->why->is);
 }
 
 static struct vd_status version_precondition(const struct refused *r)
 {
-    struct vd_status_target about = about_kind(r);
-    return vd_status_version_precondition(r->arena, &about, r->why->wanted, r->why->is);
+    struct vd_status_target status_target = about_kind(r);
+    return vd_status_version_precondition(r->arena, &status_target, r->why->wanted, r->why->is);
 }
 
 static struct vd_status no_object_of_uid(const struct refused *r)
@@ -160,20 +163,20 @@ static struct vd_status no_object_of_uid(const struct refused *r)
                 "uid mismatch: the provided object specified uid %.*s, and no existing object was "
                 "found",
                 VD_FMT(r->why->wanted));
-    struct vd_status status = vd_status_conflict(r->arena, &r->about, vd_buf_slice(&why));
+    struct vd_status status = vd_status_conflict(r->arena, &r->status_target, vd_buf_slice(&why));
     vd_buf_release(&why);
     return status;
 }
 
 static struct vd_status version_required(const struct refused *r)
 {
-    struct vd_status_target about = about_kind(r);
-    return vd_status_version_required(r->arena, &about);
+    struct vd_status_target status_target = about_kind(r);
+    return vd_status_version_required(r->arena, &status_target);
 }
 
 static struct vd_status status_version_required(const struct refused *r)
 {
-    return vd_status_precondition_required(r->arena, &r->about);
+    return vd_status_precondition_required(r->arena, &r->status_target);
 }
 
 static struct vd_status apply_conflict(const struct refused *r)
@@ -248,7 +251,7 @@ struct vd_status vd_status_of_refusal(const struct vd_write *w, struct vd_slice 
         .why = why,
         .path = path,
         .verb = verb,
-        .about = {.group = w->kind->group, .plural = w->kind->plural, .name = w->name},
+        .status_target = {.group = w->kind->group, .plural = w->kind->plural, .name = w->name},
     };
     assert(reasons[why->reason].of || reasons[why->reason].of_text);
     return reasons[why->reason].of ? reasons[why->reason].of(&r)

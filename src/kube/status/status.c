@@ -138,8 +138,8 @@ static struct vd_slice as_utf8(struct vd_arena *a, struct vd_slice text)
     return copy;
 }
 
-static struct vd_status about(struct vd_arena *a, struct vd_status status,
-                              const struct vd_status_target *target)
+static struct vd_status status_target(struct vd_arena *a, struct vd_status status,
+                                      const struct vd_status_target *target)
 {
     status.has_details = true;
     status.name = as_utf8(a, target->name);
@@ -170,7 +170,8 @@ static const struct vd_status_cause *one_cause(struct vd_arena *a, struct vd_sta
 struct vd_status vd_status_deleted(struct vd_arena *a, const struct vd_status_target *target,
                                    struct vd_slice uid)
 {
-    struct vd_status status = about(a, (struct vd_status){.code = 200, .success = true}, target);
+    struct vd_status status = status_target(a, (struct vd_status){.code = 200, .success = true},
+                                            target);
     status.uid = as_utf8(a, uid);
     return status;
 }
@@ -180,7 +181,7 @@ struct vd_status vd_status_not_found(struct vd_arena *a, const struct vd_status_
     struct vd_buf message = {0};
     add_target(&message, target);
     vd_buf_add_text(&message, " not found");
-    return about(a, failure(a, 404, "NotFound", &message), target);
+    return status_target(a, failure(a, 404, "NotFound", &message), target);
 }
 
 struct vd_status vd_status_no_resource(struct vd_arena *a)
@@ -199,7 +200,7 @@ struct vd_status vd_status_already_exists(struct vd_arena *a, const struct vd_st
         vd_buf_add_text(&message, "object is being deleted: ");
     add_target(&message, target);
     vd_buf_add_text(&message, " already exists");
-    return about(a, failure(a, 409, "AlreadyExists", &message), target);
+    return status_target(a, failure(a, 409, "AlreadyExists", &message), target);
 }
 
 struct vd_status vd_status_name_not_generated(struct vd_arena *a,
@@ -209,7 +210,7 @@ struct vd_status vd_status_name_not_generated(struct vd_arena *a,
     add_target(&message, target);
     vd_buf_add_text(&message, " already exists, the server was not able to generate a unique name "
                               "for the object");
-    struct vd_status status = about(a, failure(a, 409, "AlreadyExists", &message), target);
+    struct vd_status status = status_target(a, failure(a, 409, "AlreadyExists", &message), target);
     status.retry_after_s = 1;
     return status;
 }
@@ -222,7 +223,7 @@ struct vd_status vd_status_conflict(struct vd_arena *a, const struct vd_status_t
     add_target(&message, target);
     vd_buf_add_text(&message, ": ");
     add_text(&message, why);
-    return about(a, failure(a, 409, "Conflict", &message), target);
+    return status_target(a, failure(a, 409, "Conflict", &message), target);
 }
 
 struct vd_status vd_status_modified(struct vd_arena *a, const struct vd_status_target *target,
@@ -343,7 +344,7 @@ struct vd_status vd_status_invalid(struct vd_arena *a, const struct vd_status_ta
     vd_buf_add_text(&message, " is invalid");
     if (n)
         add_sentences(&message, causes, n);
-    struct vd_status status = about(a, failure(a, 422, "Invalid", &message), target);
+    struct vd_status status = status_target(a, failure(a, 422, "Invalid", &message), target);
     status.causes = causes;
     status.causes_n = n;
     return status;
@@ -433,7 +434,7 @@ struct vd_status vd_status_forbidden(struct vd_arena *a, const struct vd_status_
         add_resource(&message, target);
     vd_buf_add_text(&message, message.n ? " is forbidden: " : "forbidden: ");
     add_text(&message, why);
-    return about(a, failure(a, 403, "Forbidden", &message), target);
+    return status_target(a, failure(a, 403, "Forbidden", &message), target);
 }
 
 static void add_access(struct vd_buf *out, const struct vd_status_access *access)
@@ -458,9 +459,9 @@ static void add_access(struct vd_buf *out, const struct vd_status_access *access
     vd_buf_release(&resource);
     vd_buf_add_text(out, " in API group ");
     add_quoted(out, access->target.group);
-    if (access->space.n) {
+    if (access->namespace.n) {
         vd_buf_add_text(out, " in the namespace ");
-        add_quoted(out, access->space);
+        add_quoted(out, access->namespace);
     } else {
         vd_buf_add_text(out, " at the cluster scope");
     }
@@ -523,16 +524,16 @@ struct vd_status vd_status_owned_by_git(struct vd_arena *a, const struct vd_stat
 
 struct vd_status vd_status_namespace_terminating(struct vd_arena *a,
                                                  const struct vd_status_target *target,
-                                                 struct vd_slice space)
+                                                 struct vd_slice namespace)
 {
     struct vd_buf text = {0};
     vd_buf_add_text(&text, "unable to create new content in namespace ");
-    vd_buf_add_slice(&text, space);
+    vd_buf_add_slice(&text, namespace);
     vd_buf_add_text(&text, " because it is being terminated");
     struct vd_status status = vd_status_forbidden(a, target, vd_buf_slice(&text));
     vd_buf_reset(&text);
     vd_buf_add_text(&text, "namespace ");
-    add_text(&text, space);
+    add_text(&text, namespace);
     vd_buf_add_text(&text, " is being terminated");
     struct vd_status_cause cause = {VD_SLICE("NamespaceTerminating"),
                                     vd_arena_copy(a, vd_buf_slice(&text)),
@@ -554,7 +555,7 @@ struct vd_status vd_status_method_not_allowed(struct vd_arena *a,
     vd_buf_add_text(&message, " is not supported on resources of kind ");
     add_quoted(&message, vd_buf_slice(&name));
     vd_buf_release(&name);
-    return about(a, failure(a, 405, "MethodNotAllowed", &message), &resource);
+    return status_target(a, failure(a, 405, "MethodNotAllowed", &message), &resource);
 }
 
 struct vd_status vd_status_not_acceptable(struct vd_arena *a, struct vd_slice accepted)
@@ -587,7 +588,8 @@ struct vd_status vd_status_precondition_required(struct vd_arena *a,
                     "status was made from");
     struct vd_status_cause cause = vd_cause_required(a, VD_SLICE("metadata.resourceVersion"),
                                                      VD_SLICE(""));
-    struct vd_status status = about(a, failure(a, 428, "PreconditionRequired", &message), target);
+    struct vd_status status = status_target(a, failure(a, 428, "PreconditionRequired", &message),
+                                            target);
     status.causes = one_cause(a, cause);
     status.causes_n = 1;
     return status;

@@ -144,7 +144,7 @@ struct vd_status_access {
     struct vd_slice path; /* of a request that is about no resource; else empty */
     struct vd_status_target target;
     struct vd_slice subresource;
-    struct vd_slice space; /* empty: at the cluster scope */
+    struct vd_slice namespace; /* empty: at the cluster scope */
 };
 
 /* 403 `... is forbidden: User "u" cannot list resource "configmaps" in API group
@@ -161,7 +161,7 @@ struct vd_status vd_status_owned_by_git(struct vd_arena *a, const struct vd_stat
 /* 403: creation in a namespace that is being deleted. */
 struct vd_status vd_status_namespace_terminating(struct vd_arena *a,
                                                  const struct vd_status_target *target,
-                                                 struct vd_slice space);
+                                                 struct vd_slice namespace);
 
 /* 405 `delete is not supported on resources of kind "widgets.example.com"` */
 struct vd_status vd_status_method_not_allowed(struct vd_arena *a,

@@ -30,7 +30,7 @@
 #include "base/buf.h"
 #include "base/slice.h"
 #include "kinds/kind.h"
-#include "kinds/registry.h"
+#include "kinds/kinds.h"
 #include "kube/list_meta.h"
 #include "kube/partial.h"
 

@@ -6,7 +6,7 @@
 #define VD_KUBE_TABLE_TABLES_H
 
 #include "base/attributes.h"
-#include "kinds/registry.h"
+#include "kinds/kinds.h"
 #include "kube/table/table.h"
 
 struct vd_tables;

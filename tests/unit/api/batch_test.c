@@ -1,7 +1,7 @@
 /* src/api/batch.h: writes that are made together or not at all. */
 #include "api/batch.h"
 
-
+#include "base/container_of.h"
 #include "store/commit.h"
 #include "write_setting.h"
 
@@ -34,7 +34,7 @@ static struct trial *add(struct batch_trial *t, enum vd_write_verb verb, const c
 
 static void run_batch(struct vd_task *task)
 {
-    struct batch_trial *t = VD_HEAP_OWNER(task, struct batch_trial, task);
+    struct batch_trial *t = VD_CONTAINER_OF(task, struct batch_trial, task);
     bool cancels = t->cancels; /* it may be released when it was started */
     vd_write_batch_start(&t->b);
     if (cancels)
@@ -247,18 +247,18 @@ static void a_namespace_comes_with_its_objects(void **state)
 {
     static struct batch_trial t;
     (void)state;
-    add(&t, VD_WRITE_CREATE, "configmaps", "", NAMED("m"))->w.space = VD_SLICE("hall");
+    add(&t, VD_WRITE_CREATE, "configmaps", "", NAMED("m"))->w.namespace = VD_SLICE("hall");
     add(&t, VD_WRITE_CREATE, "namespaces", "", NAMED("hall"));
-    add(&t, VD_WRITE_CREATE, "configmaps", "", NAMED("m"))->w.space = VD_SLICE("cellar");
+    add(&t, VD_WRITE_CREATE, "configmaps", "", NAMED("m"))->w.namespace = VD_SLICE("cellar");
     assert_int_equal(perform_batch(&t), VD_BATCH_REFUSED);
     assert_int_equal(t.b.refused, 1);
     expect_refusal(&t.members[2], VD_REFUSED_NAMESPACE_NOT_FOUND);
     release_batch(&t);
-    add(&t, VD_WRITE_CREATE, "configmaps", "", NAMED("m"))->w.space = VD_SLICE("hall");
+    add(&t, VD_WRITE_CREATE, "configmaps", "", NAMED("m"))->w.namespace = VD_SLICE("hall");
     add(&t, VD_WRITE_CREATE, "namespaces", "", NAMED("hall"));
     assert_int_equal(perform_batch(&t), VD_BATCH_DONE);
     release_batch(&t);
-    add(&t, VD_WRITE_CREATE, "configmaps", "", NAMED("n"))->w.space = VD_SLICE("hall");
+    add(&t, VD_WRITE_CREATE, "configmaps", "", NAMED("n"))->w.namespace = VD_SLICE("hall");
     add(&t, VD_WRITE_DELETE, "namespaces", "hall", NULL);
     assert_int_equal(perform_batch(&t), VD_BATCH_REFUSED);
     expect_refusal(&t.members[0], VD_REFUSED_NAMESPACE_TERMINATING);

@@ -2,6 +2,7 @@
 #include "controller_bench.h"
 
 #include "api/conditional_batch.h"
+#include "base/container_of.h"
 
 #define CONFIG                                                                                     \
     "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"%s\","                 \
@@ -35,7 +36,7 @@ static int number_of(const struct vd_json *object)
 
 static void reconcile(struct vd_controller_item *item)
 {
-    struct counter *c = VD_HEAP_OWNER(item->reconciler, struct counter, reconciler);
+    struct counter *c = VD_CONTAINER_OF(item->reconciler, struct counter, reconciler);
     struct vd_key key = {VD_SLICE("configmaps"), VD_SLICE("default"), VD_SLICE("count")};
     struct vd_conditional_batch *batch = vd_conditional_batch_new(c->controller, item);
     struct vd_arena *a = vd_conditional_batch_arena(batch);
@@ -60,7 +61,7 @@ static void reconcile(struct vd_controller_item *item)
 
 static void settled(struct vd_controller_item *item)
 {
-    struct counter *c = VD_HEAP_OWNER(item->reconciler, struct counter, reconciler);
+    struct counter *c = VD_CONTAINER_OF(item->reconciler, struct counter, reconciler);
     assert_true(vd_controller_item_is_idle(item));
     if (atomic_fetch_add(&c->settled, 1) == 0)
         uv_sem_post(&c->rest);
@@ -68,7 +69,7 @@ static void settled(struct vd_controller_item *item)
 
 static void on_changed(struct vd_informer_handler *handler, const struct vd_change *change)
 {
-    struct counter *c = VD_HEAP_OWNER(handler, struct counter, handler);
+    struct counter *c = VD_CONTAINER_OF(handler, struct counter, handler);
     if (vd_slice_is(vd_entry_name(change->now->entry), "count"))
         vd_controller_add(c->controller, &c->item);
 }

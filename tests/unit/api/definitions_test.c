@@ -4,6 +4,7 @@
 
 #include "api/definition_kind.h"
 #include "api/definitions.h"
+#include "base/container_of.h"
 
 #define DEFINITIONS "customresourcedefinitions.apiextensions.k8s.io"
 #define UID         "\"uid\":\"0f1e2d3c-4b5a-4697-8877-6655443322%02d\""
@@ -65,7 +66,7 @@ struct arrival {
 
 static void arrived(struct vd_task *task)
 {
-    uv_sem_post(&((struct arrival *)task)->sem);
+    uv_sem_post(&VD_CONTAINER_OF(task, struct arrival, task)->sem);
 }
 
 static void await_registry(struct bench *b, struct vd_definitions *ds, const char *name)

@@ -8,6 +8,7 @@
 #include <semaphore.h>
 
 #include "api/write.h"
+#include "base/container_of.h"
 #include "gatekeeper_fixture.h"
 #include "json_check.h"
 #include "kinds/builtin.h"
@@ -86,7 +87,7 @@ static inline void prepare(struct trial *t, enum vd_write_verb verb, const char 
         .kind = vd_kind_set_resource(setting.set, custom ? VD_SLICE("example.com") : VD_SLICE(""),
                                      VD_SLICE("v1"), vd_slice_of(resource)),
         .verb = verb,
-        .space = VD_SLICE("room"),
+        .namespace = VD_SLICE("room"),
         .name = vd_slice_of(name),
         .document = document ? json_of(&t->arena, document) : NULL,
         .manager = VD_SLICE("tester"),
@@ -96,7 +97,7 @@ static inline void prepare(struct trial *t, enum vd_write_verb verb, const char 
 
 static inline void run_trial(struct vd_task *task)
 {
-    vd_write_start(&VD_HEAP_OWNER(task, struct trial, task)->w);
+    vd_write_start(&VD_CONTAINER_OF(task, struct trial, task)->w);
 }
 
 /* Starts it on the loop, and waits until it is done. */
@@ -154,10 +155,10 @@ static inline uint64_t write_it(enum vd_write_verb verb, const char *resource, c
 
 static inline struct vd_key key_of(const char *resource, const char *name)
 {
-    bool space = strcmp(resource, "namespaces") != 0;
+    bool namespace = strcmp(resource, "namespaces") != 0;
     return (struct vd_key){strcmp(resource, "gadgets") == 0 ? VD_SLICE("gadgets.example.com")
                                                             : vd_slice_of(resource),
-                           space ? VD_SLICE("room") : VD_SLICE(""), vd_slice_of(name)};
+                           namespace ? VD_SLICE("room") : VD_SLICE(""), vd_slice_of(name)};
 }
 
 /* The stored object, or NULL. */

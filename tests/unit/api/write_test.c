@@ -2,6 +2,8 @@
  * they are refused. */
 #include "write_setting.h"
 
+#include "base/container_of.h"
+
 #define GADGET_OF(rest) "{\"metadata\":{\"name\":\"g\"" rest "}"
 
 static void a_new_object_is_furnished(void **state)
@@ -111,7 +113,7 @@ static void a_namespace_must_be_there_and_stay(void **state)
     struct trial t;
     (void)state;
     prepare(&t, VD_WRITE_CREATE, "gadgets", "", GADGET_OF("}"));
-    t.w.space = VD_SLICE("hall");
+    t.w.namespace = VD_SLICE("hall");
     perform(&t);
     expect_refusal(&t, VD_REFUSED_NAMESPACE_NOT_FOUND);
     assert_slice(t.w.refusal.name, "hall");
@@ -342,7 +344,7 @@ static void a_dry_run_leaves_nothing(void **state)
 
 static void start_and_cancel(struct vd_task *task)
 {
-    struct trial *t = VD_HEAP_OWNER(task, struct trial, task);
+    struct trial *t = VD_CONTAINER_OF(task, struct trial, task);
     vd_write_start(&t->w);
     vd_write_cancel(&t->w);
 }

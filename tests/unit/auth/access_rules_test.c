@@ -129,7 +129,7 @@ static bool may(struct setting *t, const char *name, const char *verb)
     struct vd_access access = {.user = user,
                                .verb = vd_slice_of(verb),
                                .resource = VD_SLICE("configmaps"),
-                               .space = VD_SLICE("default")};
+                               .namespace = VD_SLICE("default")};
     bool allowed = vd_rbac_allows(rbac, &access);
     vd_rbac_unref(rbac);
     vd_user_unref(user);

@@ -16,12 +16,12 @@ static void refusals(void **state)
         const char *reason, *text;
     } cases[] = {
         {A(.verb = VD_SLICE("list"), .resource = VD_SLICE("configmaps"),
-           .space = VD_SLICE("default")),
+           .namespace = VD_SLICE("default")),
          "",
          "configmaps is forbidden: User \"a\\\"b\" cannot list resource \"configmaps\" in API "
          "group \"\" in the namespace \"default\""},
         {A(.verb = VD_SLICE("get"), .resource = VD_SLICE("configmaps"), .name = VD_SLICE("x"),
-           .space = VD_SLICE("default")),
+           .namespace = VD_SLICE("default")),
          "RBAC: role \"r\" not found",
          "configmaps \"x\" is forbidden: User \"a\\\"b\" cannot get resource \"configmaps\" in API "
          "group \"\" in the namespace \"default\": RBAC: role \"r\" not found"},

@@ -23,7 +23,7 @@ static struct vd_user *make_user(const char *name, const char *group)
 /* A request, and the level that a policy of one rule "Request" and one "None" gives it. */
 struct request {
     const char *rule; /* the fields of the first, in flow style */
-    const char *user, *group, *verb, *api_group, *resource, *sub, *space, *name, *path;
+    const char *user, *group, *verb, *api_group, *resource, *sub, *namespace, *name, *path;
     bool fits;
 };
 
@@ -89,7 +89,7 @@ static void test_the_first_rule_that_fits_decides(void **state)
                                    .group = vd_slice_of(r->api_group),
                                    .resource = vd_slice_of(r->resource),
                                    .subresource = vd_slice_of(r->sub),
-                                   .space = vd_slice_of(r->space),
+                                   .namespace = vd_slice_of(r->namespace),
                                    .name = vd_slice_of(r->name),
                                    .path = vd_slice_of(r->path)};
         struct vd_audit_verdict verdict = vd_audit_policy_judge(policy, user, &access);

@@ -9,17 +9,17 @@
 #define NOW  INT64_C(1794735590000)
 #define YEAR (INT64_C(365) * 86400000)
 
-static X509 *make(const struct vd_signing_key *key, struct vd_certificate_wish wish)
+static X509 *make(const struct vd_signing_key *key, struct vd_certificate_spec spec)
 {
     struct vd_error error = {0};
     X509 *certificate = NULL;
-    wish.key = key;
-    wish.begins_ms = NOW;
-    if (!wish.expires_ms)
-        wish.expires_ms = NOW + YEAR;
-    if (!wish.issuer_key)
-        wish.issuer_key = key;
-    assert_ok(vd_certificate_make(&certificate, &wish, &error), &error);
+    spec.key = key;
+    spec.begins_ms = NOW;
+    if (!spec.expires_ms)
+        spec.expires_ms = NOW + YEAR;
+    if (!spec.issuer_key)
+        spec.issuer_key = key;
+    assert_ok(vd_certificate_make(&certificate, &spec, &error), &error);
     return certificate;
 }
 
@@ -27,7 +27,7 @@ static void names_become_the_user(void **state)
 {
     (void)state;
     struct vd_signing_key *key = vd_signing_key_generate();
-    X509 *x = make(key, (struct vd_certificate_wish){.use = VD_CERTIFICATE_CLIENT,
+    X509 *x = make(key, (struct vd_certificate_spec){.use = VD_CERTIFICATE_CLIENT,
                                                      .common_name = "Änne",
                                                      .organisation = "system:masters"});
     unsigned char *der = NULL;
@@ -110,10 +110,10 @@ static void chains_verify_and_purposes_hold(void **state)
     (void)state;
     struct vd_signing_key *ca_key = vd_signing_key_generate(), *key = vd_signing_key_generate();
     static const char *const hosts[] = {"localhost", "::1", "*.example.com"};
-    X509 *ca = make(ca_key, (struct vd_certificate_wish){.use = VD_CERTIFICATE_CA,
+    X509 *ca = make(ca_key, (struct vd_certificate_spec){.use = VD_CERTIFICATE_CA,
                                                          .common_name = "ca",
                                                          .expires_ms = NOW + 2 * YEAR});
-    X509 *server = make(key, (struct vd_certificate_wish){.use = VD_CERTIFICATE_SERVER,
+    X509 *server = make(key, (struct vd_certificate_spec){.use = VD_CERTIFICATE_SERVER,
                                                           .common_name = "s",
                                                           .hosts = hosts,
                                                           .hosts_n = 3,
@@ -178,7 +178,7 @@ static void hosts_are_names_or_addresses(void **state)
     struct vd_error error = {0};
     X509 *x = NULL;
     assert_code(vd_certificate_make(&x,
-                                    &(struct vd_certificate_wish){.use = VD_CERTIFICATE_SERVER,
+                                    &(struct vd_certificate_spec){.use = VD_CERTIFICATE_SERVER,
                                                                   .common_name = "s",
                                                                   .hosts = &cases[13].host,
                                                                   .hosts_n = 1,

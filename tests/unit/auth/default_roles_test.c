@@ -78,7 +78,7 @@ static const struct {
 
 /* The letters of what the user may do in the namespace. */
 static const char *rights(const struct vd_user *user, const char *group, const char *resource,
-                          const char *space, char out[9])
+                          const char *namespace, char out[9])
 {
     static const char letters[] = "glwcupdD";
     const char *slash = strchr(resource, '/');
@@ -91,7 +91,7 @@ static const char *rights(const struct vd_user *user, const char *group, const c
             .resource = slash ? vd_slice(resource, (size_t)(slash - resource))
                               : vd_slice_of(resource),
             .subresource = vd_slice_of(slash ? slash + 1 : ""),
-            .space = vd_slice_of(space),
+            .namespace = vd_slice_of(namespace),
         };
         if (vd_rbac_allows(rbac, &access))
             out[n++] = letters[v];

@@ -69,13 +69,13 @@ static void issue(struct setting *t, const char *uid, const char *secret, const 
 {
     struct vd_error error;
     int64_t expires_ms;
-    struct vd_token_request request = {.space = VD_SLICE("team"),
+    struct vd_token_request request = {.namespace = VD_SLICE("team"),
                                        .name = VD_SLICE("robot"),
                                        .uid = vd_slice_of(uid),
                                        .now_ms = NOW};
     if (secret)
         request.bound = (struct vd_bound_object){.resource = VD_SLICE("secrets"),
-                                                 .space = VD_SLICE("team"),
+                                                 .namespace = VD_SLICE("team"),
                                                  .name = vd_slice_of(secret),
                                                  .uid = vd_slice_of(secret_uid)};
     vd_buf_reset(token);
@@ -196,7 +196,7 @@ static void create_token(struct setting *t, const char *user, struct vd_buf *tok
     struct vd_error error;
     assert_ok(vd_token_create(
                   t->folder,
-                  &(struct vd_token_wish){.user = vd_slice_of(user), .lifetime_ms = 3600 * 1000},
+                  &(struct vd_token_spec){.user = vd_slice_of(user), .lifetime_ms = 3600 * 1000},
                   &t->clock.clock, token, id, &error),
               &error);
 }

@@ -186,7 +186,7 @@ static void make_foreign(struct vd_buf *certificate_pem, struct vd_buf *key_pem)
 {
     static const char *const host = "old.example";
     struct vd_signing_key *ca_key = vd_signing_key_generate(), *key = vd_signing_key_generate();
-    struct vd_certificate_wish wish = {.use = VD_CERTIFICATE_CA,
+    struct vd_certificate_spec spec = {.use = VD_CERTIFICATE_CA,
                                        .common_name = "Example Corp",
                                        .begins_ms = NOW,
                                        .expires_ms = NOW + 365 * DAY,
@@ -194,13 +194,13 @@ static void make_foreign(struct vd_buf *certificate_pem, struct vd_buf *key_pem)
                                        .issuer_key = ca_key};
     struct vd_error error = {0};
     X509 *ca = NULL, *server = NULL;
-    assert_ok(vd_certificate_make(&ca, &wish, &error), &error);
-    wish.use = VD_CERTIFICATE_SERVER;
-    wish.hosts = &host;
-    wish.hosts_n = 1;
-    wish.key = key;
-    wish.issuer = ca;
-    assert_ok(vd_certificate_make(&server, &wish, &error), &error);
+    assert_ok(vd_certificate_make(&ca, &spec, &error), &error);
+    spec.use = VD_CERTIFICATE_SERVER;
+    spec.hosts = &host;
+    spec.hosts_n = 1;
+    spec.key = key;
+    spec.issuer = ca;
+    assert_ok(vd_certificate_make(&server, &spec, &error), &error);
     vd_certificate_add_pem(server, certificate_pem);
     vd_signing_key_add_pem(key, key_pem);
     X509_free(ca);

@@ -49,7 +49,7 @@ static void bindings_reach_their_subjects(void **state)
     "RBAC: allowed by ClusterRoleBinding \"all-readers\" of ClusterRole \"reader\" to Group "      \
     "\"readers\""
     static const struct {
-        const char *user, *groups, *verb, *resource, *space, *name;
+        const char *user, *groups, *verb, *resource, *namespace, *name;
         const char *reason;
         bool allowed;
     } cases[] = {
@@ -97,7 +97,7 @@ static void bindings_reach_their_subjects(void **state)
         struct vd_access access = {.user = user,
                                    .verb = vd_slice_of(cases[i].verb),
                                    .resource = vd_slice_of(cases[i].resource),
-                                   .space = vd_slice_of(cases[i].space),
+                                   .namespace = vd_slice_of(cases[i].namespace),
                                    .name = vd_slice_of(cases[i].name)};
         bool allowed = vd_rbac_decide(rbac, &access, &reason);
         if (allowed != cases[i].allowed || !vd_slice_is(vd_buf_slice(&reason), cases[i].reason))
@@ -114,8 +114,10 @@ static void paths_are_in_no_namespace(void **state)
     (void)state;
     struct vd_rbac *rbac = rbac_of_yaml(world);
     struct vd_user *ann = user_named("ann", ""), *bob = user_named("bob", "readers");
-    struct vd_access access = {
-        .user = ann, .verb = VD_SLICE("get"), .path = VD_SLICE("/logs"), .space = VD_SLICE("a")};
+    struct vd_access access = {.user = ann,
+                               .verb = VD_SLICE("get"),
+                               .path = VD_SLICE("/logs"),
+                               .namespace = VD_SLICE("a")};
     assert_false(vd_rbac_allows(rbac, &access)); /* a RoleBinding cannot grant a path */
     access.user = bob;
     assert_true(vd_rbac_allows(rbac, &access));
@@ -130,7 +132,7 @@ static bool may_read(const struct vd_policy *policy, const struct vd_user *user)
     bool allowed = vd_rbac_allows(rbac, &(struct vd_access){.user = user,
                                                             .verb = VD_SLICE("get"),
                                                             .resource = VD_SLICE("configmaps"),
-                                                            .space = VD_SLICE("a")});
+                                                            .namespace = VD_SLICE("a")});
     vd_rbac_unref(rbac);
     return allowed;
 }
@@ -166,7 +168,7 @@ static void changes_show_in_the_next_snapshot_only(void **state)
     struct vd_access access = {.user = ann,
                                .verb = VD_SLICE("get"),
                                .resource = VD_SLICE("configmaps"),
-                               .space = VD_SLICE("a")};
+                               .namespace = VD_SLICE("a")};
     assert_true(vd_rbac_allows(before, &access)); /* a snapshot outlives its policy */
     vd_rbac_unref(vd_rbac_ref(before));
     vd_rbac_unref(before);
@@ -203,7 +205,7 @@ static void a_review_lists_the_rules(void **state)
 {
     struct vd_rbac *rbac = rbac_of_yaml(world);
     static const struct {
-        const char *user, *groups, *space, *status;
+        const char *user, *groups, *namespace, *status;
     } cases[] = {
         {"ann", "", "a",
          "{\"resourceRules\":[{\"verbs\":[\"get\",\"list\"],\"apiGroups\":[\"\"],\"resources\":"
@@ -222,7 +224,7 @@ static void a_review_lists_the_rules(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct vd_user *user = user_named(cases[i].user, cases[i].groups);
-        assert_json(vd_rbac_rules_review(rbac, user, vd_slice_of(cases[i].space), *state),
+        assert_json(vd_rbac_rules_review(rbac, user, vd_slice_of(cases[i].namespace), *state),
                     cases[i].status);
         vd_user_unref(user);
     }
@@ -263,7 +265,7 @@ static void a_review_lists_nothing_twice(void **state)
 
 enum { POOL = 5, OBJECTS = 40, REQUESTS = 300 };
 
-static const char *const spaces[POOL] = {"a", "b", "ab", "default", "z"};
+static const char *const namespaces[POOL] = {"a", "b", "ab", "default", "z"};
 static const char *const names[POOL] = {"x", "y", "xy", "reader", "q"};
 static const char *const pool_verbs[POOL] = {"get", "list", "watch", "update", "*"};
 static const char *const pool_groups[POOL] = {"", "apps", "batch", "example.com", "*"};
@@ -309,7 +311,7 @@ static struct vd_json *random_subject(struct seed_rng *rng, struct vd_arena *a)
     set(a, subject, "kind", kinds[seed_below(rng, 4)]);
     set(a, subject, "name", pick(rng, names));
     if (seed_once_in(rng, 2))
-        set(a, subject, "namespace", pick(rng, spaces));
+        set(a, subject, "namespace", pick(rng, namespaces));
     return subject;
 }
 
@@ -324,7 +326,7 @@ static struct vd_json *random_object(struct seed_rng *rng, struct vd_arena *a)
                 : (cluster ? "ClusterRole" : "Role"));
     set(a, metadata, "name", pick(rng, names));
     if (!cluster)
-        set(a, metadata, "namespace", pick(rng, spaces));
+        set(a, metadata, "namespace", pick(rng, namespaces));
     vd_json_add(a, object, VD_SLICE("metadata"), metadata);
     for (uint64_t n = seed_below(rng, 4); n; n--)
         vd_json_append(list, binding ? random_subject(rng, a) : random_rule(rng, a));
@@ -346,22 +348,22 @@ static struct vd_slice text_at(const struct vd_json *object, const char *a, cons
 }
 
 /* The newest object of that kind and name; later ones replace earlier ones. */
-static const struct vd_json *find(struct vd_json **objects, const char *kind, struct vd_slice space,
-                                  struct vd_slice name)
+static const struct vd_json *find(struct vd_json **objects, const char *kind,
+                                  struct vd_slice namespace, struct vd_slice name)
 {
     for (size_t i = OBJECTS; i-- > 0;)
         if (vd_slice_is(text_at(objects[i], "kind", NULL), kind) &&
-            vd_slice_eq(text_at(objects[i], "metadata", "namespace"), space) &&
+            vd_slice_eq(text_at(objects[i], "metadata", "namespace"), namespace) &&
             vd_slice_eq(text_at(objects[i], "metadata", "name"), name))
             return objects[i];
     return NULL;
 }
 
 static bool naive_subject(const struct vd_json *subject, const struct vd_user *user,
-                          struct vd_slice binding_space)
+                          struct vd_slice binding_namespace)
 {
     struct vd_slice kind = text_at(subject, "kind", NULL), name = text_at(subject, "name", NULL);
-    struct vd_slice space = text_at(subject, "namespace", NULL);
+    struct vd_slice namespace = text_at(subject, "namespace", NULL);
     char account[128];
     if (vd_slice_is(kind, "User"))
         return vd_slice_eq(name, user->is.name);
@@ -369,10 +371,10 @@ static bool naive_subject(const struct vd_json *subject, const struct vd_user *u
         return vd_user_in_group(user, name);
     if (!vd_slice_is(kind, "ServiceAccount"))
         return false;
-    space = space.n ? space : binding_space;
-    snprintf(account, sizeof account, "system:serviceaccount:%.*s:%.*s", VD_FMT(space),
+    namespace = namespace.n ? namespace : binding_namespace;
+    snprintf(account, sizeof account, "system:serviceaccount:%.*s:%.*s", VD_FMT(namespace),
              VD_FMT(name));
-    return space.n && vd_slice_is(user->is.name, account);
+    return namespace.n && vd_slice_is(user->is.name, account);
 }
 
 static bool list_has(const struct vd_json *list, struct vd_slice word, bool star)
@@ -418,22 +420,22 @@ static bool naive_allows(struct vd_json **objects, const struct vd_access *r)
     for (size_t i = 0; i < OBJECTS; i++) {
         const struct vd_json *binding = objects[i];
         struct vd_slice kind = text_at(binding, "kind", NULL);
-        struct vd_slice space = text_at(binding, "metadata", "namespace");
+        struct vd_slice namespace = text_at(binding, "metadata", "namespace");
         bool applies = vd_slice_is(kind, "ClusterRoleBinding") ||
-                       (vd_slice_is(kind, "RoleBinding") && r->resource.n && r->space.n &&
-                        vd_slice_eq(space, r->space));
+                       (vd_slice_is(kind, "RoleBinding") && r->resource.n && r->namespace.n &&
+                        vd_slice_eq(namespace, r->namespace));
         char kind_text[32];
         snprintf(kind_text, sizeof kind_text, "%.*s", VD_FMT(kind));
         if (!applies ||
-            find(objects, kind_text, space, text_at(binding, "metadata", "name")) != binding)
+            find(objects, kind_text, namespace, text_at(binding, "metadata", "name")) != binding)
             continue;
         bool to_cluster = vd_slice_is(text_at(binding, "roleRef", "kind"), "ClusterRole");
         const struct vd_json *role = find(objects, to_cluster ? "ClusterRole" : "Role",
-                                          to_cluster ? vd_slice("", 0) : space,
+                                          to_cluster ? vd_slice("", 0) : namespace,
                                           text_at(binding, "roleRef", "name"));
         bool subject = false;
         VD_JSON_EACH (item, vd_json_get(binding, VD_SLICE("subjects")))
-            subject |= naive_subject(item, r->user, space);
+            subject |= naive_subject(item, r->user, namespace);
         VD_JSON_EACH (rule, vd_json_get(role, VD_SLICE("rules")))
             if (subject && naive_rule(rule, r))
                 return true;
@@ -445,7 +447,7 @@ static struct vd_user *random_user(struct seed_rng *rng)
 {
     char name[128];
     if (seed_once_in(rng, 3))
-        snprintf(name, sizeof name, "system:serviceaccount:%s:%s", pick(rng, spaces),
+        snprintf(name, sizeof name, "system:serviceaccount:%s:%s", pick(rng, namespaces),
                  pick(rng, names));
     else
         snprintf(name, sizeof name, "%s", pick(rng, names));
@@ -475,7 +477,7 @@ static struct vd_access random_request(struct seed_rng *rng, const struct vd_use
     r.group = vd_slice_of(pick(rng, pool_groups));
     r.resource = vd_slice_of(resources[seed_below(rng, 3)]);
     r.subresource = seed_once_in(rng, 3) ? VD_SLICE("log") : vd_slice("", 0);
-    r.space = seed_once_in(rng, 4) ? vd_slice("", 0) : vd_slice_of(pick(rng, spaces));
+    r.namespace = seed_once_in(rng, 4) ? vd_slice("", 0) : vd_slice_of(pick(rng, namespaces));
     r.name = seed_once_in(rng, 3) ? vd_slice("", 0) : vd_slice_of(pick(rng, names));
     return r;
 }

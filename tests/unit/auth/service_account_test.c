@@ -18,7 +18,7 @@ static bool exists(void *arg, const struct vd_bound_object *o)
 {
     const struct world *world = arg;
     char text[256];
-    snprintf(text, sizeof text, "%.*s/%.*s/%.*s/%.*s", VD_FMT(o->resource), VD_FMT(o->space),
+    snprintf(text, sizeof text, "%.*s/%.*s/%.*s/%.*s", VD_FMT(o->resource), VD_FMT(o->namespace),
              VD_FMT(o->name), VD_FMT(o->uid));
     for (size_t i = 0; i < 4 && world->objects[i]; i++)
         if (strcmp(world->objects[i], text) == 0)
@@ -39,8 +39,10 @@ static struct vd_service_accounts *accounts_new(struct vd_signing_key *key, stru
     return accounts;
 }
 
-static const struct vd_token_request builder = {
-    .space = VD_SLICE("team"), .name = VD_SLICE("builder"), .uid = VD_SLICE("u1"), .now_ms = NOW};
+static const struct vd_token_request builder = {.namespace = VD_SLICE("team"),
+                                                .name = VD_SLICE("builder"),
+                                                .uid = VD_SLICE("u1"),
+                                                .now_ms = NOW};
 
 static void a_token_is_its_account(void **state)
 {

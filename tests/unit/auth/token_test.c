@@ -14,7 +14,7 @@ static void make(const char *folder, const char *user, int64_t lifetime_ms, stru
     struct vd_slice groups[] = {VD_SLICE("dev"), VD_SLICE("system:masters")};
     struct vd_error error = {0};
     assert_ok(vd_token_create(folder,
-                              &(struct vd_token_wish){.user = vd_slice_of(user),
+                              &(struct vd_token_spec){.user = vd_slice_of(user),
                                                       .groups = groups,
                                                       .groups_n = 2,
                                                       .description = VD_SLICE("a \"laptop\""),
@@ -163,7 +163,7 @@ static void wishes_are_checked(void **state)
 {
     struct vd_slice bad_group = VD_SLICE("a\nb");
     const struct {
-        struct vd_token_wish wish;
+        struct vd_token_spec spec;
         const char *says;
     } cases[] = {
         {{.user = VD_SLICE("")}, "the token's user"},
@@ -176,7 +176,7 @@ static void wishes_are_checked(void **state)
     struct vd_buf token = {0}, id = {0};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct vd_error error = {0};
-        assert_code(vd_token_create(*state, &cases[i].wish, vd_clock_system(), &token, &id, &error),
+        assert_code(vd_token_create(*state, &cases[i].spec, vd_clock_system(), &token, &id, &error),
                     VD_ERR_INVALID);
         assert_says(&error, cases[i].says);
         assert_int_equal(token.n + id.n, 0);

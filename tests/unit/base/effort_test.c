@@ -5,7 +5,7 @@
 
 static void effort_ends_at_its_limit(void **state)
 {
-    struct vd_effort e = {0}, turn = {.in_turn = true};
+    struct vd_effort e = {0}, turn = {.on_loop = true};
     (void)state;
     assert_true(vd_effort_spend(&e, VD_CHECK_WORK_MAX));
     assert_true(vd_effort_spend(&e, 0));
@@ -18,7 +18,7 @@ static void effort_ends_at_its_limit(void **state)
 
 static void nothing_is_compiled_in_a_turn(void **state)
 {
-    struct vd_effort e = {0}, turn = {.in_turn = true};
+    struct vd_effort e = {0}, turn = {.on_loop = true};
     (void)state;
     assert_true(vd_effort_may_compile(&e));
     assert_false(vd_effort_may_compile(&turn));
@@ -38,7 +38,7 @@ static void a_match_costs_size_times_length(void **state)
 
 static void defaults_end_at_their_limit(void **state)
 {
-    struct vd_effort e = {0}, turn = {.in_turn = true};
+    struct vd_effort e = {0}, turn = {.on_loop = true};
     (void)state;
     assert_true(vd_effort_fill(&e, VD_DEFAULTS_LEN_MAX));
     assert_false(vd_effort_fill(&e, 1));

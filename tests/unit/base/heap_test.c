@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/container_of.h"
 #include "check.h"
 
 struct job {
@@ -23,7 +24,7 @@ static void nodes_leave_by_key_and_then_by_arrival(void **state)
     for (int i = 0; i < 60; i++) {
         struct vd_heap_node *node = vd_heap_pop(&heap);
         /* key 0 first: names 2, 5, 8, ...; then 1, 4, ...; then 0, 3, ... */
-        assert_int_equal(VD_HEAP_OWNER(node, struct job, node)->name, 2 - i / 20 + i % 20 * 3);
+        assert_int_equal(VD_CONTAINER_OF(node, struct job, node)->name, 2 - i / 20 + i % 20 * 3);
         assert_false(vd_heap_has(node));
     }
     assert_null(vd_heap_pop(&heap));

@@ -136,7 +136,7 @@ static const struct {
 static uint64_t prepare(struct vd_arena *a, const char *plural, const char *before)
 {
     struct vd_admission admission = {.store = world.store, .author = VD_AUTHOR_SERVER};
-    struct vd_wish wish = {.key = {kind_of(plural)->storage_key, VD_SLICE(""), VD_SLICE("o")}};
+    struct vd_wish wish = {.key = {kind_of(plural)->resource, VD_SLICE(""), VD_SLICE("o")}};
     struct vd_event *event = NULL;
     uint64_t revision = 0;
     bool exists = !vd_store_get(world.store, &wish.key, 0, &event, NULL);
@@ -159,7 +159,7 @@ static bool try(struct vd_arena *a, const char *plural, size_t i, enum vd_author
     struct vd_wish wish = {.action = cases[i].after ? VD_PUT : VD_DELETE,
                            .when = cases[i].before ? VD_WHEN_REVISION : VD_WHEN_ABSENT,
                            .revision = revision,
-                           .key = {kind_of(plural)->storage_key, VD_SLICE(""), VD_SLICE("o")}};
+                           .key = {kind_of(plural)->resource, VD_SLICE(""), VD_SLICE("o")}};
     if (cases[i].after)
         wish.body = template_of(a, cases[i].after);
     uint64_t newest = vd_store_revision(world.store);
@@ -211,11 +211,10 @@ static void objects_of_a_kind_that_git_owns_need_no_mark(void **state)
             uint64_t revision = prepare(a, plural, plain[i].before);
             struct vd_admission admission = {.store = world.store,
                                              .subject = {.kind = kind_of(plural)}};
-            struct vd_wish wish = {
-                .action = plain[i].after ? VD_PUT : VD_DELETE,
-                .when = plain[i].before ? VD_WHEN_REVISION : VD_WHEN_ABSENT,
-                .revision = revision,
-                .key = {kind_of(plural)->storage_key, VD_SLICE(""), VD_SLICE("o")}};
+            struct vd_wish wish = {.action = plain[i].after ? VD_PUT : VD_DELETE,
+                                   .when = plain[i].before ? VD_WHEN_REVISION : VD_WHEN_ABSENT,
+                                   .revision = revision,
+                                   .key = {kind_of(plural)->resource, VD_SLICE(""), VD_SLICE("o")}};
             if (plain[i].after)
                 wish.body = template_of(a, plain[i].after);
             bool admitted = propose(a, &admission, false, &wish, &revision, &claim);
@@ -231,7 +230,7 @@ static void a_proposal_is_judged_whole(void **state)
 {
     struct vd_arena *a = *state;
     struct vd_git_claim claim;
-    struct vd_slice frees = kind_of("frees")->storage_key;
+    struct vd_slice frees = kind_of("frees")->resource;
     uint64_t marked = prepare(a, "frees", OBJECT(MARK, SPEC));
     struct vd_admission admission = {.store = world.store, .subject = {.kind = kind_of("frees")}};
     struct vd_wish wishes[] = {
@@ -271,12 +270,12 @@ static void a_batch_has_a_subject_for_each_wish(void **state)
     struct vd_git_claim claim;
     const struct vd_kind *free = kind_of("frees"), *owned = kind_of("owneds");
     uint64_t was = prepare(a, "owneds", OBJECT("\"generation\":1", SPEC));
-    struct vd_key key = {owned->storage_key, VD_SLICE(""), VD_SLICE("o")};
+    struct vd_key key = {owned->resource, VD_SLICE(""), VD_SLICE("o")};
     struct vd_event *before = NULL;
     assert_int_equal(vd_store_get(world.store, &key, 0, &before, NULL), VD_OK);
     struct vd_wish wishes[] = {
         {.when = VD_WHEN_ABSENT,
-         .key = {free->storage_key, VD_SLICE(""), VD_SLICE("q")},
+         .key = {free->resource, VD_SLICE(""), VD_SLICE("q")},
          .body = template_of(a, OBJECT("\"generation\":1", SPEC))},
         {.when = VD_WHEN_REVISION,
          .revision = was,

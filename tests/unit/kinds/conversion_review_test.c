@@ -3,7 +3,7 @@
 #include "kinds/conversion_review.h"
 
 #include "check.h"
-#include "kinds/registry.h"
+#include "kinds/kinds.h"
 #include "kinds/webhook.h"
 #include "json/yaml_read.h"
 
@@ -70,7 +70,7 @@ static void the_webhook_is_read(void **state)
     assert_true(s->review.to->webhook);
     assert_int_equal(vd_webhook_read(&w, s->review.to, NULL), VD_OK);
     assert_slice(w.name, "s");
-    assert_slice(w.space, "ns");
+    assert_slice(w.namespace, "ns");
     assert_slice(w.path, "/p");
     assert_int_equal(w.port, 443);
     assert_slice(w.review_version, "v1");

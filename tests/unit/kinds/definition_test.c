@@ -57,7 +57,7 @@ static const char *verdict(struct fixture *f, struct vd_json *object, const stru
         vd_object_prepare(f->kind, &f->arena, object, !old, NULL, &(struct vd_effort){0}, NULL),
         VD_OK);
     if (old)
-        vd_rules_settle(f->kind, &f->arena, object);
+        vd_kind_rules_settle(f->kind, &f->arena, object);
     vd_object_validate(f->kind, object, old, &violations);
     vd_violations_write(&said, &violations);
     const char *text = vd_arena_copy(&f->arena, vd_buf_slice(&said)).p;

@@ -8,13 +8,12 @@
 #define MARK       "\"deletionTimestamp\":\"1970-01-01T00:00:05Z\",\"deletionGracePeriodSeconds\":0"
 #define FINALIZERS "\"finalizers\":[\"e.x/f\"]"
 
-static struct vd_deletion deletion_of(const char *storage_key, const char *policy,
+static struct vd_deletion deletion_of(const char *resource, const char *policy,
                                       struct test_clock *clock)
 {
     test_clock_init(clock, 5000);
-    return (struct vd_deletion){.storage_key = vd_slice_of(storage_key),
-                                .policy = vd_slice_of(policy),
-                                .clock = &clock->clock};
+    return (struct vd_deletion){
+        .resource = vd_slice_of(resource), .policy = vd_slice_of(policy), .clock = &clock->clock};
 }
 
 static void marking_is_a_new_generation_once(void **state)
@@ -87,7 +86,7 @@ static void finalizers_keep_an_object(void **state)
         struct vd_json *object = json_of(a, cases[i].object);
         struct test_clock clock;
         struct vd_deletion deletion = deletion_of(cases[i].kind, cases[i].policy, &clock);
-        assert_int_equal(vd_deletion_is_finished(object, deletion.storage_key), cases[i].finished);
+        assert_int_equal(vd_deletion_is_finished(object, deletion.resource), cases[i].finished);
         if (vd_deletion_begin(&deletion, a, object) != cases[i].step)
             fail_msg("%s: %s", cases[i].kind, cases[i].object);
         if (cases[i].finalizer)

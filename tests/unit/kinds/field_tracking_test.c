@@ -4,7 +4,7 @@
 #include "backtick.h"
 #include "json_check.h"
 #include "kinds/builtin.h"
-#include "kinds/registry.h"
+#include "kinds/kinds.h"
 
 #define T1 "1970-01-01T00:00:05Z"
 #define ENTRY(manager, fields)                                                                     \

@@ -194,10 +194,14 @@ static void roles_are_judged(void **state)
 /* What Go programs can read as a time with microseconds. */
 #define MICRO "^[0-9-]+T[0-9:]+\\.[0-9]{6}(Z|[+-][0-9]{2}:[0-9]{2})$"
 
-#define NEW_EVENT(space, about)                                                                    \
-    "{\"metadata\":{\"name\":\"n\",\"namespace\":\"" space "\"},\"regarding\":" about              \
-    ",\"eventTime\":\"2026-11-15T09:00:00.000001Z\",\"reportingController\":\"c\","                \
-    "\"reportingInstance\":\"i\",\"action\":\"a\",\"reason\":\"r\",\"type\":\"Normal\"}"
+#define NEW_EVENT(namespace, about)                                                                \
+    "{\"metadata\":{\"name\":\"n\",\"namespace\":\"" namespace "\"},\"regarding\":" about          \
+                                                               ",\"eventTime\":\"2026-11-15T09:"   \
+                                                               "00:00.000001Z\","                  \
+                                                               "\"reportingController\":\"c\","    \
+                                                               "\"reportingInstance\":\"i\","      \
+                                                               "\"action\":\"a\",\"reason\":"      \
+                                                               "\"r\",\"type\":\"Normal\"}"
 
 static void other_kinds_are_judged(void **state)
 {
@@ -453,7 +457,7 @@ static void events_have_one_storage(void **state)
     struct vd_json *event = json_of(
         &f->arena, "{\"apiVersion\":\"events.k8s.io/v1\",\"note\":\"n\",\"regarding\":{},"
                    "\"deprecatedCount\":2,\"reason\":\"r\"}");
-    assert_slice(new->storage_key, "events");
+    assert_slice(new->resource, "events");
     assert_ptr_equal(vd_kind_set_stored(f->set, VD_SLICE("events")), core);
     vd_object_convert(new, core, &f->arena, event);
     assert_json(event, "{\"apiVersion\":\"v1\",\"reason\":\"r\",\"message\":\"n\","

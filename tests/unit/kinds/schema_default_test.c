@@ -61,9 +61,9 @@ static const char *nest(struct vd_arena *a, int depth)
 }
 
 static bool fills(const struct vd_schema *schema, struct vd_arena *arena, struct vd_json *value,
-                  bool in_turn, uint64_t *filled)
+                  bool on_loop, uint64_t *filled)
 {
-    struct vd_effort effort = {.in_turn = in_turn};
+    struct vd_effort effort = {.on_loop = on_loop};
     bool ok = vd_schema_default(schema, arena, value, &effort);
     assert_int_equal(ok, !effort.over);
     if (filled)

@@ -24,13 +24,13 @@ static struct vd_schema *lazy_schema(struct vd_arena *a, const char *text)
 
 /* What a check with this effort says; "over" if it has given up on a loop. */
 static void assert_said(struct vd_arena *a, struct vd_schema *schema, const char *object,
-                        bool in_turn, const char *want)
+                        bool on_loop, const char *want)
 {
-    struct vd_violations v = {.effort = {.in_turn = in_turn}};
+    struct vd_violations v = {.effort = {.on_loop = on_loop}};
     struct vd_buf text = {0};
     bool ok = vd_schema_validate(schema, json_of(a, object), &v) &&
               vd_schema_check_rules(schema, json_of(a, object), NULL, &v);
-    if (v.effort.over && in_turn)
+    if (v.effort.over && on_loop)
         vd_buf_add_text(&text, "over");
     else
         vd_violations_write(&text, &v);

@@ -102,7 +102,7 @@ static void older_objects_are_brought_up_to_date(void **state)
     struct vd_kind_set *set = vd_kinds_snapshot(kinds);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct vd_buf room = {0};
-        struct vd_effort effort = {.in_turn = true};
+        struct vd_effort effort = {.on_loop = true};
         struct vd_slice shown;
         assert_ok(vd_served_form_make(vd_kind_set_stored(set, VD_SLICE("things.example.com")),
                                       vd_slice_of(backtick(&a, rows[i].body)), rows[i].written,

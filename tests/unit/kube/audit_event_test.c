@@ -47,14 +47,14 @@ static void test_everything(void **state)
                                                             .extra = &extra,
                                                             .extra_n = 1,
                                                             .method = VD_AUTH_OIDC});
-    struct vd_user *bob = vd_user_new(
-        &(struct vd_identity){.name = VD_SLICE("b\"ob"), .by = ann, .method = VD_AUTH_ANONYMOUS});
+    struct vd_user *bob = vd_user_new(&(struct vd_identity){
+        .name = VD_SLICE("b\"ob"), .impersonator = ann, .method = VD_AUTH_ANONYMOUS});
     struct vd_access access = {.user = bob,
                                .verb = VD_SLICE("create"),
                                .group = VD_SLICE("apps"),
                                .resource = VD_SLICE("deployments"),
                                .subresource = VD_SLICE("status"),
-                               .space = VD_SLICE("ns")};
+                               .namespace = VD_SLICE("ns")};
     struct vd_audit_event event = event_of(&access);
     (void)state;
     event.level = VD_AUDIT_REQUEST_RESPONSE;

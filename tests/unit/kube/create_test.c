@@ -6,7 +6,7 @@
 #include "kinds/deletion.h"
 #include "json/parse.h"
 
-static void put_space(const char *name, const char *more, uint64_t *revision)
+static void put_namespace(const char *name, const char *more, uint64_t *revision)
 {
     char text[512], uid[VD_UID_TEXT_MAX];
     struct vd_wish wish = {.key = test_key("namespaces", "", name), .uid = vd_uid_generate()};
@@ -78,7 +78,7 @@ static struct answer ask_through(struct gate *g, const char *path, const char *b
 static void the_namespace_of_a_create_must_stay_as_it_was(void **state)
 {
     static const struct {
-        const char *space; /* what becomes of it; NULL: it goes */
+        const char *namespace; /* what becomes of it; NULL: it goes */
         unsigned status;
         const char *says;
     } cases[] = {
@@ -91,13 +91,13 @@ static void the_namespace_of_a_create_must_stay_as_it_was(void **state)
         struct gate g = {0};
         char text[512];
         uint64_t revision;
-        put_space("home", "", &revision);
+        put_namespace("home", "", &revision);
         g.change = (struct vd_wish){.action = VD_DELETE, .key = test_key("namespaces", "", "home")};
-        if (cases[i].space) {
+        if (cases[i].namespace) {
             snprintf(text, sizeof text,
                      "{\"kind\":\"Namespace\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":"
                      "\"home\"%s,\"resourceVersion\":\"\"}}",
-                     cases[i].space);
+                     cases[i].namespace);
             g.change.action = VD_PUT;
             g.change.body = (struct vd_template){vd_slice_of(text), (uint32_t)(strlen(text) - 3)};
         }

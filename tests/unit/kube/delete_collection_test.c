@@ -24,9 +24,9 @@ static size_t items(const char *list)
     return n;
 }
 
-static bool shows(const char *space, const char *name, const char *part)
+static bool shows(const char *namespace, const char *name, const char *part)
 {
-    struct vd_key key = test_key("configmaps", space, name);
+    struct vd_key key = test_key("configmaps", namespace, name);
     struct vd_event *event = NULL;
     if (vd_store_get(face.store, &key, 0, &event, NULL))
         return false;

@@ -89,17 +89,18 @@ static inline int close_face(void **state)
     return 0;
 }
 
-static inline void put_config(const char *space, const char *name, const char *label,
+static inline void put_config(const char *namespace, const char *name, const char *label,
                               const char *finalizers)
 {
     char text[512], uid[VD_UID_TEXT_MAX];
-    struct vd_wish wish = {.key = test_key("configmaps", space, name), .uid = vd_uid_generate()};
+    struct vd_wish wish = {.key = test_key("configmaps", namespace, name),
+                           .uid = vd_uid_generate()};
     struct vd_outcome outcome;
     snprintf(text, sizeof text,
              "{\"kind\":\"ConfigMap\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"%s\","
              "\"namespace\":\"%s\",\"uid\":\"%.*s\",\"labels\":{\"app\":\"%s\"},\"finalizers\":[%s]"
              ",\"resourceVersion\":\"\"}}",
-             name, space, VD_FMT(vd_uid_format(wish.uid, uid)), label, finalizers);
+             name, namespace, VD_FMT(vd_uid_format(wish.uid, uid)), label, finalizers);
     wish.body = (struct vd_template){vd_slice_of(text), (uint32_t)(strlen(text) - 3)};
     assert_ok(vd_store_commit(face.store, &wish, 1, &outcome), &outcome.error);
 }

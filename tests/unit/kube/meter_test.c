@@ -8,9 +8,9 @@
 #include "base/metrics.h"
 #include "check.h"
 
-static const struct vd_meter_sort lists = {
+static const struct vd_meter_labels lists = {
     .verb = VD_SLICE("LIST"), .version = VD_SLICE("v1"), .resource = VD_SLICE("meters")};
-static const struct vd_meter_sort watches = {
+static const struct vd_meter_labels watches = {
     .verb = VD_SLICE("WATCH"), .version = VD_SLICE("v1"), .resource = VD_SLICE("meters")};
 
 #define LABELS(verb)                                                                               \
@@ -47,11 +47,11 @@ static void more_codes_than_are_kept_are_still_counted(void **state)
 {
     (void)state;
     struct vd_meters *m = vd_meters_new();
-    struct vd_meter_sort sort = lists;
-    sort.verb = VD_SLICE("PUT");
+    struct vd_meter_labels labels = lists;
+    labels.verb = VD_SLICE("PUT");
     for (unsigned round = 0; round < 2; round++)
         for (unsigned status = 400; status < 420; status++)
-            vd_meter_answered(vd_meters_find(m, &sort), status, 1);
+            vd_meter_answered(vd_meters_find(m, &labels), status, 1);
     assert_true(shows("apiserver_request_total{" LABELS("PUT") ",code=\"400\"} 2"));
     assert_true(shows("apiserver_request_total{" LABELS("PUT") ",code=\"419\"} 2"));
     vd_meters_free(m);
@@ -85,9 +85,9 @@ static void a_flood_of_sorts_shares_one_meter(void **state)
     for (int i = 0; i < VD_METRIC_CHILDREN_MAX + 2; i++) {
         char name[32];
         snprintf(name, sizeof name, "flood%d", i);
-        struct vd_meter_sort sort = {.verb = VD_SLICE("GET"), .resource = vd_slice_of(name)};
-        struct vd_meter *meter = vd_meters_find(m, &sort);
-        assert_ptr_equal(vd_meters_find(m, &sort), meter);
+        struct vd_meter_labels labels = {.verb = VD_SLICE("GET"), .resource = vd_slice_of(name)};
+        struct vd_meter *meter = vd_meters_find(m, &labels);
+        assert_ptr_equal(vd_meters_find(m, &labels), meter);
         assert_true(i < VD_METRIC_CHILDREN_MAX + 1 ? meter != last : meter == last);
         last = meter;
     }

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "kinds/builtin.h"
-#include "kinds/registry.h"
+#include "kinds/kinds.h"
 #include "protobuf_check.h"
 
 #define META       "'metadata':{'creationTimestamp':null}"

@@ -280,7 +280,7 @@ static void refusals(void **state)
     struct vd_status_access access = {.user = VD_SLICE("system:anonymous"),
                                       .verb = VD_SLICE("list"),
                                       .target = all,
-                                      .space = VD_SLICE("default")};
+                                      .namespace = VD_SLICE("default")};
     assert_status(vd_status_access_denied(a, &access, VD_SLICE("")), 403,
                   "\"message\":\"configmaps is forbidden: User \\\"system:anonymous\\\" cannot "
                   "list resource \\\"configmaps\\\" in API group \\\"\\\" in the namespace "
@@ -288,7 +288,7 @@ static void refusals(void **state)
                   "\"configmaps\"}");
     access.target = widget;
     access.subresource = VD_SLICE("status");
-    access.space = VD_SLICE("");
+    access.namespace = VD_SLICE("");
     access.verb = VD_SLICE("patch");
     assert_status(vd_status_access_denied(a, &access, VD_SLICE("expired")), 403,
                   "\"message\":\"widgets.example.com \\\"w1\\\" is forbidden: User "
@@ -363,13 +363,12 @@ static void a_deletion_is_a_success(void **state)
 static void every_code_has_an_answer(void **state)
 {
     static const int want[VD_CODE_COUNT] = {
-        [VD_ERR_INVALID] = 400, [VD_ERR_LIMIT] = 413,    [VD_ERR_NOT_FOUND] = 404,
-        [VD_ERR_EXISTS] = 409,  [VD_ERR_CONFLICT] = 409, [VD_ERR_EXPIRED] = 410,
-        [VD_ERR_FUTURE] = 504,  [VD_ERR_FULL] = 507,     [VD_ERR_READ_ONLY] = 503,
-        [VD_ERR_CORRUPT] = 500, [VD_ERR_FORMAT] = 500,   [VD_ERR_LOCKED] = 503,
-        [VD_ERR_MEMORY] = 503,  [VD_ERR_IO] = 500,       [VD_ERR_CLOSED] = 503,
-        [VD_ERR_FORBIDDEN] = 403,
-        [VD_ERR_BEHIND] = 500, /* it stays in the store */
+        [VD_ERR_INVALID] = 400,   [VD_ERR_LIMIT] = 413,    [VD_ERR_NOT_FOUND] = 404,
+        [VD_ERR_EXISTS] = 409,    [VD_ERR_CONFLICT] = 409, [VD_ERR_EXPIRED] = 410,
+        [VD_ERR_FUTURE] = 504,    [VD_ERR_FULL] = 507,     [VD_ERR_READ_ONLY] = 503,
+        [VD_ERR_CORRUPT] = 500,   [VD_ERR_FORMAT] = 500,   [VD_ERR_LOCKED] = 503,
+        [VD_ERR_MEMORY] = 503,    [VD_ERR_IO] = 500,       [VD_ERR_CLOSED] = 503,
+        [VD_ERR_FORBIDDEN] = 403, [VD_ERR_BEHIND] = 500, /* it stays in the store */
     };
     for (int code = VD_OK + 1; code < VD_CODE_COUNT; code++) {
         struct vd_error error;

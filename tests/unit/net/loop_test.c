@@ -14,6 +14,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/container_of.h"
 #include "check.h"
 #include "seed.h"
 
@@ -62,7 +63,7 @@ static unsigned out_of_order, tasks_run;
 
 static void run_numbered(struct vd_task *task)
 {
-    struct numbered *n = (struct numbered *)task;
+    struct numbered *n = VD_CONTAINER_OF(task, struct numbered, task);
     out_of_order += next_of[n->thread]++ != n->number;
     if (++tasks_run == THREADS * TASKS)
         sem_post(&done);
@@ -129,7 +130,7 @@ static size_t fired_n, fired_wanted;
 
 static void fire_mark(struct vd_timer *timer)
 {
-    struct mark *m = VD_HEAP_OWNER(timer, struct mark, timer);
+    struct mark *m = VD_CONTAINER_OF(timer, struct mark, timer);
     fired[fired_n++] = m->name;
     if (fired_n == fired_wanted)
         sem_post(&done);
@@ -218,7 +219,7 @@ static void test_a_timer_moved_back_waits(void **state)
 /* Stops the one behind it, and sets itself again once. */
 static void fire_and_stop_next(struct vd_timer *timer)
 {
-    struct mark *m = VD_HEAP_OWNER(timer, struct mark, timer);
+    struct mark *m = VD_CONTAINER_OF(timer, struct mark, timer);
     fired[fired_n++] = m->name;
     vd_timer_stop(&loop, &marks[m->name + 1].timer);
     if (fired_n == 1)
@@ -292,7 +293,7 @@ static size_t hook_text_n;
 
 static bool run_hook(struct vd_turn_hook *hook)
 {
-    struct counted_hook *h = (struct counted_hook *)hook;
+    struct counted_hook *h = VD_CONTAINER_OF(hook, struct counted_hook, hook);
     if (hook_text_n < sizeof hook_text - 1)
         hook_text[hook_text_n++] = h->name;
     if (h->again == 1)
@@ -537,7 +538,7 @@ struct slow {
 
 static void slow_run(struct vd_work *work)
 {
-    struct slow *s = (struct slow *)work;
+    struct slow *s = VD_CONTAINER_OF(work, struct slow, work);
     s->worker = pthread_self();
     sem_post(&s->started);
     while (sem_wait(&s->go_on) != 0)
@@ -546,21 +547,21 @@ static void slow_run(struct vd_work *work)
 
 static void slow_done(struct vd_work *work)
 {
-    struct slow *s = (struct slow *)work;
+    struct slow *s = VD_CONTAINER_OF(work, struct slow, work);
     s->finished_here = pthread_equal(pthread_self(), s->loops_thread);
     sem_post(&done);
 }
 
 static void slow_begin(struct vd_task *task)
 {
-    struct slow *s = (struct slow *)((char *)task - offsetof(struct slow, begin));
+    struct slow *s = VD_CONTAINER_OF(task, struct slow, begin);
     s->loops_thread = pthread_self();
     vd_loop_work(&loop, &s->work);
 }
 
 static void slow_meanwhile(struct vd_task *task)
 {
-    struct slow *s = (struct slow *)((char *)task - offsetof(struct slow, meanwhile));
+    struct slow *s = VD_CONTAINER_OF(task, struct slow, meanwhile);
     sem_post(&s->go_on); /* only a loop that turns lets the work end */
 }
 

@@ -100,7 +100,8 @@ static void authenticate(struct vd_http_service *service, struct vd_exchange *x,
     assert_ptr_equal(service->authenticator, &user);
     asked++;
     if (vd_http_head_find(x->head, VD_SLICE("from"), &from)) {
-        vd_route_refuse(x, &(struct vd_route_refusal){.status = 401, .why = "no", .is_of_user = true});
+        vd_route_refuse(x,
+                        &(struct vd_route_refusal){.status = 401, .why = "no", .is_of_user = true});
         return;
     }
     x->user = (struct vd_user *)(void *)&user;

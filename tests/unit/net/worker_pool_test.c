@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 #include <time.h>
 
+#include "base/container_of.h"
 #include "base/limits.h"
 #include "check.h"
 
@@ -28,7 +29,7 @@ static size_t jobs_n;
 
 static void run(struct vd_pool_item *order)
 {
-    struct job *j = (struct job *)order;
+    struct job *j = VD_CONTAINER_OF(order, struct job, order);
     atomic_fetch_add(&running, 1);
     atomic_fetch_add(&begun, 1);
     atomic_store(&j->begun, true);
@@ -40,7 +41,7 @@ static void run(struct vd_pool_item *order)
 
 static void done(struct vd_pool_item *order)
 {
-    ((struct job *)order)->done = true;
+    VD_CONTAINER_OF(order, struct job, order)->done = true;
 }
 
 static struct job *order(struct vd_worker_flow *place)

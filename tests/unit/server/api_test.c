@@ -68,7 +68,7 @@ static void make_token(const char *user, const char *group, struct vd_buf *token
     struct vd_buf id = {0};
     struct vd_slice groups[] = {vd_slice_of(group)};
     assert_ok(vd_token_create(t.folder,
-                              &(struct vd_token_wish){
+                              &(struct vd_token_spec){
                                   .user = vd_slice_of(user), .groups = groups, .groups_n = 1},
                               vd_clock_system(), token, &id, &error),
               &error);

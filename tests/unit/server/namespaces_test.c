@@ -42,13 +42,13 @@ static void terminate(struct bench *b, const char *name, const char *more)
     put_namespace(b, name, with, "\"kubernetes\"");
 }
 
-static void put_config(struct bench *b, const char *space, const char *name, const char *more)
+static void put_config(struct bench *b, const char *namespace, const char *name, const char *more)
 {
     char text[512];
     snprintf(text, sizeof text,
              "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"%s\","
              "\"namespace\":\"%s\"%s}}",
-             name, space, more);
+             name, namespace, more);
     put_text(b, "configmaps", text);
 }
 

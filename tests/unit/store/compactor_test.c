@@ -170,7 +170,7 @@ static void the_floor_never_reaches_the_newest_batch(void **state)
     compact(t, 5);
     assert_int_equal(vd_store_floor(t->store), 2);
     struct vd_error error;
-    assert_ok(vd_store_place(t->store, 5, &error), &error);
+    assert_ok(vd_store_check_revision(t->store, 5, &error), &error);
     assert_file_has(t, "2 3 4 5");
     del(t->store, "things", "ns", "a"); /* 6: the newest, though nothing is left of a */
     compact(t, UINT64_MAX);
@@ -305,7 +305,7 @@ static void a_batch_larger_than_the_window_stays_readable(void **state)
     uint64_t second = put_batch(t, 50, "2");
     await_floor(t, first);
     struct vd_error error;
-    assert_ok(vd_store_place(t->store, second, &error), &error);
+    assert_ok(vd_store_check_revision(t->store, second, &error), &error);
     for (int i = 0; i < 10; i++)
         put(t->store, "things", "ns", "a", i % 2 ? "odd" : "even");
     await_floor(t, second);

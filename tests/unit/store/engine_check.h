@@ -215,7 +215,8 @@ static inline bool keep_row(void *arg, const struct vd_row *row)
 {
     struct vd_row *out = arg;
     *out = *row;
-    struct vd_slice *slices[] = {&out->key.kind, &out->key.space, &out->key.name, &out->body.bytes};
+    struct vd_slice *slices[] = {&out->key.resource, &out->key.namespace, &out->key.name,
+                                 &out->body.bytes};
     for (size_t i = 0; i < 4; i++) /* the slices are borrowed for this call only */
         *slices[i] = slices[i]->n ? vd_slice(vd_memdup(slices[i]->p, slices[i]->n), slices[i]->n)
                                   : VD_SLICE("");
@@ -224,7 +225,8 @@ static inline bool keep_row(void *arg, const struct vd_row *row)
 
 static inline void kept_release(struct vd_row *row)
 {
-    struct vd_slice slices[] = {row->key.kind, row->key.space, row->key.name, row->body.bytes};
+    struct vd_slice slices[] = {row->key.resource, row->key.namespace, row->key.name,
+                                row->body.bytes};
     for (size_t i = 0; i < 4; i++)
         if (slices[i].n)
             free((void *)(uintptr_t)slices[i].p);

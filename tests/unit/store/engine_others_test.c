@@ -129,7 +129,7 @@ static void history_brings_along_what_was_replaced(void **state)
     memset(large, 'x', 10000);
     large[10000] = 0;
     struct vd_row a1 = row_of("a", "1"), other = row_of("o", "1");
-    other.key.kind = VD_SLICE("others");
+    other.key.resource = VD_SLICE("others");
     commit(t, &a1, 1);
     commit(t, &other, 1);
     struct vd_row a2 = next_of(&a1, VD_EVENT_UPDATED, large);

@@ -51,8 +51,8 @@ static void assert_same_row(const struct vd_row *got, const struct vd_row *want)
     assert_int_equal(got->more, want->more);
     assert_false(got->damaged);
     assert_int_equal(got->body_len, want->body.bytes.n);
-    assert_true(vd_slice_eq(got->key.kind, want->key.kind));
-    assert_true(vd_slice_eq(got->key.space, want->key.space));
+    assert_true(vd_slice_eq(got->key.resource, want->key.resource));
+    assert_true(vd_slice_eq(got->key.namespace, want->key.namespace));
     assert_true(vd_slice_eq(got->key.name, want->key.name));
     assert_true(vd_uid_eq(got->uid, want->uid));
     assert_true(vd_slice_eq(got->body.bytes, want->body.bytes));
@@ -63,7 +63,7 @@ static void assert_same_row(const struct vd_row *got, const struct vd_row *want)
 static void rows_come_back_as_they_were_written(void **state)
 {
     struct setting *t = *state;
-    char *big = malloc(VD_BODY_LEN_MAX), name[VD_NAME_LEN_MAX], kind[VD_KIND_LEN_MAX];
+    char *big = malloc(VD_BODY_LEN_MAX), name[VD_NAME_LEN_MAX], kind[VD_RESOURCE_LEN_MAX];
     for (size_t i = 0; i < VD_BODY_LEN_MAX; i++)
         big[i] = (char)(i * 31 >> 3);
     memset(name, 'n', sizeof name);

@@ -1,6 +1,8 @@
 /* src/store/group.c and writer.c: proposals that share a commit. */
 #include "group_check.h"
 
+#include "base/container_of.h"
+
 /* ---- what queued up is one group, judged in order ---- */
 
 static void what_is_proposed_together_shares_one_commit(void **state)
@@ -543,7 +545,7 @@ struct heard {
 
 static void hear(struct vd_subscriber *subscriber, struct vd_commit *commit)
 {
-    struct heard *h = (struct heard *)subscriber;
+    struct heard *h = VD_CONTAINER_OF(subscriber, struct heard, subscriber);
     h->gap |= commit->after != h->last || commit->n == 0;
     for (size_t i = 0; i < commit->n; i++) {
         h->gap |= commit->changes[i].now->revision <= h->last;

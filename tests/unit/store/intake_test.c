@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/container_of.h"
 #include "base/limits.h"
 #include "base/vec.h"
 #include "check.h"
@@ -81,8 +82,7 @@ static int commit_after_rival(struct vd_engine *engine, struct vd_engine_commit 
 
 static void tell(struct vd_subscriber *subscriber, struct vd_commit *commit)
 {
-    struct setting *t = (struct setting *)((char *)subscriber -
-                                           offsetof(struct setting, subscriber));
+    struct setting *t = VD_CONTAINER_OF(subscriber, struct setting, subscriber);
     for (size_t i = 0; i < commit->n; i++)
         vd_buf_addf(&t->told, "%s%.*s", i ? "+" : "",
                     VD_FMT(vd_entry_name(commit->changes[i].now->entry)));

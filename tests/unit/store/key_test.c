@@ -32,8 +32,10 @@ static void keys_are_checked(void **state)
         {{VD_SLICE("k"), VD_SLICE("n"), VD_SLICE("a\0b")}, VD_ERR_INVALID, "0x00 at position 1"},
         {{VD_SLICE("k"), VD_SLICE("n"), VD_SLICE("a\n")}, VD_ERR_INVALID, "0x0a"},
         {{VD_SLICE("k"), VD_SLICE("n"), VD_SLICE("\x7f")}, VD_ERR_INVALID, "0x7f"},
-        {{of_len(VD_KIND_LEN_MAX), VD_SLICE("n"), VD_SLICE("a")}, VD_OK, NULL},
-        {{of_len(VD_KIND_LEN_MAX + 1), VD_SLICE("n"), VD_SLICE("a")}, VD_ERR_LIMIT, "317 bytes"},
+        {{of_len(VD_RESOURCE_LEN_MAX), VD_SLICE("n"), VD_SLICE("a")}, VD_OK, NULL},
+        {{of_len(VD_RESOURCE_LEN_MAX + 1), VD_SLICE("n"), VD_SLICE("a")},
+         VD_ERR_LIMIT,
+         "317 bytes"},
         {{VD_SLICE("k"), of_len(VD_NAMESPACE_LEN_MAX), VD_SLICE("a")}, VD_OK, NULL},
         {{VD_SLICE("k"), of_len(VD_NAMESPACE_LEN_MAX + 1), VD_SLICE("a")},
          VD_ERR_LIMIT,
@@ -58,10 +60,10 @@ static void a_path_is_the_namespace_and_the_name(void **state)
     struct vd_path room;
     struct vd_key key = {VD_SLICE("k"), VD_SLICE("ns"), VD_SLICE("name")};
     assert_slice(vd_key_path(&room, &key), "ns/name");
-    key.space = (struct vd_slice){NULL, 0};
+    key.namespace = (struct vd_slice){NULL, 0};
     assert_slice(vd_key_path(&room, &key), "/name");
     memset(long_text, 'x', sizeof long_text);
-    key.space = of_len(VD_NAMESPACE_LEN_MAX);
+    key.namespace = of_len(VD_NAMESPACE_LEN_MAX);
     key.name = of_len(VD_NAME_LEN_MAX);
     assert_int_equal(vd_key_path(&room, &key).n, VD_NAMESPACE_LEN_MAX + 1 + VD_NAME_LEN_MAX);
 }

@@ -17,7 +17,7 @@
 
 enum { WISHES_MAX = 5, STEPS = 120 };
 
-static const char *const kinds[] = {"things", "others", "nodes"};
+static const char *const resources[] = {"things", "others", "nodes"};
 static const char *const paths[] = {"a/x", "a/y", "a-b/x", "ab/x", "/x", "/y"};
 static const char *const prefixes[] = {"", "a/", "a", "a-b/", "ab/", "/", "zz/", "a/x"};
 static const size_t tails[] = {1, 2, 5, 20, 0};
@@ -94,10 +94,11 @@ static void compact(struct run *r, uint64_t target)
 /* ---- writing ---- */
 
 /* The outcome that the model expects of a wish, and its effect on the model. */
-static int model_wish(struct run *r, const struct vd_wish *w, const char *kind, const char *path,
-                      const char *value, uint64_t *revision, uint64_t newest, uint64_t next)
+static int model_wish(struct run *r, const struct vd_wish *w, const char *resource,
+                      const char *path, const char *value, uint64_t *revision, uint64_t newest,
+                      uint64_t next)
 {
-    const struct model_version *v = model_at(&r->model, kind, path, UINT64_MAX);
+    const struct model_version *v = model_at(&r->model, resource, path, UINT64_MAX);
     *revision = v ? v->revision : 0;
     if (w->when == VD_WHEN_ABSENT && v)
         return VD_ERR_EXISTS;
@@ -107,7 +108,7 @@ static int model_wish(struct run *r, const struct vd_wish *w, const char *kind, 
         return VD_ERR_CONFLICT; /* what a batch does to itself has no revision to name */
     if (value && v && strcmp(v->value, value) == 0)
         return VD_OK;
-    model_add(&r->model, next, kind, path, value, true);
+    model_add(&r->model, next, resource, path, value, true);
     return VD_OK;
 }
 
@@ -120,11 +121,11 @@ static void write_batch(struct run *r)
     uint64_t newest = model_newest(&r->model), next = newest, revision = 0;
     int code = VD_OK;
     for (size_t i = 0; i < n; i++) {
-        const char *kind = PICK(&r->rng, kinds), *path = PICK(&r->rng, paths);
+        const char *resource = PICK(&r->rng, resources), *path = PICK(&r->rng, paths);
         const char *slash = strchr(path, '/');
         char value[32];
         snprintf(value, sizeof value, "v%u", ++r->writes);
-        const struct model_version *v = model_at(&r->model, kind, path, UINT64_MAX);
+        const struct model_version *v = model_at(&r->model, resource, path, UINT64_MAX);
         if (v && seed_once_in(&r->rng, 8))
             snprintf(value, sizeof value, "%s", v->value);
         bool deletes = seed_once_in(&r->rng, 3);
@@ -132,7 +133,7 @@ static void write_batch(struct run *r)
             .action = deletes ? VD_DELETE : VD_PUT,
             .when = seed_once_in(&r->rng, 2) ? VD_WHEN_ANY : (enum vd_when)seed_below(&r->rng, 4),
             .revision = v && !seed_once_in(&r->rng, 4) ? v->revision : 1,
-            .key = {vd_slice_of(kind), vd_slice(path, (size_t)(slash - path)),
+            .key = {vd_slice_of(resource), vd_slice(path, (size_t)(slash - path)),
                     vd_slice_of(slash + 1)},
             .body = test_body(&bodies[i], slash + 1, NULL, value),
         };
@@ -142,7 +143,7 @@ static void write_batch(struct run *r)
         size_t before = r->model.versions.n;
         uint64_t about;
         uint64_t following = vd_memory_log_next(r->stride, next);
-        code = model_wish(r, &wishes[i], kind, path, deletes ? NULL : value, &about, newest,
+        code = model_wish(r, &wishes[i], resource, path, deletes ? NULL : value, &about, newest,
                           following);
         if (r->model.versions.n > before)
             next = following;
@@ -150,12 +151,12 @@ static void write_batch(struct run *r)
     }
     bool refused = code != VD_OK;
     if (refused) {
-        char kind[16], path[32];
+        char resource[16], path[32];
         const struct vd_key *key = &wishes[at].key;
-        snprintf(kind, sizeof kind, "%.*s", VD_FMT(key->kind));
-        snprintf(path, sizeof path, "%.*s/%.*s", VD_FMT(key->space), VD_FMT(key->name));
+        snprintf(resource, sizeof resource, "%.*s", VD_FMT(key->resource));
+        snprintf(path, sizeof path, "%.*s/%.*s", VD_FMT(key->namespace), VD_FMT(key->name));
         r->model.versions.n = versions;
-        const struct model_version *v = model_at(&r->model, kind, path, UINT64_MAX);
+        const struct model_version *v = model_at(&r->model, resource, path, UINT64_MAX);
         revision = v ? v->revision : 0;
     }
     bool changed = r->model.versions.n > versions;
@@ -193,12 +194,12 @@ static int place_of(const struct run *r, uint64_t revision)
 
 static void read_object(struct run *r)
 {
-    const char *kind = PICK(&r->rng, kinds), *path = PICK(&r->rng, paths);
+    const char *resource = PICK(&r->rng, resources), *path = PICK(&r->rng, paths);
     const char *slash = strchr(path, '/');
-    struct vd_key key = {vd_slice_of(kind), vd_slice(path, (size_t)(slash - path)),
+    struct vd_key key = {vd_slice_of(resource), vd_slice(path, (size_t)(slash - path)),
                          vd_slice_of(slash + 1)};
     uint64_t revision = pick_revision(r), at = revision ? revision : model_newest(&r->model);
-    const struct model_version *v = model_at(&r->model, kind, path, at);
+    const struct model_version *v = model_at(&r->model, resource, path, at);
     int want = place_of(r, at) ? place_of(r, at) : v ? VD_OK : VD_ERR_NOT_FOUND;
     struct vd_event *event;
     struct vd_error error;
@@ -215,19 +216,19 @@ static void read_object(struct run *r)
 /* Pages through a list, with writes and compactions between the pages. */
 static void read_list(struct run *r)
 {
-    const char *kind = PICK(&r->rng, kinds), *prefix = PICK(&r->rng, prefixes);
+    const char *resource = PICK(&r->rng, resources), *prefix = PICK(&r->rng, prefixes);
     const char *after = seed_once_in(&r->rng, 3) ? PICK(&r->rng, paths) : "";
     uint64_t revision = pick_revision(r);
     struct vd_snapshot s;
     struct vd_error error;
-    int code = vd_snapshot_open(&s, r->store, vd_slice_of(kind), vd_slice_of(prefix), revision,
+    int code = vd_snapshot_open(&s, r->store, vd_slice_of(resource), vd_slice_of(prefix), revision,
                                 vd_slice_of(after), &error);
     assert_run(r, code == place_of(r, revision ? revision : model_newest(&r->model)));
     if (code)
         return;
     assert_run(r, s.revision ==
                       model_batch_end(&r->model, revision ? revision : model_newest(&r->model)));
-    size_t total = model_list(&r->model, kind, prefix, after, s.revision, &r->want), seen = 0;
+    size_t total = model_list(&r->model, resource, prefix, after, s.revision, &r->want), seen = 0;
     while (!s.done && !code) {
         struct vd_event *events[4];
         size_t n, left;
@@ -258,22 +259,23 @@ static void read_list(struct run *r)
 
 static void read_log(struct run *r)
 {
-    const char *kind = seed_once_in(&r->rng, 3) ? "" : PICK(&r->rng, kinds);
+    const char *resource = seed_once_in(&r->rng, 3) ? "" : PICK(&r->rng, resources);
     uint64_t after = pick_revision(r), newest = model_newest(&r->model);
     struct vd_stretch stretch = {0};
     struct vd_error error;
     int code = VD_OK;
     if (after > newest || after <= r->model.floor) {
-        code = vd_store_read(r->store, vd_slice_of(kind), after, 4, &stretch, &error);
+        code = vd_store_read(r->store, vd_slice_of(resource), after, 4, &stretch, &error);
         assert_run(r, code == (after > newest ? VD_OK : VD_ERR_EXPIRED));
         assert_run(r, code || (stretch.upto == after && stretch.changes.n == 0));
         vd_stretch_release(&stretch);
         return;
     }
-    model_log(&r->model, kind, after, newest, &r->want);
+    model_log(&r->model, resource, after, newest, &r->want);
     while (after < newest) {
         size_t max = 1 + seed_below(&r->rng, 6);
-        assert_ok(vd_store_read(r->store, vd_slice_of(kind), after, max, &stretch, &error), &error);
+        assert_ok(vd_store_read(r->store, vd_slice_of(resource), after, max, &stretch, &error),
+                  &error);
         assert_run(r, stretch.changes.n <= max && stretch.upto > after && stretch.upto <= newest);
         assert_run(r, !stretch.whole || model_batch_end(&r->model, stretch.upto) == stretch.upto);
         assert_run(r, stretch.upto < newest || stretch.whole);
@@ -287,9 +289,9 @@ static void read_log(struct run *r)
 
 static void check_counts(struct run *r)
 {
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        size_t n = model_list(&r->model, kinds[i], "", "", UINT64_MAX, &r->want);
-        assert_run(r, vd_store_count(r->store, vd_slice_of(kinds[i])) == n);
+    for (size_t i = 0; i < sizeof resources / sizeof *resources; i++) {
+        size_t n = model_list(&r->model, resources[i], "", "", UINT64_MAX, &r->want);
+        assert_run(r, vd_store_count(r->store, vd_slice_of(resources[i])) == n);
     }
     vd_buf_reset(&r->want);
     struct vd_store_stats stats;

@@ -100,11 +100,11 @@ static void pages_show_one_state_whatever_is_written_between(void **state)
 static void a_prefix_is_a_namespace_and_no_more(void **state)
 {
     struct setting *t = *state;
-    static const char *const spaces[] = {"ab", "a", "a-b", "", "b", "a.b", "aa"};
-    for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++)
-        put(t->store, "things", spaces[i], "x", "1"); /* 2.. */
-    put(t->store, "things", "a", "y", "1");           /* 9 */
-    put(t->store, "others", "a", "z", "1");           /* another kind */
+    static const char *const namespaces[] = {"ab", "a", "a-b", "", "b", "a.b", "aa"};
+    for (size_t i = 0; i < sizeof namespaces / sizeof *namespaces; i++)
+        put(t->store, "things", namespaces[i], "x", "1"); /* 2.. */
+    put(t->store, "things", "a", "y", "1");               /* 9 */
+    put(t->store, "others", "a", "z", "1");               /* another kind */
     for (size_t max = 1; max < 12; max += 5) {
         assert_lists(t, "a/", 0, "", max, "a/x=1@3 a/y=1@9 ");
         assert_lists(t, "a-b/", 0, "", max, "a-b/x=1@4 ");
@@ -284,7 +284,7 @@ static void revisions_outside_the_window_are_refused(void **state)
         assert_code(vd_snapshot_open(&s, t->store, VD_SLICE("things"), all, revision, all, &error),
                     want);
         vd_snapshot_release(&s);
-        assert_code(vd_store_place(t->store, revision, &error), want);
+        assert_code(vd_store_check_revision(t->store, revision, &error), want);
     }
 }
 

@@ -314,9 +314,9 @@ static void a_restored_log_goes_on_above_the_lost_one(void **state)
     store_open(t, vd_buf_text(&folder));
     assert_int_equal(vd_store_revision(t->store), report.revision);
     assert_int_equal(vd_store_floor(t->store), report.revision - 1);
-    assert_code(vd_store_place(t->store, newest, &error), VD_ERR_EXPIRED);
-    assert_code(vd_store_place(t->store, lost, &error), VD_ERR_EXPIRED);
-    assert_code(vd_store_place(t->store, report.revision, &error), VD_OK);
+    assert_code(vd_store_check_revision(t->store, newest, &error), VD_ERR_EXPIRED);
+    assert_code(vd_store_check_revision(t->store, lost, &error), VD_ERR_EXPIRED);
+    assert_code(vd_store_check_revision(t->store, report.revision, &error), VD_OK);
     struct vd_key key = test_key("configmaps", "default", "a");
     assert_ok(vd_store_get(t->store, &key, 0, &event, &error), &error);
     assert_int_equal(event->revision, newest - 1);
@@ -417,8 +417,8 @@ static void a_log_begun_anew_expires_every_cursor_of_the_lost_one(void **state)
     store_open(t, data);
     assert_int_equal(vd_store_revision(t->store), revision);
     assert_int_equal(vd_store_count(t->store, VD_SLICE("configmaps")), 0);
-    assert_code(vd_store_place(t->store, lost, &error), VD_ERR_EXPIRED);
-    assert_code(vd_store_place(t->store, revision, &error), VD_OK);
+    assert_code(vd_store_check_revision(t->store, lost, &error), VD_ERR_EXPIRED);
+    assert_code(vd_store_check_revision(t->store, revision, &error), VD_OK);
     assert_int_equal(put(t->store, "configmaps", "default", "a", "1"), revision + 1);
     vd_buf_release(&log);
 }
@@ -515,12 +515,12 @@ static void the_numbers_of_a_log_are_right(void **state)
     assert_int_equal(stats.window_events, 7);
     assert_int_equal(stats.window_oldest_ms, NOW_MS);
     assert_int_equal(stats.objects, 3);
-    assert_int_equal(stats.kinds.n, 2);
-    assert_string_equal(stats.kinds.p[0].kind, "configmaps");
-    assert_int_equal(stats.kinds.p[0].objects, 2);
-    assert_string_equal(stats.kinds.p[1].kind, "widgets.example.com");
-    assert_int_equal(stats.kinds.p[1].objects, 1);
-    assert_int_equal(stats.object_bytes, stats.kinds.p[0].bytes + stats.kinds.p[1].bytes);
+    assert_int_equal(stats.resources.n, 2);
+    assert_string_equal(stats.resources.p[0].resource, "configmaps");
+    assert_int_equal(stats.resources.p[0].objects, 2);
+    assert_string_equal(stats.resources.p[1].resource, "widgets.example.com");
+    assert_int_equal(stats.resources.p[1].objects, 1);
+    assert_int_equal(stats.object_bytes, stats.resources.p[0].bytes + stats.resources.p[1].bytes);
     vd_log_stats_release(&stats);
 
     assert_ok(vd_log_floor_for(data, 3, INT64_MIN, &floor, &error), &error);

@@ -47,8 +47,8 @@ static void collect(void *arg, const struct vd_finding *f)
     assert_true(f->text[0] != 0);
     found->all[found->n] = (struct want){f->type, f->revision, NULL};
     if (f->key) {
-        assert_slice(f->key->kind, "configmaps");
-        assert_slice(f->key->space, "default");
+        assert_slice(f->key->resource, "configmaps");
+        assert_slice(f->key->namespace, "default");
         snprintf(found->names[found->n], 32, "%.*s", VD_FMT(f->key->name));
         found->all[found->n].name = found->names[found->n];
     }

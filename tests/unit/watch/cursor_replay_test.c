@@ -9,8 +9,8 @@
 
 /* ---- histories ---- */
 
-static const char *const kinds[] = {"things", "others", "thirds"};
-static const char *const spaces[] = {"a", "ab", "b"};
+static const char *const resources[] = {"things", "others", "thirds"};
+static const char *const namespaces[] = {"a", "ab", "b"};
 static const char *const labels[] = {NULL, "\"app\":\"web\"", "\"app\":\"db\",\"tier\":\"1\"",
                                      "\"tier\":\"1\",\"app\":\"web\""};
 
@@ -33,8 +33,8 @@ static struct test_change random_change(struct history *h, char room[2][16], uns
 {
     snprintf(room[0], 16, "x%u", next_random(h, 5));
     snprintf(room[1], 16, "v%u", number);
-    return (struct test_change){kinds[next_random(h, 3)], spaces[next_random(h, 3)], room[0],
-                                labels[next_random(h, 4)], room[1]};
+    return (struct test_change){resources[next_random(h, 3)], namespaces[next_random(h, 3)],
+                                room[0], labels[next_random(h, 4)], room[1]};
 }
 
 static void write_history(struct setting *t, struct history *h, unsigned steps)
@@ -48,7 +48,7 @@ static void write_history(struct setting *t, struct history *h, unsigned steps)
         for (size_t k = 0; k < n; k++)
             batch[k] = random_change(h, room[k], 100 * i + (unsigned)k);
         if (n == 1 && next_random(h, 3) == 0) {
-            test_delete(t->store, batch[0].kind, batch[0].space, batch[0].name, NULL);
+            test_delete(t->store, batch[0].resource, batch[0].namespace, batch[0].name, NULL);
             continue;
         }
         if (n > 2) { /* born and gone in one batch */
@@ -91,11 +91,11 @@ static void replay(struct setting *t, struct filter_texts texts, uint64_t after,
 
 static const struct filter_texts views[] = {
     {0},
-    {.kind = "things"},
-    {.kind = "things", .labels = "app=web"},
+    {.resource = "things"},
+    {.resource = "things", .labels = "app=web"},
     {.labels = "app!=web,tier"},
-    {.kind = "others", .space = "a"},
-    {.kind = "thirds", .name = "x1", .labels = "app in (web,db)"},
+    {.resource = "others", .namespace = "a"},
+    {.resource = "thirds", .name = "x1", .labels = "app in (web,db)"},
 };
 enum { VIEWS = sizeof views / sizeof *views };
 
@@ -151,7 +151,7 @@ static void the_snapshot_is_what_the_log_adds_up_to(void **state)
     struct history h = {0};
     write_history(t, &h, 80);
     for (size_t v = 1; v < VIEWS; v++) {
-        if (!views[v].kind)
+        if (!views[v].resource)
             continue;
         struct vd_cursor c;
         struct vd_deliveries d = {0};
@@ -242,7 +242,7 @@ static void a_bookmark_moves_when_only_others_change(void **state)
 {
     struct setting *t = *state;
     struct vd_cursor c;
-    open_now(t, &c, (struct filter_texts){.kind = "things", .space = "a"});
+    open_now(t, &c, (struct filter_texts){.resource = "things", .namespace = "a"});
     put(t->store, "things", "b", "x", "1");
     put(t->store, "things", "b", "x", "2");
     uint64_t last = put(t->store, "others", "a", "x", "3");

@@ -77,7 +77,7 @@ static void a_snapshot_ends_exactly_once(void **state)
     for (size_t max = 1; max < 10; max++) {
         assert_string_equal(read_snapshot(t, WEB, max), "| ");
         assert_string_equal(
-            read_snapshot(t, (struct filter_texts){.kind = "things", .name = "x6"}, max),
+            read_snapshot(t, (struct filter_texts){.resource = "things", .name = "x6"}, max),
             "+9 ns/x6=v | ");
         assert_string_equal(read_snapshot(t, THINGS, max),
                             "+3 ns/x0=v +4 ns/x1=v +5 ns/x2=v +6 ns/x3=v +7 ns/x4=v +8 ns/x5=v "
@@ -100,15 +100,15 @@ static void a_snapshot_of_a_namespace_or_name_is_exact(void **state)
         struct filter_texts texts;
         const char *given;
     } cases[] = {
-        {{.kind = "things", .space = "a"}, "+2 a/x=1 +3 a/xy=2 | "},
-        {{.kind = "things", .space = "ab"}, "+4 ab/x=3 | "},
-        {{.kind = "things", .space = "b"}, "| "},
-        {{.kind = "things", .name = "x"}, "+5 /x=4 +2 a/x=1 +4 ab/x=3 | "},
-        {{.kind = "things", .space = "a", .name = "x"}, "+2 a/x=1 | "},
-        {{.kind = "things", .fields = "metadata.name=x,metadata.namespace=a"}, "+2 a/x=1 | "},
-        {{.kind = "things", .fields = "metadata.namespace="}, "+5 /x=4 | "},
-        {{.kind = "things", .fields = "metadata.name!=x"}, "+3 a/xy=2 | "},
-        {{.kind = "thing"}, "| "},
+        {{.resource = "things", .namespace = "a"}, "+2 a/x=1 +3 a/xy=2 | "},
+        {{.resource = "things", .namespace = "ab"}, "+4 ab/x=3 | "},
+        {{.resource = "things", .namespace = "b"}, "| "},
+        {{.resource = "things", .name = "x"}, "+5 /x=4 +2 a/x=1 +4 ab/x=3 | "},
+        {{.resource = "things", .namespace = "a", .name = "x"}, "+2 a/x=1 | "},
+        {{.resource = "things", .fields = "metadata.name=x,metadata.namespace=a"}, "+2 a/x=1 | "},
+        {{.resource = "things", .fields = "metadata.namespace="}, "+5 /x=4 | "},
+        {{.resource = "things", .fields = "metadata.name!=x"}, "+3 a/xy=2 | "},
+        {{.resource = "thing"}, "| "},
     };
     put(t->store, "things", "a", "x", "1");
     put(t->store, "things", "a", "xy", "2");
@@ -165,11 +165,11 @@ static void objects_enter_and_leave_the_filter(void **state)
     del(t->store, "things", "ns", "x");
     put_labelled(t->store, "things", "ns", "x", web, "9");
     static const char seen[] = "+3 ns/x=2 ~4 ns/x=3 -6 ns/x=3 +8 ns/x=7 -9 ns/x=7 +12 ns/x=9 ";
-    struct filter_texts texts = {.kind = "things", .space = "ns", .labels = "app=web"};
+    struct filter_texts texts = {.resource = "things", .namespace = "ns", .labels = "app=web"};
     assert_string_equal(read_at(t, texts, 1), seen);
     texts.name = "x";
     assert_string_equal(read_at(t, texts, 1), seen);
-    texts.kind = NULL;
+    texts.resource = NULL;
     assert_string_equal(read_at(t, texts, 1), seen);
     assert_string_equal(read_at(t, texts, 5), "-6 ns/x=3 +8 ns/x=7 -9 ns/x=7 +12 ns/x=9 ");
 }
@@ -205,22 +205,22 @@ static void a_cursor_sees_its_scope_and_nothing_else(void **state)
         struct filter_texts texts;
         const char *given;
     } cases[] = {
-        {{.kind = "things"}, "+2 a/x=1 +3 ab/x=2 +4 a/y=3 ~6 a/x=5 -7 ab/x=2 +8 /x=6 "},
-        {{.kind = "things", .space = "a"}, "+2 a/x=1 +4 a/y=3 ~6 a/x=5 "},
-        {{.kind = "things", .space = "ab"}, "+3 ab/x=2 -7 ab/x=2 "},
-        {{.kind = "things", .name = "x"}, "+2 a/x=1 +3 ab/x=2 ~6 a/x=5 -7 ab/x=2 +8 /x=6 "},
-        {{.kind = "things", .space = "a", .name = "x"}, "+2 a/x=1 ~6 a/x=5 "},
-        {{.kind = "others"}, "+5 a/x=4 "},
-        {{.kind = "none"}, ""},
-        {{.space = "a"}, "+2 a/x=1 +4 a/y=3 +5 a/x=4 ~6 a/x=5 "},
+        {{.resource = "things"}, "+2 a/x=1 +3 ab/x=2 +4 a/y=3 ~6 a/x=5 -7 ab/x=2 +8 /x=6 "},
+        {{.resource = "things", .namespace = "a"}, "+2 a/x=1 +4 a/y=3 ~6 a/x=5 "},
+        {{.resource = "things", .namespace = "ab"}, "+3 ab/x=2 -7 ab/x=2 "},
+        {{.resource = "things", .name = "x"}, "+2 a/x=1 +3 ab/x=2 ~6 a/x=5 -7 ab/x=2 +8 /x=6 "},
+        {{.resource = "things", .namespace = "a", .name = "x"}, "+2 a/x=1 ~6 a/x=5 "},
+        {{.resource = "others"}, "+5 a/x=4 "},
+        {{.resource = "none"}, ""},
+        {{.namespace = "a"}, "+2 a/x=1 +4 a/y=3 +5 a/x=4 ~6 a/x=5 "},
         {{.name = "y"}, "+4 a/y=3 "},
-        {{.space = "a", .name = "x"}, "+2 a/x=1 +5 a/x=4 ~6 a/x=5 "},
-        {{.kind = "things", .fields = "metadata.name=y"}, "+4 a/y=3 "},
-        {{.kind = "things", .space = "a", .fields = "metadata.name!=x"}, "+4 a/y=3 "},
-        {{.kind = "things", .fields = "value=3"}, "+4 a/y=3 "},
-        {{.kind = "things", .space = "a", .fields = "value!=1"}, "+4 a/y=3 +6 a/x=5 "},
+        {{.namespace = "a", .name = "x"}, "+2 a/x=1 +5 a/x=4 ~6 a/x=5 "},
+        {{.resource = "things", .fields = "metadata.name=y"}, "+4 a/y=3 "},
+        {{.resource = "things", .namespace = "a", .fields = "metadata.name!=x"}, "+4 a/y=3 "},
+        {{.resource = "things", .fields = "value=3"}, "+4 a/y=3 "},
+        {{.resource = "things", .namespace = "a", .fields = "value!=1"}, "+4 a/y=3 +6 a/x=5 "},
         {{.fields = "metadata.namespace=ab,value=2"}, "+3 ab/x=2 -7 ab/x=2 "},
-        {{.kind = "things", .fields = "metadata.name=x,value=1"}, "+2 a/x=1 -6 a/x=1 "},
+        {{.resource = "things", .fields = "metadata.name=x,value=1"}, "+2 a/x=1 -6 a/x=1 "},
     };
     put(t->store, "things", "a", "x", "1");
     put(t->store, "things", "ab", "x", "2");

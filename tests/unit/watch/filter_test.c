@@ -90,21 +90,23 @@ enum { SELECTED_N = sizeof selected / sizeof *selected };
 static void objects_enter_and_leave_by_their_labels(void **state)
 {
     (void)state;
-    check_transitions((struct filter_texts){.kind = "things", .labels = "a=1"}, selected,
+    check_transitions((struct filter_texts){.resource = "things", .labels = "a=1"}, selected,
                       SELECTED_N);
-    check_transitions((struct filter_texts){.kind = "things", .labels = "a in (0,1)"}, selected,
+    check_transitions((struct filter_texts){.resource = "things", .labels = "a in (0,1)"}, selected,
                       SELECTED_N);
 }
 
 static void objects_enter_and_leave_by_their_fields(void **state)
 {
     (void)state;
-    check_transitions((struct filter_texts){.kind = "things", .fields = "spec.f=1"}, selected,
+    check_transitions((struct filter_texts){.resource = "things", .fields = "spec.f=1"}, selected,
                       SELECTED_N);
-    check_transitions(
-        (struct filter_texts){
-            .kind = "things", .space = "ns", .name = "x", .labels = "a=1", .fields = "spec.f=1"},
-        selected, SELECTED_N);
+    check_transitions((struct filter_texts){.resource = "things",
+                                            .namespace = "ns",
+                                            .name = "x",
+                                            .labels = "a=1",
+                                            .fields = "spec.f=1"},
+                      selected, SELECTED_N);
 }
 
 static void without_selectors_every_change_is_seen_as_it_is(void **state)
@@ -116,14 +118,14 @@ static void without_selectors_every_change_is_seen_as_it_is(void **state)
         {LOST, NULL, "-5 ns/x=? "},
     };
     size_t n = sizeof rows / sizeof *rows;
-    check_transitions((struct filter_texts){.kind = 0}, rows, n);
-    check_transitions((struct filter_texts){.kind = "things"}, rows, n);
+    check_transitions((struct filter_texts){.resource = 0}, rows, n);
+    check_transitions((struct filter_texts){.resource = "things"}, rows, n);
     check_transitions(
         (struct filter_texts){
-            .kind = "things", .space = "ns", .name = "x", .labels = "", .fields = ""},
+            .resource = "things", .namespace = "ns", .name = "x", .labels = "", .fields = ""},
         rows, n);
     check_transitions((struct filter_texts){.name = "x"}, rows, n);
-    check_transitions((struct filter_texts){.space = "ns"}, rows, n);
+    check_transitions((struct filter_texts){.namespace = "ns"}, rows, n);
 }
 
 static void a_negative_selector_takes_those_without_the_label(void **state)
@@ -135,24 +137,25 @@ static void a_negative_selector_takes_those_without_the_label(void **state)
         {LOST, IN("new"), "-5 ns/x=? "},
     };
     size_t n = sizeof rows / sizeof *rows;
-    check_transitions((struct filter_texts){.kind = "things", .labels = "a!=1"}, rows, n);
-    check_transitions((struct filter_texts){.kind = "things", .labels = "a notin (1)"}, rows, n);
-    check_transitions((struct filter_texts){.kind = "things", .fields = "spec.f!=1"}, rows, n);
+    check_transitions((struct filter_texts){.resource = "things", .labels = "a!=1"}, rows, n);
+    check_transitions((struct filter_texts){.resource = "things", .labels = "a notin (1)"}, rows,
+                      n);
+    check_transitions((struct filter_texts){.resource = "things", .fields = "spec.f!=1"}, rows, n);
 }
 
 static void other_keys_are_never_delivered(void **state)
 {
     (void)state;
     static const struct filter_texts others[] = {
-        {.kind = "thing"},
-        {.kind = "thingss"},
-        {.kind = "things", .space = "n"},
-        {.kind = "things", .space = "nss"},
-        {.kind = "things", .space = "ns/x"},
+        {.resource = "thing"},
+        {.resource = "thingss"},
+        {.resource = "things", .namespace = "n"},
+        {.resource = "things", .namespace = "nss"},
+        {.resource = "things", .namespace = "ns/x"},
         {.name = "xx"},
-        {.kind = "things", .name = "y"},
-        {.space = "x"},
-        {.kind = "others", .space = "ns", .name = "x"},
+        {.resource = "things", .name = "y"},
+        {.namespace = "x"},
+        {.resource = "others", .namespace = "ns", .name = "x"},
     };
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         static const struct transition rows[] = {
@@ -168,7 +171,7 @@ static void leaving_restamps_a_copy(void **state)
 {
     (void)state;
     struct vd_filter *filter = test_filter(
-        (struct filter_texts){.kind = "things", .labels = "a=1"});
+        (struct filter_texts){.resource = "things", .labels = "a=1"});
     struct vd_change change = change_of(IN("old"), OFF("new"));
     struct vd_attributes now = {0}, before = {0};
     struct vd_deliveries deliveries = {0};
@@ -193,7 +196,7 @@ static void leaving_restamps_a_copy(void **state)
 static void what_matches_is_not_copied(void **state)
 {
     (void)state;
-    struct vd_filter *filter = test_filter((struct filter_texts){.kind = "things"});
+    struct vd_filter *filter = test_filter((struct filter_texts){.resource = "things"});
     struct vd_change change = change_of(IN("old"), IN("new"));
     struct vd_attributes now = {0}, before = {0};
     struct vd_deliveries deliveries = {0};
@@ -220,14 +223,26 @@ static void an_object_as_it_is_matches_or_not(void **state)
         bool matches;
     } cases[] = {
         {{0}, true},
-        {{.kind = "things", .space = "ns", .name = "x", .labels = "a=1", .fields = "spec.f=1"},
+        {{.resource = "things",
+          .namespace = "ns",
+          .name = "x",
+          .labels = "a=1",
+          .fields = "spec.f=1"},
          true},
-        {{.kind = "things", .space = "ns", .name = "x", .labels = "a=1", .fields = "spec.f=2"},
+        {{.resource = "things",
+          .namespace = "ns",
+          .name = "x",
+          .labels = "a=1",
+          .fields = "spec.f=2"},
          false},
-        {{.kind = "things", .space = "ns", .name = "x", .labels = "a=2", .fields = "spec.f=1"},
+        {{.resource = "things",
+          .namespace = "ns",
+          .name = "x",
+          .labels = "a=2",
+          .fields = "spec.f=1"},
          false},
-        {{.kind = "others"}, false},
-        {{.kind = "things", .space = "other"}, false},
+        {{.resource = "others"}, false},
+        {{.resource = "things", .namespace = "other"}, false},
         {{.name = "y"}, false},
         {{.fields = "metadata.name=x,metadata.namespace=ns"}, true},
         {{.fields = "metadata.name!=x"}, false},
@@ -263,7 +278,7 @@ static bool half_field(const void *arg, struct vd_slice field, struct vd_slice *
 static void fields_are_found_by_the_kinds_own_hook(void **state)
 {
     (void)state;
-    struct vd_filter_spec spec = {.kind = VD_SLICE("things"), .field = half_field};
+    struct vd_filter_spec spec = {.resource = VD_SLICE("things"), .field = half_field};
     struct vd_error error;
     struct vd_buf got = {0};
     assert_ok(vd_field_selector_parse(&spec.fields, VD_SLICE("half=good,spec.f=1"), &error),
@@ -281,7 +296,7 @@ static void fields_are_found_by_the_kinds_own_hook(void **state)
 }
 
 struct identity {
-    const char *kind, *space, *name, *labels, *fields;
+    const char *resource, *namespace, *name, *labels, *fields;
     vd_field_lookup_fn *field;
     uint32_t format;
 };
@@ -290,8 +305,8 @@ static struct vd_filter *filter_of(const struct identity *i)
 {
     struct vd_error error;
     struct vd_filter_spec spec = {
-        .kind = vd_slice_of(i->kind ? i->kind : ""),
-        .space = vd_slice_of(i->space ? i->space : ""),
+        .resource = vd_slice_of(i->resource ? i->resource : ""),
+        .namespace = vd_slice_of(i->namespace ? i->namespace : ""),
         .name = vd_slice_of(i->name ? i->name : ""),
         .field = i->field,
         .format = i->format,
@@ -319,17 +334,28 @@ static void filters_that_say_the_same_can_share(void **state)
 {
     (void)state;
     static const struct identity pairs[][2] = {
-        {{.kind = "k", .space = "s", .name = "n", .labels = "a=1", .fields = "f=1", .format = 3},
-         {.kind = "k", .space = "s", .name = "n", .labels = "a=1", .fields = "f=1", .format = 3}},
-        {{.kind = "k", .labels = "a=1,b=2"}, {.kind = "k", .labels = "b=2 , a = 1"}},
-        {{.kind = "k", .labels = "a in (y,x)"}, {.kind = "k", .labels = "a in (x, y,x)"}},
-        {{.kind = "k", .fields = "f=1,g=2"}, {.kind = "k", .fields = "g==2,f=1"}},
-        {{.kind = "k"}, {.kind = "k", .labels = "", .fields = ""}},
-        {{.kind = "k", .labels = " "}, {.kind = "k", .fields = ""}},
-        {{.kind = "k", .fields = "f=1"},
-         {.kind = "k", .fields = "f=1", .field = vd_attributes_field}},
+        {{.resource = "k",
+          .namespace = "s",
+          .name = "n",
+          .labels = "a=1",
+          .fields = "f=1",
+          .format = 3},
+         {.resource = "k",
+          .namespace = "s",
+          .name = "n",
+          .labels = "a=1",
+          .fields = "f=1",
+          .format = 3}},
+        {{.resource = "k", .labels = "a=1,b=2"}, {.resource = "k", .labels = "b=2 , a = 1"}},
+        {{.resource = "k", .labels = "a in (y,x)"}, {.resource = "k", .labels = "a in (x, y,x)"}},
+        {{.resource = "k", .fields = "f=1,g=2"}, {.resource = "k", .fields = "g==2,f=1"}},
+        {{.resource = "k"}, {.resource = "k", .labels = "", .fields = ""}},
+        {{.resource = "k", .labels = " "}, {.resource = "k", .fields = ""}},
+        {{.resource = "k", .fields = "f=1"},
+         {.resource = "k", .fields = "f=1", .field = vd_attributes_field}},
         /* the hook is not asked: it makes no difference */
-        {{.kind = "k", .labels = "a=1"}, {.kind = "k", .labels = "a=1", .field = half_field}},
+        {{.resource = "k", .labels = "a=1"},
+         {.resource = "k", .labels = "a=1", .field = half_field}},
     };
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
         if (!can_share(&pairs[i][0], &pairs[i][1]))
@@ -340,19 +366,20 @@ static void filters_that_differ_never_share(void **state)
 {
     (void)state;
     static const struct identity pairs[][2] = {
-        {{.kind = "k"}, {0}},
-        {{.kind = "k"}, {.kind = "l"}},
-        {{.kind = "k", .space = "a"}, {.kind = "k", .name = "a"}},
-        {{.kind = "k", .space = "a", .name = "b"}, {.kind = "k", .space = "ab"}},
-        {{.kind = "ka"}, {.kind = "k", .space = "a"}},
-        {{.kind = "k", .labels = "a=1"}, {.kind = "k", .labels = "a=2"}},
-        {{.kind = "k", .labels = "a=1"}, {.kind = "k", .labels = "a=1,b"}},
-        {{.kind = "k", .labels = "a=1"}, {.kind = "k", .fields = "a=1"}},
-        {{.kind = "k", .fields = "f=1"}, {.kind = "k", .fields = "f!=1"}},
-        {{.kind = "k", .fields = "f=1"}, {.kind = "k", .fields = "f=1", .field = half_field}},
-        {{.kind = "k", .format = 1}, {.kind = "k", .format = 2}},
-        {{.kind = "k", .format = 1}, {.kind = "k", .format = 11}},
-        {{.kind = "1", .format = 1}, {.format = 11}},
+        {{.resource = "k"}, {0}},
+        {{.resource = "k"}, {.resource = "l"}},
+        {{.resource = "k", .namespace = "a"}, {.resource = "k", .name = "a"}},
+        {{.resource = "k", .namespace = "a", .name = "b"}, {.resource = "k", .namespace = "ab"}},
+        {{.resource = "ka"}, {.resource = "k", .namespace = "a"}},
+        {{.resource = "k", .labels = "a=1"}, {.resource = "k", .labels = "a=2"}},
+        {{.resource = "k", .labels = "a=1"}, {.resource = "k", .labels = "a=1,b"}},
+        {{.resource = "k", .labels = "a=1"}, {.resource = "k", .fields = "a=1"}},
+        {{.resource = "k", .fields = "f=1"}, {.resource = "k", .fields = "f!=1"}},
+        {{.resource = "k", .fields = "f=1"},
+         {.resource = "k", .fields = "f=1", .field = half_field}},
+        {{.resource = "k", .format = 1}, {.resource = "k", .format = 2}},
+        {{.resource = "k", .format = 1}, {.resource = "k", .format = 11}},
+        {{.resource = "1", .format = 1}, {.format = 11}},
     };
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
         if (can_share(&pairs[i][0], &pairs[i][1]))
@@ -365,8 +392,8 @@ static void a_nul_in_a_part_fakes_no_other_filter(void **state)
     (void)state;
     struct vd_error error;
     struct vd_filter_spec honest = {
-        .kind = VD_SLICE("k"), .space = VD_SLICE("a"), .name = VD_SLICE("b")};
-    struct vd_filter_spec forged = {.kind = VD_SLICE("k"), .space = vd_slice("a\0b", 3)};
+        .resource = VD_SLICE("k"), .namespace = VD_SLICE("a"), .name = VD_SLICE("b")};
+    struct vd_filter_spec forged = {.resource = VD_SLICE("k"), .namespace = vd_slice("a\0b", 3)};
     struct vd_slice text = vd_slice("x\0f=1", 5);
     assert_ok(vd_field_selector_parse(&honest.fields, text, &error), &error);
     assert_ok(vd_selector_parse(&forged.labels, VD_SLICE("x"), &error), &error);
@@ -383,11 +410,11 @@ static void a_nul_in_a_part_fakes_no_other_filter(void **state)
 static void a_filter_keeps_its_own_copies(void **state)
 {
     (void)state;
-    char kind[] = "things", space[] = "ns", name[] = "x", labels[] = "a=1";
-    struct vd_filter *filter = test_filter(
-        (struct filter_texts){.kind = kind, .space = space, .name = name, .labels = labels});
-    memset(kind, '#', sizeof kind - 1);
-    memset(space, '#', sizeof space - 1);
+    char resource[] = "things", namespace[] = "ns", name[] = "x", labels[] = "a=1";
+    struct vd_filter *filter = test_filter((struct filter_texts){
+        .resource = resource, .namespace = namespace, .name = name, .labels = labels});
+    memset(resource, '#', sizeof resource - 1);
+    memset(namespace, '#', sizeof namespace - 1);
     memset(name, '#', sizeof name - 1);
     memset(labels, '#', sizeof labels - 1);
     struct vd_filter *again = vd_filter_ref(filter);

@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/heap.h"
+#include "base/container_of.h"
 #include "base/metrics.h"
 #include "seed.h"
 #include "store/folder.h"
@@ -43,7 +43,7 @@ struct setting {
 
 static struct setting *setting_of(struct vd_informer_handler *handler)
 {
-    return VD_HEAP_OWNER(handler, struct setting, handler);
+    return VD_CONTAINER_OF(handler, struct setting, handler);
 }
 
 static void on_listing(struct vd_informer_handler *h)
@@ -76,7 +76,7 @@ static void on_damaged(struct vd_informer_handler *h, const struct vd_key *key)
 static void on_deletion_missed(struct vd_informer_handler *h, const struct vd_key *key)
 {
     struct setting *t = setting_of(h);
-    assert_true(key->kind.n > 0);
+    assert_true(key->resource.n > 0);
     t->changes++;
     vd_buf_addf(&t->told, "?%.*s ", VD_FMT(key->name));
 }
@@ -205,8 +205,8 @@ static uint64_t turn_on(struct setting *t)
     } while (0)
 
 static const struct vd_slice some[] = {{"apples", 6}, {"pears", 5}};
-static const struct vd_informer_kinds fruit = {some, 2};
-static const struct vd_informer_kinds apples = {some, 1};
+static const struct vd_informer_resources fruit = {some, 2};
+static const struct vd_informer_resources apples = {some, 1};
 
 static void objects_come_once_then_changes_in_order(void **state)
 {
@@ -486,7 +486,7 @@ struct follower {
 
 static void follower_changed(struct vd_informer_handler *h, const struct vd_change *change)
 {
-    struct follower *f = VD_HEAP_OWNER(h, struct follower, handler);
+    struct follower *f = VD_CONTAINER_OF(h, struct follower, handler);
     assert_true(change->now->revision > f->revision || !vd_informer_is_synced(&f->informer));
     if (vd_informer_is_synced(&f->informer))
         f->revision = change->now->revision;
@@ -523,7 +523,7 @@ static void *follow(void *arg)
 
 struct writer {
     struct vd_store *store;
-    const char *kind, *other;
+    const char *resource, *other;
     unsigned id;
 };
 
@@ -535,14 +535,14 @@ static void *write_many(void *arg)
     char name[32];
     for (int i = 0; i < WRITES; i++) {
         snprintf(name, sizeof name, "w%u-%d", w->id, i);
-        put(w->store, i % 3 ? w->kind : w->other, "n", name, "one");
+        put(w->store, i % 3 ? w->resource : w->other, "n", name, "one");
     }
     return NULL;
 }
 
 /* Whoever sleeps when the last commit comes is woken: all of them arrive, each once. */
-static void follow_writers(struct setting *t, struct vd_informer_kinds kinds, const char *kind,
-                           const char *other, size_t wanted)
+static void follow_writers(struct setting *t, struct vd_informer_resources resources,
+                           const char *resource, const char *other, size_t wanted)
 {
     static const struct vd_informer_ops follower_ops = {.changed = follower_changed};
     struct follower f = {.handler = {.ops = &follower_ops}};
@@ -553,15 +553,15 @@ static void follow_writers(struct setting *t, struct vd_informer_kinds kinds, co
     pthread_cond_init(&f.moved, NULL);
     vd_informer_init(&f.informer, &(struct vd_informer_options){.store = t->store,
                                                                 .name = "follower",
-                                                                .listed = kinds,
-                                                                .followed = kinds,
+                                                                .listed = resources,
+                                                                .followed = resources,
                                                                 .wake = follower_wake,
                                                                 .arg = &f});
     vd_informer_add_handler(&f.informer, &f.handler);
     vd_informer_start(&f.informer);
     assert_int_equal(pthread_create(&thread, NULL, follow, &f), 0);
     for (unsigned i = 0; i < WRITERS; i++) {
-        writers[i] = (struct writer){t->store, kind, other, i};
+        writers[i] = (struct writer){t->store, resource, other, i};
         assert_int_equal(pthread_create(&threads[i], NULL, write_many, &writers[i]), 0);
     }
     for (unsigned i = 0; i < WRITERS; i++)
@@ -589,12 +589,12 @@ static void follow_writers(struct setting *t, struct vd_informer_kinds kinds, co
 static void no_change_is_lost_under_threads(void **state)
 {
     struct setting *t = *state;
-    char kind[16], other[16];
+    char resource[16], other[16];
     begin(t, &(struct vd_informer_options){0});
     for (size_t round = 0; round < 5; round++) {
-        snprintf(kind, sizeof kind, "kind-%zu", round);
+        snprintf(resource, sizeof resource, "kind-%zu", round);
         snprintf(other, sizeof other, "other-%zu", round);
-        follow_writers(t, (struct vd_informer_kinds){0}, kind, other,
+        follow_writers(t, (struct vd_informer_resources){0}, resource, other,
                        (round + 1) * WRITERS * WRITES);
     }
     turn_on(t);

@@ -46,7 +46,7 @@ static void watchers_of_other_formats_are_never_grouped(void **state)
     static const struct vd_watcher_ops *ops;
     struct record *plain = watch(t, THINGS, FROM_NOW), table = {0};
     struct vd_filter *filter = vd_filter_new(
-        &(struct vd_filter_spec){.kind = VD_SLICE("things"), .format = 1});
+        &(struct vd_filter_spec){.resource = VD_SLICE("things"), .format = 1});
     ops = plain->watcher.ops;
     table.watcher.ops = ops;
     vd_cursor_open_now(&table.watcher.cursor, t->store, filter);
@@ -400,9 +400,9 @@ static void one_can_park_again_and_again_while_it_catches_up(void **state)
 static void one_may_resume_another_from_inside_deliver(void **state)
 {
     struct setting *t = *state;
-    struct filter_texts others = {.kind = "others"};
+    struct filter_texts others = {.resource = "others"};
     struct record *parked = watch(t, THINGS, FROM_NOW), *waker = watch(t, others, FROM_NOW);
-    struct record *later = watch(t, (struct filter_texts){.space = "ns"}, FROM_NOW);
+    struct record *later = watch(t, (struct filter_texts){.namespace = "ns"}, FROM_NOW);
     parked->answer = later->answer = VD_TAKE_LAST;
     put(t->store, "things", "ns", "x", "1");
     turn();
@@ -509,7 +509,8 @@ static void a_large_batch_is_given_in_pieces(void **state)
     struct setting *t = *state;
     struct vd_wish wishes[N];
     struct vd_watcher w = {.ops = &ops};
-    struct vd_filter *filter = vd_filter_new(&(struct vd_filter_spec){.kind = VD_SLICE("things")});
+    struct vd_filter *filter = vd_filter_new(
+        &(struct vd_filter_spec){.resource = VD_SLICE("things")});
     struct vd_outcome outcome;
     char names[N][8], *body = vd_malloc(1000000);
     memset(body, 'x', 1000000);
@@ -550,7 +551,8 @@ static void who_is_behind_is_asked_before_a_piece_is_read(void **state)
         .deliver = count_piece, .ended = never_ended, .ready = say_ready};
     struct setting *t = *state;
     struct vd_watcher w = {.ops = &ops};
-    struct vd_filter *filter = vd_filter_new(&(struct vd_filter_spec){.kind = VD_SLICE("things")});
+    struct vd_filter *filter = vd_filter_new(
+        &(struct vd_filter_spec){.resource = VD_SLICE("things")});
     struct vd_error error;
     put(t->store, "things", "ns", "x", "1");
     assert_ok(vd_cursor_open_snapshot(&w.cursor, t->store, filter, &error), &error);

@@ -78,15 +78,15 @@ static void a_change_of_labels_leads_to_old_and_new_watchers(void **state)
         {NULL, "-10 ns/x=7 ", "", "-10 ns/x=7 ", "-10 ns/x=7 ", "-10 ns/x=7 ", ""},
         {"\"app\":\"db\"", "", "+11 ns/x=9 ", "", "", "+11 ns/x=9 ", "+11 ns/x=9 "},
     };
-    struct record *web = watch(t, (struct filter_texts){.kind = "things", .labels = "app=web"});
+    struct record *web = watch(t, (struct filter_texts){.resource = "things", .labels = "app=web"});
     struct record *db = watch(t, (struct filter_texts){.labels = "app in (db)"});
     struct record *tier = watch(
-        t, (struct filter_texts){.kind = "things", .space = "ns", .labels = "tier=1"});
+        t, (struct filter_texts){.resource = "things", .namespace = "ns", .labels = "tier=1"});
     struct record *both = watch(
-        t, (struct filter_texts){.kind = "things", .labels = "tier=1,app=web"});
-    struct record *any = watch(t, (struct filter_texts){.kind = "things"});
-    struct record *not_web = watch(t,
-                                   (struct filter_texts){.kind = "things", .labels = "app!=web"});
+        t, (struct filter_texts){.resource = "things", .labels = "tier=1,app=web"});
+    struct record *any = watch(t, (struct filter_texts){.resource = "things"});
+    struct record *not_web = watch(
+        t, (struct filter_texts){.resource = "things", .labels = "app!=web"});
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
         char value[2] = {(char)('0' + i), 0};
         if (steps[i].labels)
@@ -107,9 +107,9 @@ static void a_change_of_labels_leads_to_old_and_new_watchers(void **state)
 static void odd_labels_are_followed_once(void **state)
 {
     struct setting *t = *state;
-    struct record *one = watch(t, (struct filter_texts){.kind = "things", .labels = "a=1"});
-    struct record *two = watch(t, (struct filter_texts){.kind = "things", .labels = "a=2"});
-    struct record *empty = watch(t, (struct filter_texts){.kind = "things", .labels = "a="});
+    struct record *one = watch(t, (struct filter_texts){.resource = "things", .labels = "a=1"});
+    struct record *two = watch(t, (struct filter_texts){.resource = "things", .labels = "a=2"});
+    struct record *empty = watch(t, (struct filter_texts){.resource = "things", .labels = "a="});
     put_labelled(t->store, "things", "ns", "x", "\"a\":\"1\",\"a\":\"1\"", "1");
     put_labelled(t->store, "things", "ns", "x", "\"a\":\"1\",\"a\":\"2\"", "2");
     put_labelled(t->store, "things", "ns", "x", "\"\\u0061\":\"\\u0032\"", "3");
@@ -132,11 +132,12 @@ static void a_damaged_version_leads_to_all_who_go_by_labels(void **state)
     reopen(t, 0);
     setup_registry(state);
     struct record *web = watch(t, WEB);
-    struct record *db = watch(t, (struct filter_texts){.kind = "things", .labels = "app=db"});
+    struct record *db = watch(t, (struct filter_texts){.resource = "things", .labels = "app=db"});
     struct record *all = watch(t, (struct filter_texts){0});
-    struct record *others = watch(t, (struct filter_texts){.kind = "others", .labels = "app=web"});
+    struct record *others = watch(t,
+                                  (struct filter_texts){.resource = "others", .labels = "app=web"});
     struct record *elsewhere = watch(
-        t, (struct filter_texts){.kind = "things", .space = "b", .labels = "app=web"});
+        t, (struct filter_texts){.resource = "things", .namespace = "b", .labels = "app=web"});
     put_labelled(t->store, "things", "ns", "x", "\"app\":\"db\"", "2");
     put_labelled(t->store, "things", "ns", "x", "\"app\":\"db\"", "3");
     turn();
@@ -154,12 +155,12 @@ enum { SHAPES = 3 * 3 * 3 * 5 * 3 };
 
 static struct filter_texts shape(unsigned i)
 {
-    static const char *const kinds[] = {NULL, "things", "others"};
-    static const char *const spaces[] = {NULL, "a", "ab"};
+    static const char *const resources[] = {NULL, "things", "others"};
+    static const char *const namespaces[] = {NULL, "a", "ab"};
     static const char *const names[] = {NULL, "x0", "x1"};
     static const char *const labels[] = {NULL, "app=web", "app=db,tier=1", "app!=web", "tier"};
     static const char *const fields[] = {NULL, "metadata.name=x1", "value!=v3"};
-    struct filter_texts texts = {.kind = kinds[i % 3], .space = spaces[i / 3 % 3]};
+    struct filter_texts texts = {.resource = resources[i % 3], .namespace = namespaces[i / 3 % 3]};
     texts.name = names[i / 9 % 3];
     texts.labels = labels[i / 27 % 5];
     texts.fields = fields[i / 135 % 3];
@@ -168,8 +169,8 @@ static struct filter_texts shape(unsigned i)
 
 static void random_write(struct setting *t, uint32_t *random, unsigned number)
 {
-    static const char *const kinds[] = {"things", "others", "thirds"};
-    static const char *const spaces[] = {"", "a", "ab"};
+    static const char *const resources[] = {"things", "others", "thirds"};
+    static const char *const namespaces[] = {"", "a", "ab"};
     static const char *const labels[] = {"", "\"app\":\"web\"", "\"app\":\"db\",\"tier\":\"1\"",
                                          "\"tier\":\"1\",\"app\":\"web\"", "\"tier\":\"2\""};
     *random = *random * 1664525u + 1013904223u;
@@ -177,11 +178,11 @@ static void random_write(struct setting *t, uint32_t *random, unsigned number)
     char name[8], value[16];
     snprintf(name, sizeof name, "x%u", r % 3);
     snprintf(value, sizeof value, "v%u", number % 7);
-    const char *kind = kinds[r / 3 % 3], *space = spaces[r / 9 % 3];
+    const char *resource = resources[r / 3 % 3], *namespace = namespaces[r / 9 % 3];
     if (r / 27 % 5 == 0)
-        test_delete(t->store, kind, space, name, NULL);
+        test_delete(t->store, resource, namespace, name, NULL);
     else
-        put_labelled(t->store, kind, space, name, labels[r / 135 % 5], value);
+        put_labelled(t->store, resource, namespace, name, labels[r / 135 % 5], value);
 }
 
 /* Ordered, Unique, Reliable, Filtered: fed at commit or read from the log, it is the
@@ -306,17 +307,17 @@ static void a_change_asks_only_those_it_may_concern(void **state)
         struct vd_slice own = vd_slice_of(text), things = VD_SLICE("things");
         struct vd_selector *selector = selector_of(label);
         struct vd_filter_spec specs[] = {
-            {.kind = things, .space = VD_SLICE("ns"), .name = own},
-            {.kind = things, .name = own},
-            {.kind = things, .space = own},
-            {.kind = own},
-            {.kind = things, .labels = selector},
+            {.resource = things, .namespace = VD_SLICE("ns"), .name = own},
+            {.resource = things, .name = own},
+            {.resource = things, .namespace = own},
+            {.resource = own},
+            {.resource = things, .labels = selector},
         };
         crowd_add(t, &crowd[i], &ops, specs[i % 5]);
         vd_selector_unref(selector);
     }
     static const struct {
-        const char *kind, *space, *name, *labels;
+        const char *resource, *namespace, *name, *labels;
         size_t concerns;
     } changes[] = {
         {"things", "ns", "other", "\"app\":\"other\"", 0},
@@ -328,7 +329,7 @@ static void a_change_asks_only_those_it_may_concern(void **state)
     };
     for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
         looked_up = served = 0;
-        put_labelled(t->store, changes[i].kind, changes[i].space, changes[i].name,
+        put_labelled(t->store, changes[i].resource, changes[i].namespace, changes[i].name,
                      changes[i].labels, "v");
         turn();
         assert_int_equal(served, changes[i].concerns);
@@ -350,7 +351,7 @@ static void a_group_is_judged_once(void **state)
     struct vd_selector *selector = selector_of("app=web,tier=1");
     for (size_t i = 0; i < 1000; i++)
         crowd_add(t, &crowd[i], &ops,
-                  (struct vd_filter_spec){.kind = VD_SLICE("things"), .labels = selector});
+                  (struct vd_filter_spec){.resource = VD_SLICE("things"), .labels = selector});
     vd_selector_unref(selector);
     looked_up = served = 0;
     put_labelled(t->store, "things", "ns", "x", "\"app\":\"web\",\"tier\":\"1\"", "1");

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/container_of.h"
 #include "check.h"
 #include "watch/registry.h"
 #include "watch_model.h"
@@ -53,7 +54,8 @@ struct recorder {
 
 static void record_commit(struct vd_subscriber *subscriber, struct vd_commit *commit)
 {
-    *VD_VEC_PUSH(&((struct recorder *)subscriber)->commits) = vd_commit_ref(commit);
+    *VD_VEC_PUSH(
+        &VD_CONTAINER_OF(subscriber, struct recorder, subscriber)->commits) = vd_commit_ref(commit);
 }
 
 static void recorder_take(struct recorder *recorder, struct watch_model *model)
@@ -159,7 +161,7 @@ static enum vd_take choose_answer(struct member *m, bool may_refuse)
 static enum vd_take deliver(struct vd_watcher *watcher, const struct vd_deliveries *d,
                             struct vd_shared **shared)
 {
-    struct member *m = (struct member *)watcher;
+    struct member *m = VD_CONTAINER_OF(watcher, struct member, watcher);
     bool of_snapshot = watcher->cursor.snapshot || d->snapshot_end;
     enum vd_take answer = choose_answer(m, shared != NULL);
     if (below(&m->loop->random, 10) == 0) /* what one takes may make room for another */
@@ -202,7 +204,7 @@ static uint64_t floor_at(struct vd_store *store, uint64_t expired)
 
 static void ended(struct vd_watcher *watcher, const struct vd_error *error)
 {
-    struct member *m = (struct member *)watcher;
+    struct member *m = VD_CONTAINER_OF(watcher, struct member, watcher);
     bool expired = error->code == VD_ERR_EXPIRED;
     struct mark *added = mark(m, expired ? MARK_EXPIRED : MARK_FAILED, watcher->cursor.revision);
     added->word = (uint8_t)error->code;
@@ -216,7 +218,7 @@ static bool list_anew(struct member *m, struct vd_filter *filter)
 {
     struct vd_cursor *cursor = &m->watcher.cursor;
     struct vd_error error;
-    if (m->view.kind < 0) {
+    if (m->view.resource < 0) {
         vd_cursor_open_now(cursor, m->loop->store, filter);
         m->seen = m->upto = cursor->revision;
         mark(m, MARK_START, cursor->revision);
@@ -321,7 +323,7 @@ static void *loop_run(void *arg)
     bool more = true;
     while (!l->calm || !all_synced(l)) {
         l->calm = loop_wait(l, more || l->calm);
-        vd_registry_slice(l->registry, below(&l->random, 2) ? 0 : 1 + below(&l->random, 6));
+        vd_registry_limit_turn(l->registry, below(&l->random, 2) ? 0 : 1 + below(&l->random, 6));
         more = vd_registry_turn(l->registry, below(&l->random, 300));
         for (size_t i = 0; i < WATCHERS; i++)
             act(&l->members[i]);
@@ -351,8 +353,8 @@ static void loop_init(struct loop *l, struct vd_store *store, uint64_t who)
         m->loop = l;
         m->is_slow = i % 4 == 0;
         m->view = (struct view){
-            .kind = below(&l->random, 5) ? (int)below(&l->random, MODEL_KINDS) : -1,
-            .space = any_or(&l->random, MODEL_SPACES),
+            .resource = below(&l->random, 5) ? (int)below(&l->random, MODEL_KINDS) : -1,
+            .namespace = any_or(&l->random, MODEL_SPACES),
             .name = below(&l->random, 3) ? -1 : (int)below(&l->random, MODEL_NAMES),
             .labels = below(&l->random, MODEL_LABEL_CASES),
             .fields = below(&l->random, 2) ? 0 : below(&l->random, MODEL_FIELD_CASES),

@@ -1,5 +1,5 @@
 /*
- * See registry.h. A set is one array of kinds in discovery order and two indexes of
+ * See kinds.h. A set is one array of kinds in discovery order and two indexes of
  * it, sorted by kind and by storage key; look-ups are binary searches. A change
  * copies pointers and puts the new ones in their places, which is cheap enough for
  * thousands of kinds.
@@ -8,7 +8,7 @@
  * `writer` is held during a whole change, so that changes do not lose each other;
  * it is taken before `lock`.
  */
-#include "kinds/registry.h"
+#include "kinds/kinds.h"
 
 #include <assert.h>
 #include <pthread.h>
@@ -68,7 +68,7 @@ static int by_kind(const void *a, const void *b)
 static int by_key(const void *a, const void *b)
 {
     const struct vd_kind *x = *(struct vd_kind *const *)a, *y = *(struct vd_kind *const *)b;
-    int order = vd_slice_cmp(x->storage_key, y->storage_key);
+    int order = vd_slice_cmp(x->resource, y->resource);
     bool x_is = x->storage_version && x->storage_field_count == 0;
     bool y_is = y->storage_version && y->storage_field_count == 0;
     return order ? order : (int)y_is - (int)x_is;
@@ -196,17 +196,17 @@ const struct vd_kind *vd_kind_set_kind(const struct vd_kind_set *set, struct vd_
     return locate(set, set->by_kind, group, version, kind, kind_order);
 }
 
-const struct vd_kind *vd_kind_set_stored(const struct vd_kind_set *set, struct vd_slice storage_key)
+const struct vd_kind *vd_kind_set_stored(const struct vd_kind_set *set, struct vd_slice resource)
 {
     size_t low = 0, high = set->n; /* the first that is not less */
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (vd_slice_cmp(set->by_key[middle]->storage_key, storage_key) < 0)
+        if (vd_slice_cmp(set->by_key[middle]->resource, resource) < 0)
             low = middle + 1;
         else
             high = middle;
     }
-    bool found = low < set->n && vd_slice_eq(set->by_key[low]->storage_key, storage_key);
+    bool found = low < set->n && vd_slice_eq(set->by_key[low]->resource, resource);
     return found && set->by_key[low]->stored ? set->by_key[low] : NULL;
 }
 
@@ -305,12 +305,11 @@ static int check_room(const struct vd_kinds *kinds, const struct vd_kind *kind,
     const struct vd_kind_set *set = kinds->current;
     if (!kind->builtin && is_builtin(set, kind->group, kind->plural))
         return vd_error_set(error, VD_ERR_EXISTS, "%.*s is built in; choose another group or name",
-                            VD_FMT(kind->storage_key));
+                            VD_FMT(kind->resource));
     const struct vd_kind *same = vd_kind_set_kind(set, kind->group, kind->version, kind->kind);
     if (same && !vd_slice_eq(same->plural, kind->plural))
         return vd_error_set(error, VD_ERR_EXISTS, "the kind %.*s of %.*s is already that of %.*s",
-                            VD_FMT(kind->kind), VD_FMT(kind->api_version),
-                            VD_FMT(same->storage_key));
+                            VD_FMT(kind->kind), VD_FMT(kind->api_version), VD_FMT(same->resource));
     return VD_OK;
 }
 

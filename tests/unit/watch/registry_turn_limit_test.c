@@ -13,7 +13,7 @@ static void a_group_is_served_in_slices(void **state)
     for (size_t i = 0; i < N; i++)
         w[i] = watch(t, (struct filter_texts){"things", "", "", "", ""}, FROM_NOW);
     turn();
-    vd_registry_slice(registry, 3);
+    vd_registry_limit_turn(registry, 3);
     put(t->store, "things", "ns", "x", "1");
     assert_true(vd_registry_turn(registry, BUDGET));
     for (size_t i = 0; i < N; i++) {
@@ -41,7 +41,7 @@ static void a_group_is_served_in_slices(void **state)
             assert_text(w[i], "+2 ns/x=1 ~3 ns/x=2 ");
     assert_text(late, "");
     assert_int_equal(stats().synced, N - 4 + 1);
-    vd_registry_slice(registry, 0);
+    vd_registry_limit_turn(registry, 0);
     put(t->store, "things", "ns", "x", "3");
     assert_false(vd_registry_turn(registry, BUDGET));
     assert_text(late, "~4 ns/x=3 ");
@@ -60,7 +60,7 @@ static void long_deliveries_count_for_several(void **state)
     assert_int_equal(vd_registry_serving_ns(registry), 0);
     for (int i = 0; i < EVENTS; i++)
         put(t->store, "things", "ns", "x", i % 2 ? "1" : "2");
-    vd_registry_slice(registry, 9); /* each counts for three */
+    vd_registry_limit_turn(registry, 9); /* each counts for three */
     uint64_t due_ns = vd_registry_waiting_ns(registry);
     assert_true(due_ns);
     assert_true(vd_registry_turn(registry, BUDGET));
@@ -116,7 +116,7 @@ static void a_slice_that_nobody_waits_for(void **state)
         w[i] = watch(t, (struct filter_texts){"things", "", "", "", ""}, FROM_NOW);
     struct record *other = watch(t, (struct filter_texts){"things", "ns", "", "", ""}, FROM_NOW);
     turn();
-    vd_registry_slice(registry, 1);
+    vd_registry_limit_turn(registry, 1);
     put(t->store, "things", "ns", "x", "1");
     assert_true(vd_registry_turn(registry, BUDGET));
     for (size_t i = 0; i < 3; i++)

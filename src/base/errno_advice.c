@@ -1,9 +1,9 @@
-/* See way_out.h. */
-#include "base/way_out.h"
+/* See errno_advice.h. */
+#include "base/errno_advice.h"
 
 #include <errno.h>
 
-const char *vd_way_out(int number)
+const char *vd_errno_advice(int number)
 {
     switch (number) {
     case ENOENT:

@@ -14,8 +14,8 @@
  *     ...
  *     vd_kind_set_unref(set);
  */
-#ifndef VD_KINDS_REGISTRY_H
-#define VD_KINDS_REGISTRY_H
+#ifndef VD_KINDS_KINDS_H
+#define VD_KINDS_KINDS_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -81,7 +81,6 @@ const struct vd_kind *vd_kind_set_kind(const struct vd_kind_set *set, struct vd_
                                        struct vd_slice version, struct vd_slice kind);
 
 /* The kind whose objects are stored under a key, in its storage version; or NULL. */
-const struct vd_kind *vd_kind_set_stored(const struct vd_kind_set *set,
-                                         struct vd_slice storage_key);
+const struct vd_kind *vd_kind_set_stored(const struct vd_kind_set *set, struct vd_slice resource);
 
 #endif

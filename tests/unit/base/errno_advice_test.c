@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/way_out.h"
+#include "base/errno_advice.h"
 
 static void what_can_be_mended_has_advice(void **state)
 {
@@ -19,7 +19,7 @@ static void what_can_be_mended_has_advice(void **state)
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const char *text = vd_way_out(cases[i].number);
+        const char *text = vd_errno_advice(cases[i].number);
         assert_memory_equal(text, ": ", 2);
         assert_non_null(strstr(text, cases[i].part));
     }
@@ -28,8 +28,8 @@ static void what_can_be_mended_has_advice(void **state)
 static void the_rest_has_none(void **state)
 {
     (void)state;
-    assert_string_equal(vd_way_out(EIO), "");
-    assert_string_equal(vd_way_out(0), "");
+    assert_string_equal(vd_errno_advice(EIO), "");
+    assert_string_equal(vd_errno_advice(0), "");
 }
 
 int main(void)

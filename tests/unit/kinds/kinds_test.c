@@ -1,5 +1,5 @@
 /* src/kinds/kind.c, registry.c, builtin.c, version.c: what a definition says, and who finds it. */
-#include "kinds/registry.h"
+#include "kinds/kinds.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -63,7 +63,7 @@ static void built_in_kinds_are_there(void **state)
         struct vd_buf columns = {0};
         assert_non_null(kind);
         assert_slice(kind->kind, want[i].kind);
-        assert_slice(kind->storage_key, want[i].key);
+        assert_slice(kind->resource, want[i].key);
         assert_int_equal(kind->namespaced, want[i].namespaced);
         assert_int_equal(kind->stored, want[i].stored);
         assert_int_equal(kind->has_status, want[i].has_status);
@@ -176,7 +176,7 @@ static void a_definition_gives_a_kind_for_each_version(void **state)
     assert_slice(all[2]->version, "v1beta1");
     assert_slice(all[1]->list_kind, "WidgetList");
     assert_slice(all[1]->singular, "widget");
-    assert_slice(all[1]->storage_key, "widgets.example.com");
+    assert_slice(all[1]->resource, "widgets.example.com");
     assert_slice(all[1]->api_version, "example.com/v1");
     assert_slice(all[1]->short_names[0], "wd");
     assert_slice(all[1]->categories[0], "all");
@@ -290,7 +290,7 @@ static void annotations_of_built_in_kinds_do_nothing_for_others(void **state)
     assert_ok(vd_kinds_put(kinds, json_of(*state, document), false, &error), &error);
     struct vd_kind_set *set = vd_kinds_snapshot(kinds);
     const struct vd_kind *kind = find(set, "example.com", "v1", "widgets");
-    assert_slice(kind->storage_key, "widgets.example.com");
+    assert_slice(kind->resource, "widgets.example.com");
     assert_int_equal(kind->verbs, VD_VERB_ALL);
     assert_int_equal(kind->subresource.n, 0);
     assert_true(kind->status_boundary_strict);

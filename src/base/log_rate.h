@@ -4,20 +4,20 @@
  *
  * `= {0}` is a limit of which nothing has been used. Only one thread at a time may use it.
  */
-#ifndef VD_BASE_RATION_H
-#define VD_BASE_RATION_H
+#ifndef VD_BASE_LOG_RATE_H
+#define VD_BASE_LOG_RATE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-struct vd_ration {
+struct vd_log_rate {
     uint64_t second; /* the second in which `taken` lines were logged */
     uint64_t taken;
-    uint64_t held_back; /* lines that were not logged since vd_ration_told() */
+    uint64_t held_back; /* lines that were not logged since vd_log_rate_take_dropped() */
 };
 
 /* Whether one more line may be logged in this second. A line that may not is counted. */
-static inline bool vd_ration_take(struct vd_ration *r, uint64_t now_ns, uint64_t per_s)
+static inline bool vd_log_rate_take(struct vd_log_rate *r, uint64_t now_ns, uint64_t per_s)
 {
     uint64_t second = now_ns / UINT64_C(1000000000);
     if (second != r->second) {
@@ -31,7 +31,7 @@ static inline bool vd_ration_take(struct vd_ration *r, uint64_t now_ns, uint64_t
 }
 
 /* How many lines were not logged since the last call; the count starts again. */
-static inline uint64_t vd_ration_told(struct vd_ration *r)
+static inline uint64_t vd_log_rate_take_dropped(struct vd_log_rate *r)
 {
     uint64_t n = r->held_back;
     r->held_back = 0;
