@@ -9,6 +9,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "api/loop_proposal.h"
 #include "base/alloc.h"
 #include "base/container_of.h"
 #include "base/log.h"
@@ -29,9 +30,7 @@ struct vd_conditional_batch {
     struct vd_arena arena;
     VD_VEC(struct vd_wish) wishes;
     struct vd_wish guard; /* what else must hold; no key: nothing */
-    struct vd_proposal proposal;
-    struct vd_task answered;
-    enum vd_code code;
+    struct vd_loop_proposal proposal;
 };
 
 struct vd_conditional_batch *vd_conditional_batch_new(struct vd_controller *controller,
@@ -222,22 +221,14 @@ int vd_conditional_batch_delete_next(struct vd_conditional_batch *b, struct vd_s
     return code;
 }
 
-static void on_answered(struct vd_task *task)
+static void on_answered(struct vd_loop_proposal *p)
 {
-    struct vd_conditional_batch *b = VD_CONTAINER_OF(task, struct vd_conditional_batch, answered);
+    struct vd_conditional_batch *b = VD_CONTAINER_OF(p, struct vd_conditional_batch, proposal);
     struct vd_controller *controller = b->controller;
     struct vd_controller_item *item = b->item;
-    enum vd_code code = b->code;
+    enum vd_code code = p->outcome.code;
     batch_free(b);
     vd_controller_answered(controller, item, code);
-}
-
-/* Writer thread. */
-static void proposal_done(struct vd_proposal *p, const struct vd_outcome *outcome)
-{
-    struct vd_conditional_batch *b = p->arg;
-    b->code = outcome->code;
-    vd_loop_post(b->controller->env.loop, &b->answered);
 }
 
 void vd_conditional_batch_send(struct vd_conditional_batch *b)
@@ -249,10 +240,12 @@ void vd_conditional_batch_send(struct vd_conditional_batch *b)
     if (b->guard.key.resource.n)
         *VD_VEC_PUSH(&b->wishes) = b->guard;
     vd_controller_sent(b->controller, b->item);
-    b->answered.run = on_answered;
-    b->proposal = (struct vd_proposal){b->wishes.p, b->wishes.n, proposal_done, b, NULL};
+    b->proposal.proposal = (struct vd_proposal){.wishes = b->wishes.p, .n = b->wishes.n};
+    b->proposal.done = on_answered;
+    vd_loop_proposal_begin(&b->proposal, b->controller->env.loop, NULL);
     struct vd_admission admission = {.store = b->controller->env.store, .author = VD_AUTHOR_SERVER};
-    struct vd_admitted *admitted = vd_admission_admit(&admission, &b->proposal, NULL, NULL);
+    struct vd_admitted *admitted = vd_admission_admit(&admission, &b->proposal.proposal, NULL,
+                                                      NULL);
     assert(admitted);
     vd_store_propose(b->controller->env.store, admitted);
 }

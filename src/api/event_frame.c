@@ -17,10 +17,10 @@ static void close_part(struct vd_event_frame *frame)
 }
 
 void vd_event_frame_add_object(struct vd_event_frame *frame, struct vd_body *body,
-                               struct vd_slice shown)
+                               struct vd_slice served)
 {
-    if (shown.p != body->bytes || shown.n < SHARED_LEN_MIN) {
-        vd_buf_add_slice(frame->out, shown);
+    if (served.p != body->bytes || served.n < SHARED_LEN_MIN) {
+        vd_buf_add_slice(frame->out, served);
         return;
     }
     close_part(frame);

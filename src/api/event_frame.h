@@ -33,7 +33,7 @@ void vd_event_frame_begin(struct vd_event_frame *frame, struct vd_buf *out);
 /* Adds an object: `shown` is what is shown of it. If that is the whole body, and it is large, the
  * frame gets a reference to it. */
 void vd_event_frame_add_object(struct vd_event_frame *frame, struct vd_body *body,
-                               struct vd_slice shown);
+                               struct vd_slice served);
 
 /* Ends it; *out is empty again. */
 void vd_event_frame_end(struct vd_event_frame *frame);

@@ -20,9 +20,9 @@ static bool is_done(const struct vd_listing *l)
 
 /* ---- the user's turn and room ---- */
 
-static void on_again(struct vd_turn_item *chore)
+static void on_again(struct vd_turn_item *item)
 {
-    struct vd_listing *l = VD_CONTAINER_OF(chore, struct vd_listing, again);
+    struct vd_listing *l = VD_CONTAINER_OF(item, struct vd_listing, again);
     l->ops->ready(l);
 }
 
@@ -95,7 +95,7 @@ static bool has_gathered(const struct vd_listing *l)
 static void add_converted(struct vd_listing *l, struct vd_buf *out)
 {
     for (size_t i = 0; i < l->conversion->items.n; i++)
-        l->ops->add_shown(l, out, vd_body_slice(l->conversion->items.p[i].converted));
+        l->ops->add_served(l, out, vd_body_slice(l->conversion->items.p[i].converted));
     vd_conversion_free(l->conversion);
     l->conversion = NULL;
 }

@@ -44,7 +44,7 @@ struct vd_listing_ops {
                struct vd_effort *effort, struct vd_error *error);
     /* The same of bytes that are in the kind's version and form already, of a kind that a webhook
      * converts. */
-    void (*add_shown)(struct vd_listing *listing, struct vd_buf *out, struct vd_slice body);
+    void (*add_served)(struct vd_listing *listing, struct vd_buf *out, struct vd_slice body);
     /* The listing goes on: ask it for the next piece. */
     void (*ready)(struct vd_listing *listing);
     /* It was closed, and nobody uses it any more. Last call. */

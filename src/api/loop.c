@@ -19,34 +19,14 @@ enum {
     HOLD_MS = 1,             /* how long events may wait for those of writes in flight */
 };
 
-/* Back on the loop. */
-static void on_answered(struct vd_task *task)
-{
-    struct vd_loop_proposal *p = VD_CONTAINER_OF(task, struct vd_loop_proposal, answered);
-    p->l->in_flight--;
-    p->done(p);
-}
-
-/* By the writer, on its thread. */
-static void proposal_done(struct vd_proposal *proposal, const struct vd_outcome *outcome)
-{
-    struct vd_loop_proposal *p = proposal->arg;
-    p->outcome = *outcome;
-    vd_loop_post(p->l->loop, &p->answered);
-}
-
 void vd_api_loop_propose(struct vd_api_loop *l, struct vd_loop_proposal *p,
                          struct vd_admitted *admitted, bool alone)
 {
     assert((void *)admitted == &p->proposal);
     if (!l->proposals.first)
         vd_loop_again(l->loop); /* an answer that has left may have let the request through */
-    p->l = l;
-    p->answered.run = on_answered;
-    p->proposal.done = proposal_done;
-    p->proposal.arg = p;
+    vd_loop_proposal_begin(p, l->loop, &l->in_flight);
     vd_admitted_list_add(&l->proposals, admitted);
-    l->in_flight++;
     l->alone = alone;
 }
 

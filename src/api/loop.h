@@ -11,6 +11,7 @@
 #define VD_API_LOOP_H
 
 #include "api/env.h"
+#include "api/loop_proposal.h"
 #include "api/stream_meter.h"
 #include "api/streams.h"
 #include "base/buf.h"
@@ -67,20 +68,6 @@ static inline struct vd_worker_flow *vd_api_loop_worker_flow(struct vd_api_loop 
 {
     return account ? vd_account_worker_flow(account, l->loop->index) : &l->worker_flow;
 }
-
-/*
- * A proposal on its way from a loop to the store and back. The store answers on its writer's
- * thread, which may be the loop's own; `done` is called on the loop. The memory belongs to the
- * store until then.
- */
-struct vd_loop_proposal {
-    struct vd_proposal proposal; /* the wishes and their number are the caller's to set */
-    void (*done)(struct vd_loop_proposal *p);
-    struct vd_outcome outcome; /* when `done` is called */
-    /* Private: */
-    struct vd_api_loop *l;
-    struct vd_task answered;
-};
 
 /* Has the loop's turn propose this when it ends, together with the others'. `admitted` is its
  * proposal, as the admission gave it back. `alone`: the loop has no other client than the one that

@@ -215,10 +215,10 @@ static void tell_initial_end(struct vd_api_stream *s, const struct vd_deliveries
 
 /* Makes the frame here, if that does not take too long or no worker could make it. */
 static enum vd_frame_result make_frame(struct vd_event_frame *frame, struct vd_api_stream *s,
-                                       const struct vd_deliveries *d, bool shown)
+                                       const struct vd_deliveries *d, bool served)
 {
     struct vd_buf *text = &s->l->frame;
-    enum vd_frame_result result = s->ops->encode(s, frame, text, d, shown, !s->kind->webhook);
+    enum vd_frame_result result = s->ops->encode(s, frame, text, d, served, !s->kind->webhook);
     if (text->cap > FRAME_KEPT)
         vd_buf_release(text);
     return result;

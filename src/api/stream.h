@@ -73,7 +73,7 @@ struct vd_stream_ops {
      * kind's version and form already. `on_loop`: what takes long is given up. */
     enum vd_frame_result (*encode)(struct vd_api_stream *stream, struct vd_event_frame *frame,
                                    struct vd_buf *out, const struct vd_deliveries *deliveries,
-                                   bool shown, bool on_loop);
+                                   bool served, bool on_loop);
     /* Whether encoding these takes too long for the loop, as far as one can tell before. NULL, of a
      * face that decodes nothing: never, and it needs no `encoder`. */
     bool (*is_long)(struct vd_api_stream *stream, const struct vd_deliveries *deliveries);

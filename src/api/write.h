@@ -126,11 +126,11 @@ struct vd_write {
     enum vd_write_result result;
     struct vd_refusal refusal;
     VD_VEC(struct vd_slice) warnings; /* texts in the arena */
-    size_t yaml_warnings;     /* so many of them, the first, are of keys that a YAML body repeats */
-    uint64_t revision;        /* of what was written; in a dry run that of the version before */
-    struct vd_wish wish;      /* with key, uid and body: a template that the revision goes into */
-    struct vd_template shown; /* the body in the kind's version; empty: it is that already */
-    bool as_stored;           /* the body is in the version that is stored, whatever its kind */
+    size_t yaml_warnings; /* so many of them, the first, are of keys that a YAML body repeats */
+    uint64_t revision;    /* of what was written; in a dry run that of the version before */
+    struct vd_wish wish;  /* with key, uid and body: a template that the revision goes into */
+    struct vd_template served; /* the body in the kind's version; empty: it is that already */
+    bool as_stored;            /* the body is in the version that is stored, whatever its kind */
 
     /* ---- private ---- */
     struct vd_write_batch *batch;          /* that it is a member of; NULL: it is alone */
@@ -155,7 +155,7 @@ struct vd_write {
     struct vd_loop_proposal proposal;
     struct vd_task defined;           /* the registry follows the definition that was written */
     struct vd_conversion *conversion; /* that it waits for; NULL: it does not */
-    void (*then)(struct vd_write *w, struct vd_body *shown);
+    void (*then)(struct vd_write *w, struct vd_body *served);
     struct vd_body *current; /* `before` in the kind's version: a reference, or NULL */
     uint64_t current_revision;
     struct vd_body *stored; /* what is to be stored, in the stored version: a reference, or NULL */
@@ -186,7 +186,7 @@ void vd_write_warn(struct vd_write *w, const char *format, ...) VD_PRINTF(2, 3);
 
 /* A copy of the stored object, without what its schema has ceased to know since: nobody who
  * changes the rest is to blame for that. For `make`. */
-struct vd_json *vd_write_known(struct vd_write *w, const struct vd_json *old);
+struct vd_json *vd_write_pruned_copy(struct vd_write *w, const struct vd_json *old);
 
 /* ---- for documents that are answered and never stored ---- */
 

@@ -197,7 +197,7 @@ static void check_generation(const struct check *c, const struct vd_json *object
     int64_t observed;
     if (c->has_generation && vd_json_to_i64(value, &observed) && observed > c->generation &&
         !is_reported(c, &at))
-        vd_violations_add(c->out, VD_VIOLATION_INVALID, &at, vd_shown_json(c->out, value),
+        vd_violations_add(c->out, VD_VIOLATION_INVALID, &at, vd_bad_value_json(c->out, value),
                           "must not be above metadata.generation, which is %lld",
                           (long long)c->generation);
 }
@@ -210,7 +210,7 @@ static void check_condition(const struct check *c, const struct vd_json *conditi
     struct vd_field_path at = vd_field_member(path, VD_SLICE("status"));
     if (c->strict && status.p && !vd_slice_is(status, "True") && !vd_slice_is(status, "False") &&
         !vd_slice_is(status, "Unknown") && !is_reported(c, &at))
-        vd_violations_add(c->out, VD_VIOLATION_NOT_SUPPORTED, &at, vd_shown_json(c->out, value),
+        vd_violations_add(c->out, VD_VIOLATION_NOT_SUPPORTED, &at, vd_bad_value_json(c->out, value),
                           "%s", "supported values: \"True\", \"False\", \"Unknown\"");
     check_generation(c, condition, path);
 }
@@ -224,7 +224,7 @@ static void check_unique(const struct check *c, const struct vd_json *list,
         struct vd_field_path at = vd_field_element(path, all.p[i].index);
         if (vd_slice_eq(all.p[i].key, all.p[i - 1].key) && !is_reported(c, &at))
             vd_violations_add(c->out, VD_VIOLATION_DUPLICATE, &at,
-                              vd_shown_text(c->out, all.p[i].key), "%s", "");
+                              vd_bad_value_text(c->out, all.p[i].key), "%s", "");
     }
     free(all.p);
 }

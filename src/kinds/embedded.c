@@ -15,10 +15,10 @@ static bool needed_text(const struct vd_json *resource, const char *key,
     const struct vd_json *value = vd_json_get(resource, vd_slice_of(key));
     *text = vd_json_text(value);
     if (value && !vd_json_is(value, VD_JSON_STRING))
-        vd_violations_add(out, VD_VIOLATION_INVALID, path, vd_shown_json(out, value), "%s",
+        vd_violations_add(out, VD_VIOLATION_INVALID, path, vd_bad_value_json(out, value), "%s",
                           "must be a string");
     else if (!text->n)
-        vd_violations_add(out, VD_VIOLATION_REQUIRED, path, vd_shown_nothing(), "%s",
+        vd_violations_add(out, VD_VIOLATION_REQUIRED, path, vd_bad_value_nothing(), "%s",
                           "must not be empty");
     else
         return true;
@@ -31,7 +31,7 @@ static void check_version(struct vd_slice text, const struct vd_field_path *path
 {
     const char *slash = memchr(text.p, '/', text.n);
     if (slash && memchr(slash + 1, '/', (size_t)(text.p + text.n - slash - 1)))
-        vd_violations_add(out, VD_VIOLATION_INVALID, path, vd_shown_text(out, text),
+        vd_violations_add(out, VD_VIOLATION_INVALID, path, vd_bad_value_text(out, text),
                           "unexpected GroupVersion string: %.*s", VD_FMT(text));
 }
 
@@ -46,7 +46,7 @@ static void check_kind(struct vd_slice kind, const struct vd_field_path *path,
     if (!vd_name_check(VD_NAME_DNS1035, vd_buf_slice(&small), &faults)) {
         for (size_t i = 0; i < faults.n; i++)
             vd_buf_addf(&why, "%s%s", i ? "," : "", faults.p[i]);
-        vd_violations_add(out, VD_VIOLATION_INVALID, path, vd_shown_text(out, kind),
+        vd_violations_add(out, VD_VIOLATION_INVALID, path, vd_bad_value_text(out, kind),
                           "may have mixed case, but should otherwise match: %s", vd_buf_text(&why));
     }
     vd_buf_release(&small);

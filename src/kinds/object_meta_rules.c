@@ -23,7 +23,7 @@ static void complain_name(struct vd_violations *out, const char *field, struct v
 {
     struct vd_field_path path = vd_field_member(&root, vd_slice_of(field));
     for (size_t i = 0; i < faults->n; i++)
-        vd_violations_add(out, VD_VIOLATION_INVALID, &path, vd_shown_text(out, name), "%s",
+        vd_violations_add(out, VD_VIOLATION_INVALID, &path, vd_bad_value_text(out, name), "%s",
                           faults->p[i]);
 }
 
@@ -39,18 +39,18 @@ static void check_names(const struct vd_kind *kind, const struct vd_json *metada
     if (prefix.n && !vd_name_prefix_check(kind->name_rule, prefix, &faults))
         complain_name(out, "generateName", prefix, &faults);
     if (name.n == 0)
-        vd_violations_add(out, VD_VIOLATION_REQUIRED, &name_path, vd_shown_nothing(), "%s",
+        vd_violations_add(out, VD_VIOLATION_REQUIRED, &name_path, vd_bad_value_nothing(), "%s",
                           "name or generateName is required");
     else if (!vd_name_check(kind->name_rule, name, &faults))
         complain_name(out, "name", name, &faults);
     else if (name.n > VD_NAME_LEN_MAX)
-        vd_violations_add(out, VD_VIOLATION_TOO_LONG, &name_path, vd_shown_nothing(),
+        vd_violations_add(out, VD_VIOLATION_TOO_LONG, &name_path, vd_bad_value_nothing(),
                           "may not be more than %d bytes", VD_NAME_LEN_MAX);
     if (!kind->namespaced && namespace.n)
-        vd_violations_add(out, VD_VIOLATION_FORBIDDEN, &namespace_path, vd_shown_nothing(), "%s",
-                          "not allowed on this type");
+        vd_violations_add(out, VD_VIOLATION_FORBIDDEN, &namespace_path, vd_bad_value_nothing(),
+                          "%s", "not allowed on this type");
     else if (kind->namespaced && !namespace.n)
-        vd_violations_add(out, VD_VIOLATION_REQUIRED, &namespace_path, vd_shown_nothing(), "%s",
+        vd_violations_add(out, VD_VIOLATION_REQUIRED, &namespace_path, vd_bad_value_nothing(), "%s",
                           "");
     else if (kind->namespaced && !vd_name_check(VD_NAME_LABEL, namespace, &faults))
         complain_name(out, "namespace", namespace, &faults);
@@ -64,11 +64,11 @@ static void check_labels(const struct vd_json *labels, struct vd_violations *out
         vd_buf_reset(&why);
         if (!vd_label_key_check(vd_json_key(label), &why))
             vd_violations_add(out, VD_VIOLATION_INVALID, &path,
-                              vd_shown_text(out, vd_json_key(label)), "%s", vd_buf_text(&why));
+                              vd_bad_value_text(out, vd_json_key(label)), "%s", vd_buf_text(&why));
         vd_buf_reset(&why);
         if (vd_json_is(label, VD_JSON_STRING) && !vd_label_value_check(vd_json_text(label), &why))
             vd_violations_add(out, VD_VIOLATION_INVALID, &path,
-                              vd_shown_text(out, vd_json_text(label)), "%s", vd_buf_text(&why));
+                              vd_bad_value_text(out, vd_json_text(label)), "%s", vd_buf_text(&why));
     }
     vd_buf_release(&why);
 }
@@ -96,11 +96,11 @@ static void check_annotations(const struct vd_json *annotations, struct vd_viola
             continue;
         vd_buf_reset(&why);
         if (!check_annotation_key(key, &why))
-            vd_violations_add(out, VD_VIOLATION_INVALID, &path, vd_shown_text(out, key), "%s",
+            vd_violations_add(out, VD_VIOLATION_INVALID, &path, vd_bad_value_text(out, key), "%s",
                               vd_buf_text(&why));
     }
     if (vd_meta_annotations_len(annotations) > VD_ANNOTATIONS_LEN_MAX)
-        vd_violations_add(out, VD_VIOLATION_TOO_LONG, &path, vd_shown_nothing(),
+        vd_violations_add(out, VD_VIOLATION_TOO_LONG, &path, vd_bad_value_nothing(),
                           "may not be more than %d bytes", VD_ANNOTATIONS_LEN_MAX);
     vd_buf_release(&why);
 }
@@ -130,8 +130,8 @@ static void check_owner(const struct vd_json *owner, struct vd_violations *out)
     struct vd_slice group, version, api_version = text_at(owner, "apiVersion");
     split_version(api_version, &group, &version);
     if (version.n == 0)
-        vd_violations_add(out, VD_VIOLATION_INVALID, &version_path, vd_shown_text(out, api_version),
-                          "%s", "version must not be empty");
+        vd_violations_add(out, VD_VIOLATION_INVALID, &version_path,
+                          vd_bad_value_text(out, api_version), "%s", "version must not be empty");
     for (size_t i = 0; i < sizeof needed / sizeof *needed; i++) {
         struct vd_field_path at = vd_field_member(&path, vd_slice_of(needed[i].field));
         if (text_at(owner, needed[i].field).n == 0)
@@ -139,7 +139,7 @@ static void check_owner(const struct vd_json *owner, struct vd_violations *out)
                               needed[i].detail);
     }
     if (group.n == 0 && vd_slice_is(version, "v1") && vd_slice_is(text_at(owner, "kind"), "Event"))
-        vd_violations_add(out, VD_VIOLATION_INVALID, &path, vd_shown_json(out, owner), "%s",
+        vd_violations_add(out, VD_VIOLATION_INVALID, &path, vd_bad_value_json(out, owner), "%s",
                           "/v1, Kind=Event is disallowed from being an owner");
 }
 
@@ -153,7 +153,7 @@ static void check_owners(const struct vd_json *owners, struct vd_violations *out
             continue;
         if (controller)
             vd_violations_add(
-                out, VD_VIOLATION_INVALID, &path, vd_shown_json(out, owners),
+                out, VD_VIOLATION_INVALID, &path, vd_bad_value_json(out, owners),
                 "Only one reference can have Controller set to true. Found \"true\" in references "
                 "for %.*s/%.*s and %.*s/%.*s",
                 VD_FMT(text_at(controller, "kind")), VD_FMT(text_at(controller, "name")),
@@ -174,14 +174,14 @@ static void check_finalizers(const struct vd_json *finalizers, struct vd_violati
         if (!name.p)
             continue; /* the schema says what it should be */
         if (!vd_label_key_check(name, &why))
-            vd_violations_add(out, VD_VIOLATION_INVALID, &path, vd_shown_text(out, name), "%s",
+            vd_violations_add(out, VD_VIOLATION_INVALID, &path, vd_bad_value_text(out, name), "%s",
                               vd_buf_text(&why));
         orphan |= vd_slice_is(name, "orphan");
         foreground |= vd_slice_is(name, "foregroundDeletion");
     }
     if (orphan && foreground)
-        vd_violations_add(out, VD_VIOLATION_INVALID, &path, vd_shown_json(out, finalizers), "%s",
-                          "finalizer orphan and foregroundDeletion cannot be both set");
+        vd_violations_add(out, VD_VIOLATION_INVALID, &path, vd_bad_value_json(out, finalizers),
+                          "%s", "finalizer orphan and foregroundDeletion cannot be both set");
     vd_buf_release(&why);
 }
 
@@ -193,8 +193,8 @@ static void check_rest(const struct vd_json *metadata, struct vd_violations *out
         generation < 0) {
         struct vd_field_path path = vd_field_member(&root, VD_SLICE("generation"));
         vd_violations_add(out, VD_VIOLATION_INVALID, &path,
-                          vd_shown_json(out, vd_json_get(metadata, VD_SLICE("generation"))), "%s",
-                          "must be greater than or equal to 0");
+                          vd_bad_value_json(out, vd_json_get(metadata, VD_SLICE("generation"))),
+                          "%s", "must be greater than or equal to 0");
     }
     check_labels(vd_json_get(metadata, VD_SLICE("labels")), out);
     check_annotations(vd_json_get(metadata, VD_SLICE("annotations")), out);
@@ -219,7 +219,7 @@ static void check_domains(const struct vd_json *finalizers, struct vd_violations
         struct vd_slice name = vd_json_text(finalizer);
         if (name.n && !memchr(name.p, '/', name.n) && !vd_slice_is(name, "kubernetes") &&
             !vd_slice_is(name, "orphan") && !vd_slice_is(name, "foregroundDeletion"))
-            vd_violations_add(out, VD_VIOLATION_INVALID, &path, vd_shown_text(out, name), "%s",
+            vd_violations_add(out, VD_VIOLATION_INVALID, &path, vd_bad_value_text(out, name), "%s",
                               "name is neither a standard finalizer name nor is it fully "
                               "qualified");
     }
@@ -306,10 +306,10 @@ static void check_new_finalizers(const struct vd_json *metadata, const struct vd
         if (has_text(&before, vd_json_text(finalizer)))
             continue;
         vd_buf_add_text(&added, added.n ? ", " : "");
-        vd_buf_add_slice(&added, vd_shown_text(out, vd_json_text(finalizer)));
+        vd_buf_add_slice(&added, vd_bad_value_text(out, vd_json_text(finalizer)));
     }
     if (added.n)
-        vd_violations_add(out, VD_VIOLATION_FORBIDDEN, &path, vd_shown_nothing(),
+        vd_violations_add(out, VD_VIOLATION_FORBIDDEN, &path, vd_bad_value_nothing(),
                           "no new finalizers can be added if the object is being deleted, found "
                           "new finalizers []string{%s}",
                           vd_buf_text(&added));
@@ -336,7 +336,7 @@ void vd_meta_rules_check_update(const struct vd_json *object, const struct vd_js
         struct vd_field_path path = vd_field_member(&root, vd_slice_of(fixed[i]));
         if (!vd_json_eq(now, was))
             vd_violations_add(out, VD_VIOLATION_INVALID, &path,
-                              now ? vd_shown_json(out, now) : VD_SLICE("\"\""), "%s",
+                              now ? vd_bad_value_json(out, now) : VD_SLICE("\"\""), "%s",
                               "field is immutable");
     }
 }

@@ -71,11 +71,11 @@ static void namespace_check(const struct vd_json *object, const struct vd_json *
         struct vd_slice name = vd_json_text(finalizer);
         vd_buf_reset(&why);
         if (name.p && !vd_label_key_check(name, &why))
-            vd_violations_add(out, VD_VIOLATION_INVALID, &path, vd_shown_text(out, name), "%s",
+            vd_violations_add(out, VD_VIOLATION_INVALID, &path, vd_bad_value_text(out, name), "%s",
                               vd_buf_text(&why));
         else if (name.p && !memchr(name.p, '/', name.n) && !vd_slice_is(name, "kubernetes") &&
                  !vd_slice_is(name, "orphan") && !vd_slice_is(name, "foregroundDeletion"))
-            vd_violations_add(out, VD_VIOLATION_INVALID, &path, vd_shown_text(out, name), "%s",
+            vd_violations_add(out, VD_VIOLATION_INVALID, &path, vd_bad_value_text(out, name), "%s",
                               "name is neither a standard finalizer name nor is it fully "
                               "qualified");
     }
@@ -100,7 +100,7 @@ static void check_event_namespace(const struct vd_json *object, const char *refe
                       : !own.n || vd_slice_is(own, "default") ||
                             (timed && vd_slice_is(own, "kube-system"));
     if (!ok)
-        vd_violations_add(out, VD_VIOLATION_INVALID, &path, vd_shown_text(out, other), "%s",
+        vd_violations_add(out, VD_VIOLATION_INVALID, &path, vd_bad_value_text(out, other), "%s",
                           "does not match event.namespace");
 }
 
@@ -190,7 +190,7 @@ static void lease_check(const struct vd_json *object, const struct vd_json *old,
         struct vd_field_path path = vd_field_member(&up, vd_slice_of(bounds[i].field));
         int64_t number;
         if (vd_json_to_i64(value, &number) && number < bounds[i].min)
-            vd_violations_add(out, VD_VIOLATION_INVALID, &path, vd_shown_json(out, value), "%s",
+            vd_violations_add(out, VD_VIOLATION_INVALID, &path, vd_bad_value_json(out, value), "%s",
                               bounds[i].detail);
     }
     if (vd_kind_rule_text(spec, "preferredHolder").n && !vd_kind_rule_text(spec, "strategy").n) {
@@ -217,8 +217,8 @@ static void access_review_check(const struct vd_json *object, const struct vd_js
     if (!spec || (!resource && !other))
         vd_violations_add(out, VD_VIOLATION_INVALID, &path, VD_SLICE("null"), "%s", detail);
     if (resource && other)
-        vd_violations_add(out, VD_VIOLATION_INVALID, &other_path, vd_shown_json(out, other), "%s",
-                          "cannot be specified in combination with resourceAttributes");
+        vd_violations_add(out, VD_VIOLATION_INVALID, &other_path, vd_bad_value_json(out, other),
+                          "%s", "cannot be specified in combination with resourceAttributes");
 }
 
 static void subject_review_check(const struct vd_json *object, const struct vd_json *old,

@@ -24,10 +24,10 @@ static void check_keys(const struct vd_json *object, const char *field, const ch
         struct vd_field_path at = vd_field_key(&path, key);
         if (!vd_name_check(VD_NAME_CONFIG_KEY, key, &faults))
             for (size_t i = 0; i < faults.n; i++)
-                vd_violations_add(out, VD_VIOLATION_INVALID, &at, vd_shown_text(out, key), "%s",
+                vd_violations_add(out, VD_VIOLATION_INVALID, &at, vd_bad_value_text(out, key), "%s",
                                   faults.p[i]);
         if (others && vd_key_index_get(&index, key))
-            vd_violations_add(out, VD_VIOLATION_INVALID, &at, vd_shown_text(out, key),
+            vd_violations_add(out, VD_VIOLATION_INVALID, &at, vd_bad_value_text(out, key),
                               "duplicate of key present in %s", other);
     }
     vd_key_index_release(&index);
@@ -57,7 +57,7 @@ static void add_too_long(struct vd_violations *out, const char *field)
     char detail[64];
     int n = snprintf(detail, sizeof detail, "may not be more than %d bytes",
                      VD_CONFIG_DATA_LEN_MAX);
-    vd_violations_add_at(out, VD_VIOLATION_TOO_LONG, vd_slice_of(field), vd_shown_nothing(),
+    vd_violations_add_at(out, VD_VIOLATION_TOO_LONG, vd_slice_of(field), vd_bad_value_nothing(),
                          vd_slice(detail, (size_t)n));
 }
 
@@ -154,7 +154,7 @@ void vd_rule_secret_check(const struct vd_json *object, const struct vd_json *ol
         check_account_token(object, out);
     if (old && !vd_slice_eq(type, vd_kind_rule_text(old, "type"))) {
         struct vd_field_path path = vd_field_member(NULL, VD_SLICE("type"));
-        vd_violations_add(out, VD_VIOLATION_INVALID, &path, vd_shown_text(out, type), "%s",
+        vd_violations_add(out, VD_VIOLATION_INVALID, &path, vd_bad_value_text(out, type), "%s",
                           "field is immutable");
     }
     check_immutable(object, old, fields, out);

@@ -17,7 +17,7 @@
 static void add_invalid(struct vd_violations *out, const struct vd_field_path *path,
                         struct vd_slice value, const char *detail)
 {
-    vd_violations_add(out, VD_VIOLATION_INVALID, path, vd_shown_text(out, value), "%s", detail);
+    vd_violations_add(out, VD_VIOLATION_INVALID, path, vd_bad_value_text(out, value), "%s", detail);
 }
 
 /* Cuts off what stands behind the first `mark`, which goes, too. Empty: there is none. */
@@ -88,7 +88,7 @@ static void check_path(struct vd_slice path, const struct vd_field_path *at,
             add_invalid(out, at, path, text);
         } else if (!vd_name_check(VD_NAME_SUBDOMAIN, step, &faults)) {
             for (size_t k = 0; k < faults.n; k++)
-                vd_violations_add(out, VD_VIOLATION_INVALID, at, vd_shown_text(out, path),
+                vd_violations_add(out, VD_VIOLATION_INVALID, at, vd_bad_value_text(out, path),
                                   "segment[%zu]: %s", i, faults.p[k]);
         }
     }
@@ -109,7 +109,7 @@ static void check_service(const struct vd_json *service, const struct vd_field_p
     if (!vd_kind_rule_text(service, "namespace").n)
         vd_kind_rule_add(out, VD_VIOLATION_REQUIRED, &namespace, "service namespace is required");
     if (port && vd_json_to_i64(port, &number) && (number < 1 || number > 65535))
-        vd_violations_add(out, VD_VIOLATION_INVALID, &at, vd_shown_json(out, port), "%s",
+        vd_violations_add(out, VD_VIOLATION_INVALID, &at, vd_bad_value_json(out, port), "%s",
                           "port is not valid: must be between 1 and 65535, inclusive");
     if (target.n && !vd_slice_is(target, "/"))
         check_path(target, &path, out);
@@ -187,7 +187,7 @@ static void check_review_versions(const struct vd_json *versions, const struct v
         i++;
     }
     if (!known)
-        vd_violations_add(out, VD_VIOLATION_INVALID, up, vd_shown_json(out, versions), "%s",
+        vd_violations_add(out, VD_VIOLATION_INVALID, up, vd_bad_value_json(out, versions), "%s",
                           "must include at least one of v1, v1beta1");
 }
 
@@ -210,7 +210,7 @@ void vd_kind_rule_conversion_check(const struct vd_json *spec, const struct vd_f
         return;
     }
     if (strategy.n && !vd_slice_is(strategy, "None"))
-        vd_violations_add(out, VD_VIOLATION_NOT_SUPPORTED, &path, vd_shown_text(out, strategy),
+        vd_violations_add(out, VD_VIOLATION_NOT_SUPPORTED, &path, vd_bad_value_text(out, strategy),
                           "%s", "supported values: \"None\", \"Webhook\"");
     if (vd_json_is(webhook, VD_JSON_OBJECT) && (config || !vd_json_count(versions)))
         vd_kind_rule_add(out, VD_VIOLATION_FORBIDDEN, &client, misplaced);

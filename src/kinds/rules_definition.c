@@ -115,7 +115,7 @@ void vd_rule_definition_settle(struct vd_arena *arena, struct vd_json *object)
 static void add_invalid(struct vd_violations *out, const struct vd_field_path *path,
                         struct vd_slice value, const char *detail)
 {
-    vd_violations_add(out, VD_VIOLATION_INVALID, path, vd_shown_text(out, value), "%s", detail);
+    vd_violations_add(out, VD_VIOLATION_INVALID, path, vd_bad_value_text(out, value), "%s", detail);
 }
 
 static void check_label(const struct vd_field_path *path, struct vd_slice name, struct vd_slice as,
@@ -243,7 +243,7 @@ static void check_annotations(const struct vd_json *object, struct vd_violations
         struct vd_field_path path = vd_field_key(&up, vd_slice_of(known[i].key));
         if (value.n && !vd_slice_is(value, known[i].values[0]) &&
             !vd_slice_is(value, known[i].values[1]))
-            vd_violations_add(out, VD_VIOLATION_NOT_SUPPORTED, &path, vd_shown_text(out, value),
+            vd_violations_add(out, VD_VIOLATION_NOT_SUPPORTED, &path, vd_bad_value_text(out, value),
                               "supported values: %s", known[i].listed);
     }
 }
@@ -283,14 +283,14 @@ static void check_column(const struct vd_json *column, const struct vd_field_pat
     if (!vd_kind_rule_text(column, "name").n)
         vd_kind_rule_add(out, VD_VIOLATION_REQUIRED, &name, "");
     if (!given.n)
-        vd_violations_add(out, VD_VIOLATION_REQUIRED, &type, vd_shown_nothing(),
+        vd_violations_add(out, VD_VIOLATION_REQUIRED, &type, vd_bad_value_nothing(),
                           "must be one of %s", types);
     else if (!is_among(given, types))
-        vd_violations_add(out, VD_VIOLATION_INVALID, &type, vd_shown_text(out, given),
+        vd_violations_add(out, VD_VIOLATION_INVALID, &type, vd_bad_value_text(out, given),
                           "must be one of %s", types);
     given = vd_kind_rule_text(column, "format");
     if (given.n && !is_among(given, formats))
-        vd_violations_add(out, VD_VIOLATION_INVALID, &format, vd_shown_text(out, given),
+        vd_violations_add(out, VD_VIOLATION_INVALID, &format, vd_bad_value_text(out, given),
                           "must be one of %s", formats);
     is_path(&path, vd_kind_rule_text(column, "jsonPath"), out);
 }
@@ -387,8 +387,8 @@ static void check_selectable(const struct vd_json *fields, const struct vd_json 
         for (const struct vd_json *other = vd_json_first(fields); other != field;
              other = vd_json_next(other)) {
             if (text.n && vd_slice_eq(vd_kind_rule_text(other, "jsonPath"), text)) {
-                vd_violations_add(out, VD_VIOLATION_DUPLICATE, &at, vd_shown_text(out, text), "%s",
-                                  "");
+                vd_violations_add(out, VD_VIOLATION_DUPLICATE, &at, vd_bad_value_text(out, text),
+                                  "%s", "");
                 break;
             }
         }
@@ -414,7 +414,7 @@ static void check_deprecation(const struct vd_json *version, const struct vd_fie
     for (size_t i = 0; i < text.n; i++) {
         if ((unsigned char)text.p[i] >= 0x20 && text.p[i] != 0x7f)
             continue;
-        vd_violations_add(out, VD_VIOLATION_INVALID, &path, vd_shown_text(out, text),
+        vd_violations_add(out, VD_VIOLATION_INVALID, &path, vd_bad_value_text(out, text),
                           "must only contain printable UTF-8 characters; non-printable character "
                           "found at index %zu",
                           i);
@@ -538,7 +538,7 @@ static void check_versions(const struct vd_json *versions, const struct vd_field
     }
     struct vd_slice shown = VD_SLICE("null");
     if (versions && (!unique || storage != 1))
-        shown = vd_shown_json(out, versions);
+        shown = vd_bad_value_json(out, versions);
     if (!unique)
         vd_violations_add(out, VD_VIOLATION_INVALID, &list, shown, "%s",
                           "must contain unique version names");
@@ -558,8 +558,8 @@ static void check_scope(const struct vd_json *spec, const struct vd_field_path *
     if (!scope.n)
         vd_kind_rule_add(out, VD_VIOLATION_REQUIRED, &path, "");
     else if (!is_among(scope, "Cluster,Namespaced"))
-        vd_violations_add(out, VD_VIOLATION_NOT_SUPPORTED, &path, vd_shown_text(out, scope), "%s",
-                          "supported values: \"Cluster\", \"Namespaced\"");
+        vd_violations_add(out, VD_VIOLATION_NOT_SUPPORTED, &path, vd_bad_value_text(out, scope),
+                          "%s", "supported values: \"Cluster\", \"Namespaced\"");
 }
 
 static void check_spec(const struct vd_json *spec, struct vd_violations *out)
@@ -622,7 +622,7 @@ static void check_storage_version(const struct vd_json *versions, const struct v
     VD_JSON_EACH (version, versions) {
         struct vd_slice name = vd_kind_rule_text(version, "name");
         if (vd_json_truth(vd_json_get(version, VD_SLICE("storage"))) && !has_text(stored, name))
-            vd_violations_add(out, VD_VIOLATION_INVALID, list, vd_shown_json(out, version),
+            vd_violations_add(out, VD_VIOLATION_INVALID, list, vd_bad_value_json(out, version),
                               "must have the storage version %.*s", VD_FMT(name));
     }
 }
@@ -648,7 +648,7 @@ static void check_stored_versions(const struct vd_json *object, struct vd_violat
             found = found || vd_slice_eq(vd_kind_rule_text(version, "name"), name);
         if (!found)
             vd_violations_add(
-                out, VD_VIOLATION_INVALID, &path, vd_shown_text(out, name),
+                out, VD_VIOLATION_INVALID, &path, vd_bad_value_text(out, name),
                 "missing from spec.versions; %.*s was previously a storage version, and must "
                 "remain "
                 "in spec.versions until a storage migration ensures no data remains persisted in "

@@ -38,7 +38,7 @@ static inline struct vd_slice vd_kind_rule_text(const struct vd_json *object, co
 static inline void vd_kind_rule_add(struct vd_violations *out, enum vd_violation_type type,
                                     const struct vd_field_path *path, const char *detail)
 {
-    vd_violations_add(out, type, path, vd_shown_nothing(), "%s", detail);
+    vd_violations_add(out, type, path, vd_bad_value_nothing(), "%s", detail);
 }
 
 #endif

@@ -11,7 +11,7 @@ static void add_unsupported(struct vd_violations *out, const struct vd_field_pat
                             const char *field, struct vd_slice value, const char *supported)
 {
     struct vd_field_path path = vd_field_member(up, vd_slice_of(field));
-    vd_violations_add(out, VD_VIOLATION_NOT_SUPPORTED, &path, vd_shown_text(out, value),
+    vd_violations_add(out, VD_VIOLATION_NOT_SUPPORTED, &path, vd_bad_value_text(out, value),
                       "supported values: %s", supported);
 }
 
@@ -33,11 +33,11 @@ static void check_url_rule(const struct vd_json *rule, const struct vd_field_pat
     struct vd_field_path at = vd_field_member(path, VD_SLICE("nonResourceURLs"));
     const struct vd_json *urls = vd_json_get(rule, VD_SLICE("nonResourceURLs"));
     if (namespaced)
-        vd_violations_add(out, VD_VIOLATION_INVALID, &at, vd_shown_json(out, urls), "%s",
+        vd_violations_add(out, VD_VIOLATION_INVALID, &at, vd_bad_value_json(out, urls), "%s",
                           "namespaced rules cannot apply to non-resource URLs");
     if (count_at(rule, "apiGroups") || count_at(rule, "resources") ||
         count_at(rule, "resourceNames"))
-        vd_violations_add(out, VD_VIOLATION_INVALID, &at, vd_shown_json(out, urls), "%s",
+        vd_violations_add(out, VD_VIOLATION_INVALID, &at, vd_bad_value_json(out, urls), "%s",
                           "rules cannot apply to both regular resources and non-resource URLs");
 }
 
@@ -99,8 +99,8 @@ static void check_role_ref(const struct vd_json *object, bool namespaced, struct
         vd_kind_rule_add(out, VD_VIOLATION_REQUIRED, &name_path, "");
     else if (!vd_name_check(VD_NAME_PATH_SEGMENT, name, &faults))
         for (size_t i = 0; i < faults.n; i++)
-            vd_violations_add(out, VD_VIOLATION_INVALID, &name_path, vd_shown_text(out, name), "%s",
-                              faults.p[i]);
+            vd_violations_add(out, VD_VIOLATION_INVALID, &name_path, vd_bad_value_text(out, name),
+                              "%s", faults.p[i]);
 }
 
 static void check_account(const struct vd_json *subject, const struct vd_field_path *path,
@@ -112,8 +112,8 @@ static void check_account(const struct vd_json *subject, const struct vd_field_p
     struct vd_name_faults faults;
     if (name.n && !vd_name_check(VD_NAME_SUBDOMAIN, name, &faults))
         for (size_t i = 0; i < faults.n; i++)
-            vd_violations_add(out, VD_VIOLATION_INVALID, &name_path, vd_shown_text(out, name), "%s",
-                              faults.p[i]);
+            vd_violations_add(out, VD_VIOLATION_INVALID, &name_path, vd_bad_value_text(out, name),
+                              "%s", faults.p[i]);
     if (group.n)
         add_unsupported(out, path, "apiGroup", group, "\"\"");
     if (!namespaced && vd_kind_rule_text(subject, "namespace").n == 0)
@@ -156,7 +156,7 @@ static void check_binding(const struct vd_json *object, const struct vd_json *ol
     }
     if (old && ref && !vd_json_eq(ref, vd_json_get(old, VD_SLICE("roleRef")))) {
         struct vd_field_path path = vd_field_member(NULL, VD_SLICE("roleRef"));
-        vd_violations_add(out, VD_VIOLATION_INVALID, &path, vd_shown_json(out, ref), "%s",
+        vd_violations_add(out, VD_VIOLATION_INVALID, &path, vd_bad_value_json(out, ref), "%s",
                           "cannot change roleRef");
     }
 }

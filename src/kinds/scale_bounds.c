@@ -37,7 +37,7 @@ static void check_type(const struct vd_json *value, struct vd_slice path, const 
 {
     struct vd_buf detail = {0};
     struct vd_slice text = vd_json_is(value, VD_JSON_STRING) ? vd_json_text(value)
-                                                             : vd_shown_json(out, value);
+                                                             : vd_bad_value_json(out, value);
     vd_buf_addf(&detail, "%.*s accessor error: %.*s is of the type %s, expected %s", VD_FMT(path),
                 VD_FMT(text), type_of(value), wanted);
     vd_violations_add_at(out, VD_VIOLATION_INVALID, path, vd_slice_of(shown),
@@ -55,10 +55,10 @@ static void check_number(const struct vd_json *object, const struct vd_json *old
     if (!vd_json_to_i64(value, &number))
         check_type(value, path, "0", "int64", out);
     else if (number < 0)
-        vd_violations_add_at(out, VD_VIOLATION_INVALID, path, vd_shown_json(out, value),
+        vd_violations_add_at(out, VD_VIOLATION_INVALID, path, vd_bad_value_json(out, value),
                              VD_SLICE("should be a non-negative integer"));
     else if (number > INT32_MAX)
-        vd_violations_add_at(out, VD_VIOLATION_INVALID, path, vd_shown_json(out, value),
+        vd_violations_add_at(out, VD_VIOLATION_INVALID, path, vd_bad_value_json(out, value),
                              VD_SLICE("should be less than or equal to 2147483647"));
 }
 

@@ -146,7 +146,7 @@ static struct vd_slice shown_keys(const struct vd_schema_node *node, const struc
         if (value)
             vd_json_set(&arena, keys, vd_json_text(name), vd_json_clone(&arena, value));
     }
-    struct vd_slice shown = vd_shown_json(out, keys);
+    struct vd_slice shown = vd_bad_value_json(out, keys);
     vd_arena_release(&arena);
     return shown;
 }
@@ -170,7 +170,7 @@ bool vd_schema_check_list(const struct vd_schema_node *node, const struct vd_jso
         struct vd_field_path at = vd_field_element(path, elements[i].index);
         struct vd_slice shown = node->list_type == VD_LIST_MAP
                                     ? shown_keys(node, elements[i].item, out)
-                                    : vd_shown_json(out, elements[i].item);
+                                    : vd_bad_value_json(out, elements[i].item);
         vd_violations_add(out, VD_VIOLATION_DUPLICATE, &at, shown, "%s", "");
     }
     free(elements);

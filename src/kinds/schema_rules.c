@@ -200,7 +200,8 @@ static void add(struct rule_walk *w, enum vd_violation_type type, const struct v
         vd_buf_addf(&field, "%s%.*s", field.n && below.p[0] != '[' ? "." : "", VD_FMT(below));
     if (field.n == 0)
         vd_buf_add_text(&field, "<nil>");
-    vd_violations_add_at(w->out, type, vd_buf_slice(&field), vd_shown_text(w->out, shown), detail);
+    vd_violations_add_at(w->out, type, vd_buf_slice(&field), vd_bad_value_text(w->out, shown),
+                         detail);
     vd_buf_release(&field);
     w->ok = false;
 }

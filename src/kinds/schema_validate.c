@@ -152,10 +152,11 @@ static bool complain_type(struct walk *w, const struct vd_schema_node *node,
     /* A format is named instead of the type, and so is that of the value. */
     if (node->format && vd_json_is(value, VD_JSON_NUMBER)) {
         is = vd_slice_is(vd_slice_of(is), "integer") ? "int64" : "float64";
-        return complain(w, VD_VIOLATION_TYPE_INVALID, path, vd_shown_text(w->out, vd_slice_of(is)),
-                        "must be of type %.*s: \"%s\"", VD_FMT(format), is);
+        return complain(w, VD_VIOLATION_TYPE_INVALID, path,
+                        vd_bad_value_text(w->out, vd_slice_of(is)), "must be of type %.*s: \"%s\"",
+                        VD_FMT(format), is);
     }
-    return complain(w, VD_VIOLATION_TYPE_INVALID, path, vd_shown_text(w->out, vd_slice_of(is)),
+    return complain(w, VD_VIOLATION_TYPE_INVALID, path, vd_bad_value_text(w->out, vd_slice_of(is)),
                     "must be of type %s: \"%s\"", wanted, is);
 }
 
@@ -173,17 +174,17 @@ static bool check_enum(struct walk *w, const struct vd_json *values, const struc
     VD_JSON_EACH (allowed, values) {
         struct vd_buf text = {0};
         if (!vd_json_is(allowed, VD_JSON_STRING)) {
-            struct vd_slice shown = vd_shown_json(w->out, allowed);
+            struct vd_slice shown = vd_bad_value_json(w->out, allowed);
             vd_buf_add_slice(&text, shown);
         } else {
             vd_buf_add_slice(&text, vd_json_text(allowed));
         }
         vd_buf_add_text(&detail, lead);
-        vd_buf_add_slice(&detail, vd_shown_text(w->out, vd_buf_slice(&text)));
+        vd_buf_add_slice(&detail, vd_bad_value_text(w->out, vd_buf_slice(&text)));
         vd_buf_release(&text);
         lead = ", ";
     }
-    complain(w, VD_VIOLATION_NOT_SUPPORTED, path, vd_shown_json(w->out, value), "%s",
+    complain(w, VD_VIOLATION_NOT_SUPPORTED, path, vd_bad_value_json(w->out, value), "%s",
              vd_buf_text(&detail));
     vd_buf_release(&detail);
     return false;
@@ -206,12 +207,12 @@ static bool check_length(struct walk *w, const struct vd_schema_bounds *b, struc
         return true;
     size_t characters = count_characters(text);
     if (upper && characters > b->max_length)
-        return w->out && complain(w, VD_VIOLATION_TOO_LONG, path, vd_shown_nothing(),
+        return w->out && complain(w, VD_VIOLATION_TOO_LONG, path, vd_bad_value_nothing(),
                                   "may not be more than %llu byte%s",
                                   (unsigned long long)b->max_length, b->max_length == 1 ? "" : "s");
     if (lower && characters < b->min_length)
         return w->out &&
-               complain(w, VD_VIOLATION_INVALID, path, vd_shown_text(w->out, text),
+               complain(w, VD_VIOLATION_INVALID, path, vd_bad_value_text(w->out, text),
                         "should be at least %llu chars long", (unsigned long long)b->min_length);
     return true;
 }
@@ -227,9 +228,9 @@ static bool check_pattern(struct walk *w, struct vd_schema_pattern *p, struct vd
     if (!w->out || was_over)
         return false;
     if (w->effort->over)
-        return complain(w, VD_VIOLATION_INVALID, path, vd_shown_text(w->out, text),
+        return complain(w, VD_VIOLATION_INVALID, path, vd_bad_value_text(w->out, text),
                         "is too long to be compared with '%.*s'", VD_FMT(p->text));
-    return complain(w, VD_VIOLATION_INVALID, path, vd_shown_text(w->out, text),
+    return complain(w, VD_VIOLATION_INVALID, path, vd_bad_value_text(w->out, text),
                     "should match '%.*s'", VD_FMT(p->text));
 }
 
@@ -248,7 +249,7 @@ static bool check_string(struct walk *w, const struct vd_schema_node *node,
     if (node->format && !vd_format_matches((enum vd_format)node->format, text)) {
         if (!w->out)
             return false;
-        struct vd_slice shown = vd_shown_text(w->out, text);
+        struct vd_slice shown = vd_bad_value_text(w->out, text);
         struct vd_slice format = vd_json_text(vd_json_get(node->source, VD_SLICE("format")));
         ok = complain(w, VD_VIOLATION_TYPE_INVALID, path, shown, "must be of type %.*s: %.*s",
                       VD_FMT(format), VD_FMT(shown));
@@ -292,8 +293,8 @@ static bool complain_number(struct walk *w, const struct vd_json *value,
         return false;
     char text[VD_NUMBER_TEXT_MAX];
     size_t n = vd_number_format(bound, text);
-    return complain(w, VD_VIOLATION_INVALID, path, vd_shown_json(w->out, value), "should be %s%.*s",
-                    what, (int)n, text);
+    return complain(w, VD_VIOLATION_INVALID, path, vd_bad_value_json(w->out, value),
+                    "should be %s%.*s", what, (int)n, text);
 }
 
 static bool check_number(struct walk *w, const struct vd_schema_bounds *b,
@@ -433,7 +434,7 @@ static bool check_missing(struct walk *w, const struct vd_schema_node *node,
     VD_JSON_EACH (name, vd_json_get(node->source, VD_SLICE("required"))) {
         struct vd_field_path at = vd_field_member(path, vd_json_text(name));
         if (!vd_key_index_get(&index, vd_json_text(name)))
-            complain(w, VD_VIOLATION_REQUIRED, &at, vd_shown_nothing(), "%s", "");
+            complain(w, VD_VIOLATION_REQUIRED, &at, vd_bad_value_nothing(), "%s", "");
     }
     vd_key_index_release(&index);
     return false;
@@ -451,7 +452,7 @@ static bool check_member(struct walk *w, const struct vd_schema_node *node,
         struct vd_buf detail = {0};
         vd_field_path_write(&detail, path, VD_FIELD_DOTTED);
         vd_buf_addf(&detail, ".%.*s in body is a forbidden property", VD_FMT(key));
-        vd_violations_add(w->out, VD_VIOLATION_INVALID, path, vd_shown_text(w->out, key), "%s",
+        vd_violations_add(w->out, VD_VIOLATION_INVALID, path, vd_bad_value_text(w->out, key), "%s",
                           vd_buf_text(&detail));
         vd_buf_release(&detail);
         return false;
@@ -510,7 +511,7 @@ static bool complain_compound(struct walk *w, const struct vd_field_path *path, 
     }
     struct vd_buf field = {0}, detail = {0};
     vd_field_path_write(&field, path, VD_FIELD_DOTTED);
-    vd_buf_add_slice(&detail, vd_shown_text(w->out, vd_buf_slice(&field)));
+    vd_buf_add_slice(&detail, vd_bad_value_text(w->out, vd_buf_slice(&field)));
     vd_buf_addf(&detail, " must %s", what);
     vd_violations_add_at(w->out, VD_VIOLATION_INVALID, VD_SLICE("<nil>"), VD_SLICE("\"\""),
                          vd_buf_slice(&detail));

@@ -92,7 +92,7 @@ static void add_differences(const struct vd_json *now, const struct vd_json *was
              vd_json_count(now) == vd_json_count(was))
         add_elements(now, was, path, out);
     else if (!vd_json_eq(now, was))
-        vd_violations_add(out, VD_VIOLATION_FORBIDDEN, path, vd_shown_nothing(), "%s",
+        vd_violations_add(out, VD_VIOLATION_FORBIDDEN, path, vd_bad_value_nothing(), "%s",
                           "a write of status may not change anything else");
 }
 

@@ -13,14 +13,14 @@ void vd_structural_forbid(struct vd_violations *out, const struct vd_field_path 
                           struct vd_slice keyword, const char *detail)
 {
     struct vd_field_path at = vd_field_member(path, keyword);
-    vd_violations_add(out, VD_VIOLATION_FORBIDDEN, &at, vd_shown_nothing(), "%s", detail);
+    vd_violations_add(out, VD_VIOLATION_FORBIDDEN, &at, vd_bad_value_nothing(), "%s", detail);
 }
 
 void vd_structural_require(struct vd_violations *out, const struct vd_field_path *path,
                            struct vd_slice keyword, const char *detail)
 {
     struct vd_field_path at = vd_field_member(path, keyword);
-    vd_violations_add(out, VD_VIOLATION_REQUIRED, &at, vd_shown_nothing(), "%s", detail);
+    vd_violations_add(out, VD_VIOLATION_REQUIRED, &at, vd_bad_value_nothing(), "%s", detail);
 }
 
 void vd_structural_refuse(struct vd_violations *out, const struct vd_json *schema,
@@ -30,7 +30,7 @@ void vd_structural_refuse(struct vd_violations *out, const struct vd_json *schem
     struct vd_field_path at = vd_field_member(path, keyword);
     const struct vd_json *value = vd_json_get(schema, keyword);
     vd_violations_add(out, VD_VIOLATION_INVALID, &at,
-                      value ? vd_shown_json(out, value) : VD_SLICE("\"\""), "%s", detail);
+                      value ? vd_bad_value_json(out, value) : VD_SLICE("\"\""), "%s", detail);
 }
 
 void vd_structural_count_patterns(struct vd_violations *out, const struct vd_field_path *path,
@@ -39,7 +39,7 @@ void vd_structural_count_patterns(struct vd_violations *out, const struct vd_fie
     bool was_over = out->effort.pattern_size > VD_DEFINITION_PATTERNS_SIZE_MAX;
     out->effort.pattern_size += size > PATTERN_SIZE_MIN || !size ? size : PATTERN_SIZE_MIN;
     if (!was_over && out->effort.pattern_size > VD_DEFINITION_PATTERNS_SIZE_MAX)
-        vd_violations_add(out, VD_VIOLATION_FORBIDDEN, path, vd_shown_nothing(),
+        vd_violations_add(out, VD_VIOLATION_FORBIDDEN, path, vd_bad_value_nothing(),
                           "with this one the regular expressions of the definition compile to more "
                           "than %d instructions: repetitions like {1,1000} and classes like \\p{L} "
                           "take many",
@@ -119,7 +119,7 @@ static void check_metadata(const struct vd_json *properties, enum level level, b
     if (resource && !vd_has_type(metadata, "object"))
         vd_structural_refuse(out, metadata, &path, VD_SLICE("type"), "must be object");
     if (level == ROOT && !restricts_names_only(metadata))
-        vd_violations_add(out, VD_VIOLATION_FORBIDDEN, &path, vd_shown_nothing(), "%s",
+        vd_violations_add(out, VD_VIOLATION_FORBIDDEN, &path, vd_bad_value_nothing(), "%s",
                           "must not specify anything other than name and generateName, but "
                           "metadata is implicitly specified");
 }
@@ -153,8 +153,8 @@ static void check_structure(const struct vd_json *schema, enum level level,
     struct vd_field_path items = vd_field_member(path, VD_SLICE("items"));
     struct vd_field_path up = vd_field_member(path, VD_SLICE("properties"));
     if (!vd_json_is(schema, VD_JSON_OBJECT)) {
-        vd_violations_add(out, VD_VIOLATION_TYPE_INVALID, path, vd_shown_json(out, schema), "%s",
-                          "a schema must be an object");
+        vd_violations_add(out, VD_VIOLATION_TYPE_INVALID, path, vd_bad_value_json(out, schema),
+                          "%s", "a schema must be an object");
         return;
     }
     if (vd_has_type(schema, "array") && !vd_json_get(schema, VD_SLICE("items")))
@@ -201,7 +201,7 @@ static void check_root(const struct vd_json *schema, const struct vd_field_path 
             continue;
         struct vd_field_path at = vd_field_member(up, VD_SLICE("openAPIV3Schema"));
         vd_violations_add(
-            out, VD_VIOLATION_INVALID, &at, vd_shown_json(out, schema), "%s",
+            out, VD_VIOLATION_INVALID, &at, vd_bad_value_json(out, schema), "%s",
             "only [Description Type Format Title Maximum ExclusiveMaximum Minimum "
             "ExclusiveMinimum MaxLength MinLength Pattern MaxItems MinItems UniqueItems MultipleOf "
             "Required Items Properties ExternalDocs Example XPreserveUnknownFields XValidations] "

@@ -24,7 +24,7 @@ static void add_under(const struct vd_violations *found, const struct vd_field_p
         /* The words come first again. */
         if (!vd_slice_cut(&message, ':', &words))
             message = VD_SLICE("");
-        vd_violations_add_at(out, v->type, vd_buf_slice(&field), vd_shown_nothing(),
+        vd_violations_add_at(out, v->type, vd_buf_slice(&field), vd_bad_value_nothing(),
                              vd_slice_trim(message));
     }
     vd_buf_release(&field);
@@ -71,7 +71,7 @@ static bool check_identity(const struct identity *place, const struct vd_json *v
     bool ok = vd_embedded_check(resource_with(&arena, place, value), NULL, &found);
     if (!ok) {
         vd_violations_write(&why, &found);
-        vd_violations_add(out, VD_VIOLATION_INVALID, path, vd_shown_json(out, value),
+        vd_violations_add(out, VD_VIOLATION_INVALID, path, vd_bad_value_json(out, value),
                           "must result in valid metadata: %s", vd_buf_text(&why));
     }
     vd_buf_release(&why);
@@ -94,7 +94,7 @@ static void check_default(const struct vd_json *schema, const struct vd_json *va
     if (!place)
         vd_schema_prune(compiled, vd_json_copy(&arena, value), &pruned);
     if (pruned.paths.n)
-        vd_violations_add(out, VD_VIOLATION_INVALID, path, vd_shown_json(out, value), "%s",
+        vd_violations_add(out, VD_VIOLATION_INVALID, path, vd_bad_value_json(out, value), "%s",
                           "must not have unknown fields");
     if ((!place || check_identity(place, value, path, out)) &&
         !vd_schema_validate(compiled, value, &found))
@@ -193,7 +193,7 @@ static void refuse_growth(const struct vd_schema_node *node, const struct vd_fie
     struct vd_field_path at = vd_field_member(path, VD_SLICE("default"));
     bool own = node->fallback && is_too_long(node->fallback_len);
     vd_violations_add(out, VD_VIOLATION_INVALID, own ? &at : path,
-                      own ? vd_shown_json(out, node->fallback) : VD_SLICE("{}"),
+                      own ? vd_bad_value_json(out, node->fallback) : VD_SLICE("{}"),
                       "has %s%llu bytes when the defaults below it are filled in, and defaults may "
                       "add %d bytes to an object: make the lists in the defaults shorter",
                       own ? "" : "at least ",

@@ -58,7 +58,7 @@ static void check_type(const struct vd_json *schema, const struct vd_field_path 
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
         known = known || vd_slice_is(type, types[i]);
     if (!known)
-        vd_violations_add(out, VD_VIOLATION_NOT_SUPPORTED, &at, vd_shown_text(out, type), "%s",
+        vd_violations_add(out, VD_VIOLATION_NOT_SUPPORTED, &at, vd_bad_value_text(out, type), "%s",
                           "supported values: \"array\", \"boolean\", \"integer\", \"number\", "
                           "\"object\", \"string\"");
     if (vd_slice_is(type, "null"))
@@ -112,7 +112,7 @@ static void check_map_type(const struct vd_json *schema, const struct vd_field_p
         return;
     want_type(schema, path, "object", "must be object if x-kubernetes-map-type is specified", out);
     if (!vd_slice_is(text, "atomic") && !vd_slice_is(text, "granular"))
-        vd_violations_add(out, VD_VIOLATION_NOT_SUPPORTED, &at, vd_shown_json(out, value), "%s",
+        vd_violations_add(out, VD_VIOLATION_NOT_SUPPORTED, &at, vd_bad_value_json(out, value), "%s",
                           "supported values: \"atomic\", \"granular\"");
 }
 
@@ -153,7 +153,7 @@ static void check_key(const struct vd_json *schema, const struct vd_json *key,
     struct vd_field_path up = vd_field_member(&at, VD_SLICE("properties"));
     struct vd_field_path place = vd_field_key(&up, name);
     if (!property)
-        vd_violations_add(out, VD_VIOLATION_INVALID, &list, vd_shown_json(out, keys), "%s",
+        vd_violations_add(out, VD_VIOLATION_INVALID, &list, vd_bad_value_json(out, keys), "%s",
                           "entries must all be names of item properties");
     if (vd_has_type(property, "array") || vd_has_type(property, "object"))
         vd_structural_refuse(out, property, &place, VD_SLICE("type"),
@@ -162,7 +162,7 @@ static void check_key(const struct vd_json *schema, const struct vd_json *key,
     for (const struct vd_json *other = vd_json_first(keys); other && other != key;
          other = vd_json_next(other))
         if (vd_slice_eq(vd_json_text(other), name))
-            vd_violations_add(out, VD_VIOLATION_INVALID, &list, vd_shown_json(out, keys), "%s",
+            vd_violations_add(out, VD_VIOLATION_INVALID, &list, vd_bad_value_json(out, keys), "%s",
                               "must not contain duplicate entries");
     if (!property)
         return;
@@ -220,7 +220,7 @@ static void check_list_type(const struct vd_json *schema, const struct vd_field_
         want_type(schema, path, "array", "must be array if x-kubernetes-list-type is specified",
                   out);
     if (value && !map && !set && !vd_slice_is(type, "atomic"))
-        vd_violations_add(out, VD_VIOLATION_NOT_SUPPORTED, &at, vd_shown_json(out, value), "%s",
+        vd_violations_add(out, VD_VIOLATION_NOT_SUPPORTED, &at, vd_bad_value_json(out, value), "%s",
                           "supported values: \"atomic\", \"set\", \"map\"");
     if (vd_json_count(vd_json_get(schema, VD_X_LIST_KEYS)) && !map) {
         if (value)

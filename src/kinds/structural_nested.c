@@ -71,7 +71,7 @@ static void check_nested(const struct vd_json *schema, bool skip_any_of,
     check_forbidden(schema, path, out);
     if (vd_json_get(properties, VD_SLICE("metadata"))) {
         struct vd_field_path at = vd_field_key(&up, VD_SLICE("metadata"));
-        vd_violations_add(out, VD_VIOLATION_FORBIDDEN, &at, vd_shown_nothing(), "%s",
+        vd_violations_add(out, VD_VIOLATION_FORBIDDEN, &at, vd_bad_value_nothing(), "%s",
                           "must not be specified in a nested context");
     }
 }
@@ -98,7 +98,7 @@ static void check_pattern(const struct vd_json *schema, const struct vd_field_pa
         return;
     struct vd_pattern *pattern = vd_pattern_new(text.p, text.n, why, sizeof why);
     if (!pattern)
-        vd_violations_add(out, VD_VIOLATION_INVALID, &at, vd_shown_text(out, text),
+        vd_violations_add(out, VD_VIOLATION_INVALID, &at, vd_bad_value_text(out, text),
                           "must be a valid regular expression, but isn't: %s", why);
     else
         vd_structural_count_patterns(out, &at, vd_pattern_size(pattern));
@@ -137,7 +137,7 @@ static void add_missing(const struct vd_field_path *there, const struct vd_field
 {
     struct vd_buf place = {0};
     vd_field_path_write(&place, here, VD_FIELD_BRACKETS);
-    vd_violations_add(out, VD_VIOLATION_REQUIRED, there, vd_shown_nothing(),
+    vd_violations_add(out, VD_VIOLATION_REQUIRED, there, vd_bad_value_nothing(),
                       "because it is defined in %s", vd_buf_text(&place));
     vd_buf_release(&place);
 }

@@ -67,7 +67,7 @@ static void forbid_cost(struct judge *j, const struct vd_field_path *path, const
 {
     struct vd_buf text = {0};
     write_cost(&text, what, cost, limit);
-    vd_violations_add(j->out, VD_VIOLATION_FORBIDDEN, path, vd_shown_nothing(), "%s",
+    vd_violations_add(j->out, VD_VIOLATION_FORBIDDEN, path, vd_bad_value_nothing(), "%s",
                       vd_buf_text(&text));
     vd_buf_release(&text);
 }
@@ -102,7 +102,8 @@ static void judge_total(struct judge *j, const struct vd_field_path *path)
     if (j->total <= VD_CEL_TOTAL_COST_MAX)
         return;
     for (size_t i = 0; i < j->most_count; i++)
-        vd_violations_add_at(j->out, VD_VIOLATION_FORBIDDEN, j->most[i].field, vd_shown_nothing(),
+        vd_violations_add_at(j->out, VD_VIOLATION_FORBIDDEN, j->most[i].field,
+                             vd_bad_value_nothing(),
                              VD_SLICE("contributed to estimated rule cost total exceeding cost "
                                       "limit for entire OpenAPIv3 schema"));
     forbid_cost(j, path,
@@ -115,7 +116,7 @@ static void judge_total(struct judge *j, const struct vd_field_path *path)
 static void add_quoted(struct vd_buf *out, struct vd_violations *v, const char *name,
                        struct vd_slice text)
 {
-    struct vd_slice quoted = vd_shown_text(v, text.p ? text : VD_SLICE(""));
+    struct vd_slice quoted = vd_bad_value_text(v, text.p ? text : VD_SLICE(""));
     vd_buf_addf(out, "%s:%.*s, ", name, VD_FMT(quoted));
 }
 
@@ -157,15 +158,17 @@ static void judge_form(struct judge *j, const struct vd_json *source, bool path_
         i++;
     if (vd_json_get(source, VD_SLICE("reason")) && i == 4) {
         struct vd_field_path where = vd_field_member(at, VD_SLICE("reason"));
-        vd_violations_add(j->out, VD_VIOLATION_NOT_SUPPORTED, &where, vd_shown_text(j->out, reason),
+        vd_violations_add(j->out, VD_VIOLATION_NOT_SUPPORTED, &where,
+                          vd_bad_value_text(j->out, reason),
                           "supported values: \"%s\", \"%s\", \"%s\", \"%s\"", reasons[0],
                           reasons[1], reasons[2], reasons[3]);
     }
     if (path.n && !vd_slice_trim(path).n)
-        refuse(j, at, "fieldPath", vd_shown_text(j->out, path),
+        refuse(j, at, "fieldPath", vd_bad_value_text(j->out, path),
                "fieldPath must be non-empty if specified");
     if (path.n && !path_ok)
-        refuse(j, at, "fieldPath", vd_shown_text(j->out, path), "fieldPath must be a valid path");
+        refuse(j, at, "fieldPath", vd_bad_value_text(j->out, path),
+               "fieldPath must be a valid path");
 }
 
 static void judge_old_self(struct judge *j, const struct vd_cel_rule *rule,
@@ -178,10 +181,10 @@ static void judge_old_self(struct judge *j, const struct vd_cel_rule *rule,
         vd_buf_add_text(&text, "oldSelf cannot be used on the uncorrelatable portion of the "
                                "schema within ");
         vd_field_path_write(&text, spot->uncorrelatable, VD_FIELD_BRACKETS);
-        refuse(j, at, "rule", vd_shown_text(j->out, rule->text), vd_buf_text(&text));
+        refuse(j, at, "rule", vd_bad_value_text(j->out, rule->text), vd_buf_text(&text));
         vd_buf_release(&text);
     } else if (!rule->uses_old_self && rule->program && optional) {
-        refuse(j, at, "optionalOldSelf", vd_shown_json(j->out, optional),
+        refuse(j, at, "optionalOldSelf", vd_bad_value_json(j->out, optional),
                "may not be set if oldSelf is not used in rule");
     }
 }
@@ -206,7 +209,7 @@ static void count_patterns(struct judge *j, const struct vd_field_path *path,
 static bool count_rule(struct judge *j, const struct vd_field_path *path)
 {
     if (++j->out->effort.rules == VD_DEFINITION_RULES_MAX + 1)
-        vd_violations_add(j->out, VD_VIOLATION_FORBIDDEN, path, vd_shown_nothing(),
+        vd_violations_add(j->out, VD_VIOLATION_FORBIDDEN, path, vd_bad_value_nothing(),
                           "a definition may have at most %d rules", VD_DEFINITION_RULES_MAX);
     return j->out->effort.rules <= VD_DEFINITION_RULES_MAX &&
            j->out->effort.pattern_size <= VD_DEFINITION_PATTERNS_SIZE_MAX;

@@ -41,10 +41,10 @@ static bool is_full(const struct vd_violations *v)
     return v->list.n >= VD_VIOLATIONS_MAX;
 }
 
-struct vd_slice vd_shown_text(struct vd_violations *v, struct vd_slice text)
+struct vd_slice vd_bad_value_text(struct vd_violations *v, struct vd_slice text)
 {
     if (is_full(v))
-        return vd_shown_nothing();
+        return vd_bad_value_nothing();
     vd_buf_reset(&v->scratch);
     vd_excerpt_add_quoted(&v->scratch, text, VD_VIOLATION_VALUE_LEN_MAX);
     return vd_arena_copy(&v->arena, vd_buf_slice(&v->scratch));
@@ -61,10 +61,10 @@ static struct vd_slice shown_number(struct vd_violations *v, const struct vd_jso
     return vd_arena_copy(&v->arena, text);
 }
 
-struct vd_slice vd_shown_json(struct vd_violations *v, const struct vd_json *value)
+struct vd_slice vd_bad_value_json(struct vd_violations *v, const struct vd_json *value)
 {
     if (is_full(v) || vd_json_is(value, VD_JSON_STRING))
-        return vd_shown_text(v, vd_json_text(value));
+        return vd_bad_value_text(v, vd_json_text(value));
     if (vd_json_is(value, VD_JSON_NUMBER))
         return shown_number(v, value);
     struct vd_buf text = {0};

@@ -87,10 +87,10 @@ const char *vd_violation_reason(enum vd_violation_type type);
  * The value in a message: what vd_shown_json and vd_shown_text made, or the text
  * of a number. vd_shown_nothing() where Kubernetes shows none.
  */
-struct vd_slice vd_shown_json(struct vd_violations *v, const struct vd_json *value);
-struct vd_slice vd_shown_text(struct vd_violations *v, struct vd_slice text);
+struct vd_slice vd_bad_value_json(struct vd_violations *v, const struct vd_json *value);
+struct vd_slice vd_bad_value_text(struct vd_violations *v, struct vd_slice text);
 
-static inline struct vd_slice vd_shown_nothing(void)
+static inline struct vd_slice vd_bad_value_nothing(void)
 {
     return vd_slice(NULL, 0);
 }

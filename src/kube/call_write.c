@@ -102,7 +102,7 @@ static void reply_written(struct vd_call *call)
 {
     const struct vd_write *w = &call->write;
     struct vd_buf own = {0}, *object = call->away ? &own : &call->l->written;
-    struct vd_template body = w->shown.bytes.n ? w->shown : w->wish.body;
+    struct vd_template body = w->served.bytes.n ? w->served : w->wish.body;
     call->redo = reply_written;
     vd_buf_reset(object);
     vd_revision_hole_fill(object, body.bytes, body.hole, w->revision);

@@ -75,12 +75,12 @@ int vd_list_writer_add(struct vd_list_writer *w, struct vd_buf *out, const struc
                                    w->as_stored ? VD_WRITTEN_NOW : event->revision, &w->room,
                                    effort, &body, error);
     if (!code)
-        vd_list_writer_add_shown(w, out, body);
+        vd_list_writer_add_served(w, out, body);
     let_go(w);
     return code;
 }
 
-void vd_list_writer_add_shown(struct vd_list_writer *w, struct vd_buf *out, struct vd_slice body)
+void vd_list_writer_add_served(struct vd_list_writer *w, struct vd_buf *out, struct vd_slice body)
 {
     if (w->call->output.form == VD_OUTPUT_TABLE) {
         vd_table_add(&w->table, out, &w->scratch, body);

@@ -40,7 +40,7 @@ void vd_list_writer_head(struct vd_list_writer *w, struct vd_buf *out,
 int vd_list_writer_add(struct vd_list_writer *w, struct vd_buf *out, const struct vd_event *event,
                        struct vd_effort *effort, struct vd_error *error) VD_MUST_USE;
 /* The same with what is to be shown. */
-void vd_list_writer_add_shown(struct vd_list_writer *w, struct vd_buf *out, struct vd_slice body);
+void vd_list_writer_add_served(struct vd_list_writer *w, struct vd_buf *out, struct vd_slice body);
 void vd_list_writer_tail(struct vd_list_writer *w, struct vd_buf *out);
 
 #endif

@@ -117,9 +117,10 @@ static int add(struct vd_listing *listing, struct vd_buf *out, const struct vd_e
     return code;
 }
 
-static void add_shown(struct vd_listing *listing, struct vd_buf *out, struct vd_slice body)
+static void add_served(struct vd_listing *listing, struct vd_buf *out, struct vd_slice body)
 {
-    vd_list_writer_add_shown(&VD_CONTAINER_OF(listing, struct listing, listing)->writer, out, body);
+    vd_list_writer_add_served(&VD_CONTAINER_OF(listing, struct listing, listing)->writer, out,
+                              body);
 }
 
 static void gone(struct vd_exchange *x)
@@ -352,11 +353,11 @@ static void drained(struct vd_exchange *x)
     vd_listing_resume(&((struct listing *)x->arg)->listing);
 }
 
-static const struct vd_listing_ops listing_ops = {add, add_shown, ready, closed};
+static const struct vd_listing_ops listing_ops = {add, add_served, ready, closed};
 static const struct vd_exchange_ops exchange_ops = {drained, gone};
 
 /* Where the list is taken. `after` is in the call's arena. */
-static int find_place(struct vd_call *call, const struct vd_list_options *o,
+static int find_start(struct vd_call *call, const struct vd_list_options *o,
                       struct vd_listing_options *out, struct vd_error *error)
 {
     if (o->continue_token.n) {
@@ -405,7 +406,7 @@ static void list(struct vd_call *call, const struct vd_list_options *o)
 {
     struct listing *l = VD_NEW(struct listing);
     struct vd_error error;
-    struct vd_listing_options place = {
+    struct vd_listing_options options = {
         .ops = &listing_ops,
         .kind = call->kind,
         .namespace = call->target.namespace,
@@ -413,19 +414,19 @@ static void list(struct vd_call *call, const struct vd_list_options *o)
         .account = call->x->account,
         .rank = (enum vd_rank)call->x->rank,
     };
-    int code = vd_call_filter(call, o, &place.filter, &error);
+    int code = vd_call_filter(call, o, &options.filter, &error);
     if (!code)
-        code = find_place(call, o, &place, &error);
+        code = find_start(call, o, &options, &error);
     if (!code)
-        code = vd_listing_open(&l->listing, call->l->api, &place, &error);
-    vd_filter_unref(place.filter);
+        code = vd_listing_open(&l->listing, call->l->api, &options, &error);
+    vd_filter_unref(options.filter);
     if (!code) {
         start(l, call, o);
         return;
     }
     free(l);
     if (code == VD_ERR_EXPIRED)
-        reply_expired(call, o, place.after);
+        reply_expired(call, o, options.after);
     else
         vd_call_reply_error(call, code, &error);
 }

@@ -149,7 +149,7 @@ static bool make_scaled(struct vd_call *call, const struct vd_json *old,
                         const struct vd_json *scale, struct vd_slice version, struct vd_json **out)
 {
     struct vd_arena *a = &call->arena;
-    struct vd_json *object = vd_write_known(&call->write, old);
+    struct vd_json *object = vd_write_pruned_copy(&call->write, old);
     struct vd_slice name = vd_meta_name(scale), uid = vd_meta_text(scale, VD_SLICE("uid"));
     int64_t replicas;
     if (!read_replicas(call, scale, &replicas))

@@ -49,11 +49,11 @@ static struct vd_watch_form form_of(struct vd_watch *w)
 }
 
 static enum vd_frame_result encode(struct vd_api_stream *stream, struct vd_event_frame *frame,
-                                   struct vd_buf *out, const struct vd_deliveries *d, bool shown,
+                                   struct vd_buf *out, const struct vd_deliveries *d, bool served,
                                    bool on_loop)
 {
     struct vd_watch_form form = form_of(watch_of(stream));
-    return vd_watch_frame_make(frame, out, &form, d, shown, on_loop);
+    return vd_watch_frame_make(frame, out, &form, d, served, on_loop);
 }
 
 static bool is_long(struct vd_api_stream *stream, const struct vd_deliveries *d)

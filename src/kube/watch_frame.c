@@ -38,8 +38,8 @@ static int add_object(struct vd_event_frame *frame, const struct vd_watch_form *
 {
     struct vd_arena scratch = {0};
     struct vd_buf room = {0};
-    struct vd_slice shown;
-    int code = vd_served_form_make(form->kind, vd_body_slice(body), written, &room, effort, &shown,
+    struct vd_slice served;
+    int code = vd_served_form_make(form->kind, vd_body_slice(body), written, &room, effort, &served,
                                    error);
     if (code) {
         vd_buf_release(&room);
@@ -47,11 +47,11 @@ static int add_object(struct vd_event_frame *frame, const struct vd_watch_form *
     }
     if (form->output->form == VD_OUTPUT_TABLE) {
         form->table->now_ms = vd_clock_wall_ms(form->clock);
-        vd_table_write_one(form->table, frame->out, &scratch, shown);
+        vd_table_write_one(form->table, frame->out, &scratch, served);
     } else if (form->output->form == VD_OUTPUT_PARTIAL) {
-        vd_partial_write(frame->out, form->output->version, shown);
+        vd_partial_write(frame->out, form->output->version, served);
     } else {
-        vd_event_frame_add_object(frame, body, shown);
+        vd_event_frame_add_object(frame, body, served);
     }
     vd_arena_release(&scratch);
     vd_buf_release(&room);
@@ -129,7 +129,7 @@ static enum vd_frame_result add_event(struct vd_event_frame *frame,
 
 enum vd_frame_result vd_watch_frame_make(struct vd_event_frame *frame, struct vd_buf *out,
                                          const struct vd_watch_form *form,
-                                         const struct vd_deliveries *d, bool shown, bool on_loop)
+                                         const struct vd_deliveries *d, bool served, bool on_loop)
 {
     struct vd_table_writer before = form->table ? *form->table : (struct vd_table_writer){0};
     struct taken taken = {.effort = {.on_loop = on_loop}};
@@ -137,7 +137,7 @@ enum vd_frame_result vd_watch_frame_make(struct vd_event_frame *frame, struct vd
     vd_event_frame_begin(frame, out);
     for (size_t i = 0; result == VD_FRAME_GOOD && i < d->list.n; i++) {
         const struct vd_delivery *one = &d->list.p[i];
-        uint64_t written = shown ? VD_WRITTEN_NOW : written_of(one);
+        uint64_t written = served ? VD_WRITTEN_NOW : written_of(one);
         result = add_event(frame, form, one, written, &taken);
     }
     vd_event_frame_end(frame);

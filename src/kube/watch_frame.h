@@ -35,7 +35,7 @@ bool vd_watch_frame_is_long(const struct vd_watch_form *form, const struct vd_de
  */
 enum vd_frame_result vd_watch_frame_make(struct vd_event_frame *frame, struct vd_buf *out,
                                          const struct vd_watch_form *form,
-                                         const struct vd_deliveries *d, bool shown,
+                                         const struct vd_deliveries *d, bool served,
                                          bool on_loop) VD_MUST_USE;
 
 /* A copy of the form, for a worker's thread. The columns of a Table, if any are to come, come in

@@ -285,10 +285,10 @@ void vd_connection_read(struct vd_connection *c)
 
 static void read_on_turn(struct vd_connection *c)
 {
-    struct vd_account *lane_of;
-    if (vd_ticket_enter(c, &lane_of)) {
+    struct vd_account *entered;
+    if (vd_ticket_enter(c, &entered)) {
         vd_connection_read(c);
-        vd_ticket_leave(c, lane_of);
+        vd_ticket_leave(c, entered);
     } else {
         vd_connection_set_events(c);
     }

@@ -374,7 +374,7 @@ static bool is_answering(const struct vd_connection *c)
     return c->state == VD_CONNECTION_ANSWER;
 }
 
-static void set_known(struct vd_connection *c)
+static void set_has_user(struct vd_connection *c)
 {
     (void)c;
 }
@@ -416,7 +416,7 @@ const struct vd_protocol vd_protocol_http1 = {
     .after_flush = after_flush,
     .on_deadline = on_deadline,
     .is_answering = is_answering,
-    .set_known = set_known,
+    .set_has_user = set_has_user,
     .drain = drain,
     .close = vd_http1_close,
 };

@@ -486,7 +486,7 @@ const struct vd_protocol vd_protocol_http2 = {
     .after_flush = after_flush,
     .on_deadline = on_deadline,
     .is_answering = is_answering,
-    .set_known = widen,
+    .set_has_user = widen,
     .drain = vd_http2_drain,
     .close = close_streams,
 };

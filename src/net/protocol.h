@@ -39,7 +39,7 @@ struct vd_protocol {
     void (*after_flush)(struct vd_connection *c, bool late);
     void (*on_deadline)(struct vd_connection *c);
     bool (*is_answering)(const struct vd_connection *c); /* whether the handler has a request */
-    void (*set_known)(struct vd_connection *c);          /* the client is no stranger any more */
+    void (*set_has_user)(struct vd_connection *c);       /* the client is no stranger any more */
     void (*drain)(struct vd_connection *c); /* takes no more requests, and ends after the last */
     /* The connection ends, from this state: who has an answer to give is told `gone`. */
     void (*close)(struct vd_connection *c, enum vd_connection_state from);

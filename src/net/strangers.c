@@ -38,7 +38,7 @@ void vd_connection_set_has_user(struct vd_connection *c)
     c->has_user = true;
     vd_connection_link(c);
     if (c->state < VD_CONNECTION_CLOSING)
-        c->protocol->set_known(c);
+        c->protocol->set_has_user(c);
 }
 
 static bool is_answering(const struct vd_connection *c)

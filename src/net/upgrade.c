@@ -116,7 +116,7 @@ const struct vd_protocol vd_protocol_upgraded = {
     .after_flush = after_flush,
     .on_deadline = vd_connection_on_stall,
     .is_answering = is_answering,
-    .set_known = wait_for_owner,
+    .set_has_user = wait_for_owner,
     .drain = wait_for_owner,
     .close = vd_http1_close,
 };

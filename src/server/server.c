@@ -30,8 +30,8 @@
 #include "base/log_rate.h"
 #include "kube/audit/audit.h"
 #include "net/listener.h"
-#include "server/api.h"
 #include "server/credentials.h"
+#include "server/faces.h"
 #include "server/garbage.h"
 #include "server/heap_trim.h"
 #include "server/namespaces.h"
@@ -60,7 +60,7 @@ struct server {
     const struct vd_config *config;
     struct vd_store *store;
     struct vd_lock_file lock; /* of the data folder, where the store takes none */
-    struct vd_api api;
+    struct vd_faces api;
     struct vd_definitions *definitions;
     struct vd_controller controller; /* of the next two */
     struct vd_namespaces *namespaces;
@@ -98,7 +98,7 @@ static void finished(struct vd_http_service *service, struct vd_exchange *x)
 {
     struct server *server = service->arg;
     size_t i = service->loop->index;
-    vd_api_finished(&server->api, x, is_logged(server, i, x));
+    vd_faces_finished(&server->api, x, is_logged(server, i, x));
 }
 
 /* ---- loops ---- */
@@ -141,13 +141,13 @@ static int make_loops(struct server *s, struct vd_error *error)
         vd_loop_hook(&w->loop, &w->drain_hook);
     }
     if (!code)
-        code = vd_api_open(&s->api, s->store, s->config, s->n, &s->workers[0].loop, error);
+        code = vd_faces_open(&s->api, s->store, s->config, s->n, &s->workers[0].loop, error);
     for (size_t i = 0; !code && i < s->n; i++) {
-        vd_api_join(&s->api, i, &s->workers[i].loop);
+        vd_faces_join(&s->api, i, &s->workers[i].loop);
         struct vd_http_service *service = &s->services[i];
         vd_http_service_init(service, &s->workers[i].loop); /* its hook sends */
-        vd_api_follow(&s->api, i);
-        vd_api_serve(&s->api, service);
+        vd_faces_follow(&s->api, i);
+        vd_faces_serve(&s->api, service);
         service->finished = finished;
         service->arg = s;
         service->streams_max = (uint32_t)s->config->http2_streams;
@@ -314,7 +314,7 @@ static void start_definitions(struct server *s)
 {
     struct vd_controller_env env = controller_env(s);
     s->definitions = vd_definitions_start(&env);
-    vd_api_follow_definitions(&s->api, s->definitions);
+    vd_faces_follow_definitions(&s->api, s->definitions);
 }
 
 /* The other controllers that every server runs; when the loops do. */
@@ -369,7 +369,7 @@ static void reload(struct server *s)
                      VD_F_ERROR(&error));
     else
         vd_log_info("certificates loaded");
-    vd_api_reload(&s->api);
+    vd_faces_reload(&s->api);
 }
 
 static sigset_t signal_set(bool with_reload)
@@ -480,7 +480,7 @@ static void drain_connections(struct server *s)
     ask(s, s->n, cut);
     ask(s, s->n, nothing); /* what the last turn has proposed is with the store ... */
     ask(s, s->n, nothing); /* ... also what was posted in it */
-    vd_api_settle(&s->api);
+    vd_faces_settle(&s->api);
     vd_definitions_stop(s->definitions);
     vd_controller_stop(&s->controller);
     vd_garbage_free(s->garbage);
@@ -498,7 +498,7 @@ static void release(struct server *s)
     }
     for (size_t i = 0; i < s->n; i++)
         vd_loop_stop(&s->workers[i].loop);
-    vd_api_close(&s->api);
+    vd_faces_close(&s->api);
     for (size_t i = 0; i < s->n; i++)
         vd_loop_release(&s->workers[i].loop);
     free(s->workers);

@@ -66,7 +66,7 @@ static int line_list(struct line_face *face, struct vd_filter *filter, struct vd
 
 static bool line_make(struct vd_write *w, const struct vd_json *old, struct vd_json **out)
 {
-    *out = vd_write_known(w, old);
+    *out = vd_write_pruned_copy(w, old);
     vd_json_set(w->arena, *out, VD_SLICE("status"), vd_json_clone(w->arena, w->document));
     return true;
 }
@@ -101,9 +101,9 @@ static void line_write(struct line_face *face, const char *name, const struct vd
 
 static enum vd_frame_result line_encode(struct vd_api_stream *s, struct vd_event_frame *frame,
                                         struct vd_buf *out, const struct vd_deliveries *d,
-                                        bool shown, bool on_loop)
+                                        bool served, bool on_loop)
 {
-    (void)s, (void)shown, (void)on_loop;
+    (void)s, (void)served, (void)on_loop;
     vd_event_frame_begin(frame, out);
     for (size_t i = 0; i < d->list.n; i++)
         vd_buf_addf(out, "%s %.*s\n", vd_delivery_name(d->list.p[i].type),

@@ -61,9 +61,9 @@ static bool check_schema(struct vd_write *w, const struct vd_json *config)
     return refuse_bad(w, error.text);
 }
 
-/* At its door status is all that counts, and what marks an object of a built-in kind; elsewhere
- * status is what does not. */
-static void leave_at_the_door(struct vd_write *w, struct vd_json *config)
+/* Keeps what the part that is written may have. Of the status subresource that is status, and the
+ * labels and annotations of a built-in kind; of the object it is everything but status. */
+static void keep_part(struct vd_write *w, struct vd_json *config)
 {
     static const char *const let_in[] = {"name",   "namespace",  "uid", "resourceVersion",
                                          "labels", "annotations"};
@@ -219,15 +219,15 @@ void vd_write_apply(struct vd_write *w)
     int code = vd_store_get(w->l->env->store, &key, 0, &event, NULL);
     vd_event_unref(event);
     if (code == VD_ERR_NOT_FOUND) {
-        leave_at_the_door(w, config);
+        keep_part(w, config);
         create(w, config);
         return;
     }
     if (!vd_write_read_current(w, &live) || !check_rest(w, config, live))
         return;
-    leave_at_the_door(w, config);
+    keep_part(w, config);
     struct vd_slice version = vd_meta_resource_version(config);
-    struct vd_json *object = applied(w, vd_write_known(w, live), config);
+    struct vd_json *object = applied(w, vd_write_pruned_copy(w, live), config);
     if (!object)
         return;
     /* The version counts only if the configuration says it. */

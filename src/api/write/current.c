@@ -12,10 +12,10 @@ bool vd_write_read_sent(struct vd_write *w, struct vd_json **out)
     return true;
 }
 
-static void begin_again(struct vd_write *w, struct vd_body *shown)
+static void begin_again(struct vd_write *w, struct vd_body *served)
 {
     struct vd_error error;
-    w->current = vd_body_ref(shown);
+    w->current = vd_body_ref(served);
     if (vd_write_may_try_again(w, false)) {
         vd_write_try_again(w);
         return;

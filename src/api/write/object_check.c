@@ -42,7 +42,7 @@ static bool refuse_wrong_type(struct vd_write *w, const struct vd_kind *expected
             continue;
         vd_buf_addf(&text, "must be %.*s", VD_FMT(members[i].wanted));
         vd_violations_add_at(&violations, VD_VIOLATION_INVALID, vd_slice_of(members[i].field),
-                             vd_shown_text(&violations, members[i].is), vd_buf_slice(&text));
+                             vd_bad_value_text(&violations, members[i].is), vd_buf_slice(&text));
         vd_buf_release(&text);
     }
     vd_write_refuse_invalid(w, kind, object, &violations);

@@ -46,30 +46,30 @@ static void put(struct vd_write *w, struct vd_json *object)
 /* ---- through a webhook ---- */
 
 /* The answer's template. */
-static int make_shown(struct vd_write *w, struct vd_body *shown, struct vd_error *error)
+static int make_served(struct vd_write *w, struct vd_body *served, struct vd_error *error)
 {
     struct vd_json *object = NULL;
     struct vd_slice managed;
     struct vd_buf text = {0};
     size_t hole = 0;
-    int code = vd_body_parse(w->arena, vd_body_slice(shown), &object, &managed, error);
+    int code = vd_body_parse(w->arena, vd_body_slice(served), &object, &managed, error);
     if (!code) {
         vd_managed_put_back(w->arena, object, w->managed);
         code = vd_revision_hole_write(&text, object, &hole, error);
     }
     if (!code)
-        w->shown = (struct vd_template){vd_arena_copy(w->arena, vd_buf_slice(&text)),
-                                        (uint32_t)hole};
+        w->served = (struct vd_template){vd_arena_copy(w->arena, vd_buf_slice(&text)),
+                                         (uint32_t)hole};
     vd_buf_release(&text);
     return code;
 }
 
-static void put_converted(struct vd_write *w, struct vd_body *shown)
+static void put_converted(struct vd_write *w, struct vd_body *served)
 {
     struct vd_json *object = NULL;
     struct vd_slice managed;
     struct vd_error error;
-    int code = make_shown(w, shown, &error);
+    int code = make_served(w, served, &error);
     if (!code)
         code = vd_body_parse(w->arena, vd_body_slice(w->stored), &object, &managed, &error);
     if (code)

@@ -189,7 +189,7 @@ void vd_write_update(struct vd_write *w)
         vd_write_write_new(w, old, object);
 }
 
-struct vd_json *vd_write_known(struct vd_write *w, const struct vd_json *old)
+struct vd_json *vd_write_pruned_copy(struct vd_write *w, const struct vd_json *old)
 {
     struct vd_json *known = vd_json_clone(w->arena, old);
     if (!w->kind->builtin && !w->kind->preserve_unknown)

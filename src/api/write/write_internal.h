@@ -110,7 +110,7 @@ struct vd_refusal vd_write_existing(struct vd_write *w);
  * for that call. If that fails the write is refused. `revision` is that of the body, if it is
  * stored; else 0. */
 void vd_write_convert(struct vd_write *w, const struct vd_kind *to, struct vd_slice body,
-                      uint64_t revision, void (*then)(struct vd_write *w, struct vd_body *shown));
+                      uint64_t revision, void (*then)(struct vd_write *w, struct vd_body *served));
 
 /* ---- the verbs ---- */
 

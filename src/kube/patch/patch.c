@@ -135,7 +135,7 @@ static bool make_object(struct vd_write *w, const struct vd_json *old, struct vd
     struct vd_call *call = vd_call_of(w);
     enum vd_body_format format = vd_body_format(vd_call_content_type(call));
     struct vd_error error;
-    struct vd_json *object = vd_write_known(w, old);
+    struct vd_json *object = vd_write_pruned_copy(w, old);
     if (may_speak_of_managers(call, format))
         show_managers(call, object);
     int code = vd_call_apply_patch(call, object, format, &error);

@@ -29,10 +29,10 @@ static struct client *client_of(const struct vd_api_stream *s)
 }
 
 static enum vd_frame_result encode(struct vd_api_stream *s, struct vd_event_frame *frame,
-                                   struct vd_buf *out, const struct vd_deliveries *d, bool shown,
+                                   struct vd_buf *out, const struct vd_deliveries *d, bool served,
                                    bool on_loop)
 {
-    (void)s, (void)d, (void)shown, (void)on_loop;
+    (void)s, (void)d, (void)served, (void)on_loop;
     encodings++;
     vd_event_frame_begin(frame, out);
     vd_buf_add_text(out, "events");

@@ -53,7 +53,7 @@ static void values_are_shown_as_go_shows_them(void **state)
     };
     struct vd_violations violations = {0};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        assert_slice(vd_shown_json(&violations, json_of(*state, cases[i].json)), cases[i].want);
+        assert_slice(vd_bad_value_json(&violations, json_of(*state, cases[i].json)), cases[i].want);
     vd_violations_release(&violations);
 }
 
@@ -93,12 +93,12 @@ static void the_list_is_bounded_and_merges_without_repeats(void **state)
     struct vd_buf text = {0};
     (void)state;
     for (int i = 0; i < VD_VIOLATIONS_MAX + 3; i++)
-        vd_violations_add(&many, VD_VIOLATION_INVALID, &path, vd_shown_nothing(), "%d", i);
+        vd_violations_add(&many, VD_VIOLATION_INVALID, &path, vd_bad_value_nothing(), "%d", i);
     assert_int_equal(many.list.n, VD_VIOLATIONS_MAX);
     assert_int_equal(many.dropped, 3);
     vd_violations_write(&text, &many);
     assert_true(vd_slice_ends_with(vd_buf_slice(&text), VD_SLICE(", and 3 more]")));
-    vd_violations_add(&more, VD_VIOLATION_INVALID, &path, vd_shown_nothing(), "%d", 0);
+    vd_violations_add(&more, VD_VIOLATION_INVALID, &path, vd_bad_value_nothing(), "%d", 0);
     vd_violations_merge(&more, &many);
     assert_int_equal(more.list.n, VD_VIOLATIONS_MAX);
     assert_int_equal(more.dropped, 3);
@@ -116,7 +116,7 @@ static void long_values_and_details_are_cut(void **state)
     memset(text, 'x', sizeof text - 1);
     text[sizeof text - 1] = 0;
     vd_violations_add(&violations, VD_VIOLATION_INVALID, &path,
-                      vd_shown_text(&violations, vd_slice_of(text)), "%s", text);
+                      vd_bad_value_text(&violations, vd_slice_of(text)), "%s", text);
     assert_true(violations.list.p[0].message.n < VD_VIOLATION_VALUE_LEN_MAX * 2 + 64);
     assert_true(vd_slice_ends_with(violations.list.p[0].message, VD_SLICE("...")));
     vd_violations_release(&violations);

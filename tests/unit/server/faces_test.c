@@ -1,5 +1,5 @@
 /* src/server/api.c: the way in over HTTP, before a request is one of the Kubernetes face. */
-#include "server/api.h"
+#include "server/faces.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,13 +15,13 @@ static struct {
     struct vd_config config;
     char *folder;
     struct vd_store *store;
-    struct vd_api api;
+    struct vd_faces api;
 } t;
 
 static void finished(struct vd_http_service *service, struct vd_exchange *x)
 {
     (void)service;
-    vd_api_finished(&t.api, x, false);
+    vd_faces_finished(&t.api, x, false);
 }
 
 static int setup(void **state)
@@ -39,11 +39,11 @@ static int setup(void **state)
     struct vd_http_service *service = &t.server.services[0];
     struct vd_turn_hook *flush = loop->hooks; /* what is sent in a turn comes last in it */
     loop->hooks = NULL;
-    assert_ok(vd_api_open(&t.api, t.store, &t.config, 1, loop, &error), &error);
-    vd_api_join(&t.api, 0, loop);
+    assert_ok(vd_faces_open(&t.api, t.store, &t.config, 1, loop, &error), &error);
+    vd_faces_join(&t.api, 0, loop);
     vd_loop_hook(loop, flush);
-    vd_api_follow(&t.api, 0);
-    vd_api_serve(&t.api, service);
+    vd_faces_follow(&t.api, 0);
+    vd_faces_serve(&t.api, service);
     service->finished = finished;
     server_start(&t.server);
     return 0;
@@ -52,9 +52,9 @@ static int setup(void **state)
 static int teardown(void **state)
 {
     (void)state;
-    vd_api_settle(&t.api);
+    vd_faces_settle(&t.api);
     server_stop(&t.server);
-    vd_api_close(&t.api);
+    vd_faces_close(&t.api);
     vd_store_close(t.store);
     vd_config_release(&t.config);
     temp_folder_remove(t.folder);

@@ -1,5 +1,5 @@
-/* See api.h. */
-#include "server/api.h"
+/* See faces.h. */
+#include "server/faces.h"
 
 #include <stdlib.h>
 
@@ -16,7 +16,7 @@
 #include "server/bootstrap.h"
 #include "server/release.h"
 
-static int open_audit(struct vd_api *api, const struct vd_config *config, struct vd_error *error)
+static int open_audit(struct vd_faces *api, const struct vd_config *config, struct vd_error *error)
 {
     if (!config->audit_log)
         return VD_OK;
@@ -28,7 +28,7 @@ static int open_audit(struct vd_api *api, const struct vd_config *config, struct
                          error);
 }
 
-static void init_accounts(struct vd_api *api, const struct vd_config *config, size_t loops_n)
+static void init_accounts(struct vd_faces *api, const struct vd_config *config, size_t loops_n)
 {
     vd_accounts_init(
         &api->accounts,
@@ -45,7 +45,7 @@ static void init_accounts(struct vd_api *api, const struct vd_config *config, si
 
 /* ---- routes ---- */
 
-static struct vd_api *api_of(const struct vd_exchange *x)
+static struct vd_faces *api_of(const struct vd_exchange *x)
 {
     return x->route->arg;
 }
@@ -69,7 +69,7 @@ static void refuse(struct vd_http_service *service, struct vd_exchange *x,
 
 static void drain(struct vd_http_service *service, const struct vd_route *route, uint64_t spread_ms)
 {
-    struct vd_api *api = route->arg;
+    struct vd_faces *api = route->arg;
     vd_api_streams_drain(&api->api_loops[service->loop->index], spread_ms);
 }
 
@@ -77,7 +77,7 @@ static void drain(struct vd_http_service *service, const struct vd_route *route,
 static void refuse_at_root(struct vd_http_service *service, struct vd_exchange *x,
                            const struct vd_route_refusal *refusal)
 {
-    struct vd_api *api = api_of(x);
+    struct vd_faces *api = api_of(x);
     struct vd_kube_refusal answer;
     bool is_stranger = refusal->is_of_user && !x->user;
     (void)service;
@@ -91,7 +91,7 @@ static void refuse_at_root(struct vd_http_service *service, struct vd_exchange *
  * is the face's. */
 static void handle_health(struct vd_http_service *service, struct vd_exchange *x)
 {
-    struct vd_api *api = api_of(x);
+    struct vd_faces *api = api_of(x);
     (void)service;
     if (vd_http_head_upgrades_to(x->head, VD_SLICE("websocket"))) {
         vd_authenticator_refuse_websocket(x);
@@ -104,7 +104,7 @@ static void handle_health(struct vd_http_service *service, struct vd_exchange *x
 
 static void admit_health(struct vd_http_service *service, struct vd_exchange *x)
 {
-    struct vd_api *api = api_of(x);
+    struct vd_faces *api = api_of(x);
     (void)service;
     if (!api->anonymous_health || !vd_health_answer(&api->health, x))
         vd_route_pass_admit(x);
@@ -129,7 +129,7 @@ static struct vd_call *begin_page(struct vd_exchange *x)
 
 static void handle_metrics(struct vd_http_service *service, struct vd_exchange *x)
 {
-    struct vd_api *api = api_of(x);
+    struct vd_faces *api = api_of(x);
     struct vd_call *page = begin_page(x);
     struct vd_buf text = {0};
     (void)service;
@@ -143,7 +143,7 @@ static void handle_metrics(struct vd_http_service *service, struct vd_exchange *
 
 static void handle_usage(struct vd_http_service *service, struct vd_exchange *x)
 {
-    struct vd_api *api = api_of(x);
+    struct vd_faces *api = api_of(x);
     struct vd_call *page = begin_page(x);
     struct vd_buf json = {0};
     (void)service;
@@ -154,7 +154,7 @@ static void handle_usage(struct vd_http_service *service, struct vd_exchange *x)
     vd_buf_release(&json);
 }
 
-static const struct vd_route routes[VD_API_ROUTES] = {
+static const struct vd_route routes[VD_FACES_ROUTES] = {
     {.prefix = VD_SLICE(""), .handle = handle, .refuse = refuse, .drain = drain},
     {.prefix = VD_SLICE("/"), .handle = handle, .refuse = refuse_at_root},
     {.prefix = VD_SLICE("/livez"),
@@ -179,9 +179,9 @@ static const struct vd_route routes[VD_API_ROUTES] = {
     {.prefix = VD_SLICE("/debug/usage"), .handle = handle_usage, .refuse = refuse},
 };
 
-static void add_routes(struct vd_api *api)
+static void add_routes(struct vd_faces *api)
 {
-    for (size_t i = 0; i < VD_API_ROUTES; i++) {
+    for (size_t i = 0; i < VD_FACES_ROUTES; i++) {
         api->own_routes[i] = routes[i];
         api->own_routes[i].body_len_max = VD_BODY_LEN_MAX;
         api->own_routes[i].arg = api;
@@ -191,12 +191,12 @@ static void add_routes(struct vd_api *api)
 
 /* ---- opening ---- */
 
-int vd_api_open(struct vd_api *api, struct vd_store *store, const struct vd_config *config,
-                size_t loops_n, struct vd_loop *first, struct vd_error *error)
+int vd_faces_open(struct vd_faces *api, struct vd_store *store, const struct vd_config *config,
+                  size_t loops_n, struct vd_loop *first, struct vd_error *error)
 {
     const struct vd_clock *clock = vd_clock_system();
     struct vd_kinds *kinds = vd_kinds_new_builtin();
-    *api = (struct vd_api){
+    *api = (struct vd_faces){
         .kube = {.kinds = kinds,
                  .clock = clock,
                  .options = {.bookmark_ms = config->watch_bookmark_period_ms,
@@ -257,7 +257,7 @@ int vd_api_open(struct vd_api *api, struct vd_store *store, const struct vd_conf
     return code;
 }
 
-void vd_api_reload(struct vd_api *api)
+void vd_faces_reload(struct vd_faces *api)
 {
     struct vd_issuers *issuers = vd_gatekeeper_issuers(api->gatekeeper);
     struct vd_error error;
@@ -266,19 +266,19 @@ void vd_api_reload(struct vd_api *api)
     vd_audit_reload(api->kube.audit);
 }
 
-void vd_api_follow_definitions(struct vd_api *api, struct vd_definitions *definitions)
+void vd_faces_follow_definitions(struct vd_faces *api, struct vd_definitions *definitions)
 {
     api->env.definitions = definitions;
 }
 
-void vd_api_join(struct vd_api *api, size_t i, struct vd_loop *loop)
+void vd_faces_join(struct vd_faces *api, size_t i, struct vd_loop *loop)
 {
     vd_api_loop_init(&api->api_loops[i], &api->env, loop);
     vd_worker_pool_init(&api->api_loops[i].worker_pool, api->n);
     vd_kube_loop_init(&api->loops[i], &api->kube, &api->api_loops[i]);
 }
 
-void vd_api_serve(struct vd_api *api, struct vd_http_service *service)
+void vd_faces_serve(struct vd_faces *api, struct vd_http_service *service)
 {
     service->routes = &api->routes;
     service->authenticate = vd_authenticate;
@@ -286,25 +286,25 @@ void vd_api_serve(struct vd_api *api, struct vd_http_service *service)
     service->turn_queue = &api->api_loops[service->loop->index].turn_queue;
 }
 
-void vd_api_follow(struct vd_api *api, size_t i)
+void vd_faces_follow(struct vd_faces *api, size_t i)
 {
     vd_kube_loop_follow(&api->loops[i]);
     vd_api_loop_follow(&api->api_loops[i]);
 }
 
-void vd_api_finished(struct vd_api *api, struct vd_exchange *x, bool log)
+void vd_faces_finished(struct vd_faces *api, struct vd_exchange *x, bool log)
 {
     vd_kube_finished(&api->loops[x->loop->index], x, log);
     vd_authenticator_finished(x);
 }
 
-void vd_api_settle(struct vd_api *api)
+void vd_faces_settle(struct vd_faces *api)
 {
     if (api->env.store)
         vd_store_settle(api->env.store);
 }
 
-void vd_api_close(struct vd_api *api)
+void vd_faces_close(struct vd_faces *api)
 {
     for (size_t i = 0; api->loops && i < api->n; i++)
         if (api->api_loops[i].registry) {
@@ -324,5 +324,5 @@ void vd_api_close(struct vd_api *api)
     vd_accounts_release(&api->accounts);
     vd_route_table_release(&api->routes);
     vd_buf_release(&api->git_version);
-    *api = (struct vd_api){0};
+    *api = (struct vd_faces){0};
 }
