@@ -4,6 +4,7 @@
  * can be made to be faster than the store at each commit.
  */
 #include <pthread.h>
+#include <sched.h>
 #include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +17,8 @@
 #include "fixture.h"
 #include "shared_log.h"
 #include "store/log_read.h"
+
+enum { DEADLINE_MS = 60000 }; /* of whatever is waited for */
 
 struct setting {
     struct vd_memory_log *log;
@@ -363,10 +366,13 @@ static void a_proposer_that_is_behind_hands_over(void **state)
     struct setting *t = *state;
     struct probe probe;
     bool here = false;
-    for (int i = 0; i < 100 && !here; i++) { /* the thread may be about its own work */
+    const struct vd_clock *clock = vd_clock_system();
+    int64_t until_ms = vd_clock_wall_ms(clock) + DEADLINE_MS;
+    for (int i = 0; !here && vd_clock_wall_ms(clock) < until_ms; i++) {
         char name[16];
         snprintf(name, sizeof name, "quiet-%d", i);
         here = propose_here(t, name, &probe);
+        sched_yield(); /* the thread may be about its own work */
     }
     assert_true(here);
     t->faster = 1;
