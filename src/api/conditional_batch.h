@@ -3,8 +3,9 @@
  * change holds only if the object is still the version that the controller has looked at.
  *
  *     struct vd_conditional_batch *batch = vd_conditional_batch_new(controller, item);
- *     if (!vd_controller_read(controller, &key, vd_conditional_batch_arena(batch), &event,
- * &object)) vd_conditional_batch_delete(batch, event, object, VD_SLICE(""));
+ *     struct vd_arena *arena = vd_conditional_batch_arena(batch);
+ *     if (!vd_controller_read(controller, &key, arena, &event, &object))
+ *         vd_conditional_batch_delete(batch, event, object, VD_SLICE(""));
  *     vd_conditional_batch_send(batch);
  *
  * On the controller's loop, while the item is reconciled. One batch for each run of an item.

@@ -88,7 +88,7 @@ static bool turn_informer(struct vd_controller *c)
 static void set_delayed(struct vd_controller *c)
 {
     uint64_t due_ms = vd_work_queue_next_ms(&c->queue);
-    if (due_ms == UINT64_MAX)
+    if (due_ms == UINT64_MAX || !may_reconcile(c)) /* what that waits for posts a turn */
         return;
     uint64_t now = now_ms(c);
     vd_timer_set(c->env.loop, &c->delayed, due_ms > now ? due_ms - now : 0);

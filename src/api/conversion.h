@@ -3,7 +3,7 @@
  * can make of them.
  *
  *     c = vd_conversion_new(l, kind, converted, me);
- *     vd_conversion_add(c, body, event->revision, false); ...
+ *     vd_conversion_add(c, body, event->revision, false, event->revision); ...
  *     vd_conversion_start(c);                       converted(c) is called later, on the same loop
  *
  * It belongs to whoever made it, who frees it in `done` or later, or abandons it when he cannot

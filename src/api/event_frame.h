@@ -30,7 +30,7 @@ enum vd_frame_result {
 /* Starts a frame, of which all text is added to *out. */
 void vd_event_frame_begin(struct vd_event_frame *frame, struct vd_buf *out);
 
-/* Adds an object: `shown` is what is shown of it. If that is the whole body, and it is large, the
+/* Adds an object: `served` is what is shown of it. If that is the whole body, and it is large, the
  * frame gets a reference to it. */
 void vd_event_frame_add_object(struct vd_event_frame *frame, struct vd_body *body,
                                struct vd_slice served);

@@ -37,7 +37,7 @@ struct vd_listing;
 struct vd_listing_ops {
     /*
      * Adds an item of this stored object, in the form that the face shows. VD_ERR_LIMIT, and
-     * nothing is added: it cannot be shown, or, with an effort that is in_turn, not on the loop.
+     * nothing is added: it cannot be shown, or, with an effort that is on_loop, not on the loop.
      * Adds to listing->worked how many bytes it has decoded or searched.
      */
     int (*add)(struct vd_listing *listing, struct vd_buf *out, const struct vd_event *event,

@@ -17,10 +17,10 @@ int vd_api_authorize(const struct vd_api_env *env, const struct vd_access *acces
                      struct vd_error *error) VD_MUST_USE;
 
 /*
- * The object as of now: one reference in *out, whose body is the stored bytes. kinds/shown.h makes
- * of them what another version of the kind shows, and api/conversion.h what only a webhook can
- * make; a listing of one name does both. VD_ERR_NOT_FOUND; VD_ERR_FUTURE: the store has not reached
- * the revision `not_older` (0: any), for which api/revision_wait.h waits; VD_ERR_CORRUPT.
+ * The object as of now: one reference in *out, whose body is the stored bytes. kinds/served_form.h
+ * makes of them what another version of the kind shows, and api/conversion.h what only a webhook
+ * can make; a listing of one name does both. VD_ERR_NOT_FOUND; VD_ERR_FUTURE: the store has not
+ * reached the revision `not_older` (0: any), for which api/revision_wait.h waits; VD_ERR_CORRUPT.
  */
 int vd_api_get(const struct vd_api_env *env, const struct vd_key *key, uint64_t not_older,
                struct vd_event **out, struct vd_error *error) VD_MUST_USE;

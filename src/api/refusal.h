@@ -19,7 +19,7 @@
 #include "kinds/violation.h"
 
 enum vd_refusal_reason {
-    VD_REFUSED_NOT,       /* it was not refused */
+    VD_REFUSED_NONE,      /* it was not refused */
     VD_REFUSED_BY_CALLER, /* the caller's `read` or `make` has refused, and knows why */
 
     /* What was sent cannot be: `text`, or `is` and `wanted`. */

@@ -152,6 +152,7 @@ static bool ready(struct vd_watcher *watcher)
 
 static void go_on(struct vd_api_stream *s)
 {
+    vd_stream_wait_out(s); /* of those that look for room */
     vd_watcher_resume(&s->watcher);
     vd_loop_again(s->l->loop);
 }

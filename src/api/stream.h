@@ -69,7 +69,7 @@ struct vd_stream_encoder {
 
 /* How a face encodes and sends. */
 struct vd_stream_ops {
-    /* Makes the bytes of the deliveries, with *out for their text. `shown`: the bodies are in the
+    /* Makes the bytes of the deliveries, with *out for their text. `served`: the bodies are in the
      * kind's version and form already. `on_loop`: what takes long is given up. */
     enum vd_frame_result (*encode)(struct vd_api_stream *stream, struct vd_event_frame *frame,
                                    struct vd_buf *out, const struct vd_deliveries *deliveries,

@@ -114,8 +114,8 @@ struct vd_write {
     struct vd_slice manager;         /* of the fields that are changed */
     enum vd_field_validation validation;
     bool dry_run;
-    bool force;                  /* an apply takes fields over that are others' */
-    bool checks_rights;          /* the user's; a caller that leaves this out has asked himself */
+    bool force;         /* an apply takes fields over that are others' */
+    bool checks_rights; /* the user's; false: the caller has already asked whether the user may */
     struct vd_slice propagation; /* "Foreground", "Orphan": of a deletion */
     struct vd_write_preconditions preconditions;
     /* `make` says this of a patch: */

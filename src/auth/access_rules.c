@@ -40,7 +40,7 @@ struct rules {
 };
 
 struct left_out {
-    struct vd_buf key; /* storage key, blank, path */
+    struct vd_buf key; /* resource, blank, path */
 };
 
 struct vd_access_rules {

@@ -84,7 +84,8 @@ void vd_call_reply(struct vd_call *call, unsigned status, struct vd_slice conten
 /* A document, in the encoding that was asked for. */
 void vd_call_reply_json(struct vd_call *call, unsigned status, struct vd_slice json);
 /* One stored object, written at this revision, in the form and encoding that were asked for; 500
- * if it has become too large to be shown. If that takes too long here, a worker does `write`. */
+ * if it has become too large to be shown. If that takes too long here, a worker calls call->redo.
+ */
 void vd_call_reply_object(struct vd_call *call, unsigned status, struct vd_slice body,
                           uint64_t written);
 /* The same with 200, of a body of the store: a large one that is sent as it is stored is not

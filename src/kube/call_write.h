@@ -12,7 +12,7 @@
 
 #include "base/container_of.h"
 
-/* The ops of a call's change, with a `read` or a `make`. */
+/* The ops of a call's write, with a `read` or a `make`. */
 #define VD_CALL_WRITE_OPS(...)                                                                     \
     {                                                                                              \
         .leaves = vd_call_write_leaves, .is_alone = vd_call_write_is_alone,                        \

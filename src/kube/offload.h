@@ -42,7 +42,7 @@ void vd_call_keep_object(struct vd_call *call, struct vd_slice json);
 void vd_call_keep_status(struct vd_call *call, const struct vd_status *status,
                          struct vd_slice json);
 
-/* On the loop, when the call has come back with an answer: see call.c. */
+/* On the loop, when the call has come back with an answer: see call_reply.c. */
 void vd_call_reply_kept(struct vd_call *call, unsigned status, struct vd_slice content_type,
                         struct vd_slice body, unsigned retry_after_s);
 

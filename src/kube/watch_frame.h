@@ -30,7 +30,7 @@ bool vd_watch_frame_is_long(const struct vd_watch_form *form, const struct vd_de
 
 /*
  * Makes the frame, with *out for its text, on any thread that has the form to itself. `on_loop`: on
- * an event loop, which gives up what takes long. `shown`: the bodies are as they are to be shown
+ * an event loop, which gives up what takes long. `served`: the bodies are as they are to be shown
  * already. What defaults add to all of them ends at VD_DEFAULTS_FRAME_LEN_MAX.
  */
 enum vd_frame_result vd_watch_frame_make(struct vd_event_frame *frame, struct vd_buf *out,

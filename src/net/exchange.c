@@ -19,6 +19,7 @@ void vd_exchange_receive(struct vd_exchange *x)
 {
     x->ops = NULL;
     x->user = NULL;
+    x->user_is_borrowed = false;
     x->upload->is_admitted = true;
     protocol_of(x)->receive(x);
 }
@@ -71,5 +72,6 @@ void vd_exchange_forget_request(struct vd_exchange *x)
 {
     x->head = NULL;
     x->body = VD_SLICE("");
+    x->upload = NULL;
     protocol_of(x)->forget_request(x);
 }

@@ -54,6 +54,7 @@ struct vd_exchange {
     /* Who sends the request, or in whose name it is sent; NULL: nobody was asked. Whoever has set
      * it sees to the reference; this layer does not look into it. */
     struct vd_user *user;
+    bool user_is_borrowed; /* the upload has the reference; likewise */
     const struct vd_exchange_ops *ops;
     void *arg;
     void *request_info; /* the handler's, until the service's `finished`, which lets go of it */

@@ -484,6 +484,8 @@ static void dispatch(struct vd_stream *s)
     s->head_only = in->head.method == VD_HTTP_HEAD;
     s->exchange.head = &in->head;
     s->exchange.upload = in->upload.is_admitted ? &in->upload : NULL;
+    if (in->upload.is_admitted) /* the route that admitted it may be one that it was passed on to */
+        s->exchange.route = vd_route_table_find(s->http2->connection->service->routes, &in->head);
     s->exchange.body = vd_slice(in->bytes.p + in->head.used, in->bytes.n - in->head.used);
     vd_route_begin_handle(&s->exchange);
 }

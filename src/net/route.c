@@ -1,6 +1,8 @@
 /* See route.h. */
 #include "net/route.h"
 
+#include <assert.h>
+
 #include <string.h>
 
 #include "net/connection_internal.h"
@@ -132,6 +134,7 @@ static bool pass(struct vd_exchange *x)
     size_t at = 0;
     while (routes->list.p[at] != x->route)
         at++;
+    assert(at + 1 < routes->list.n); /* the last route is for all paths, and passes nothing on */
     x->route = find_from(routes, at + 1, x->head);
     return was_open;
 }

@@ -108,7 +108,7 @@ static void answer_in_plain(struct vd_transport *t)
     static const char answer[] =
         "HTTP/1.0 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\n"
         "Connection: close\r\n\r\n"
-        "this door speaks TLS only: use https:// instead of http://\n";
+        "this port speaks TLS only: use https:// instead of http://\n";
     char unread[4096];
     if (send(t->fd, answer, sizeof answer - 1, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
         return;

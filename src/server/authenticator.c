@@ -179,7 +179,8 @@ static void judge_head(struct vd_authenticator *a, struct vd_exchange *x)
     vd_account_unref(account);
     if (good) {
         upload->client = (struct vd_memo){user, forget_user};
-        x->user = user; /* borrowed from it */
+        x->user = user;
+        x->user_is_borrowed = true;
         vd_route_admit(x);
     } else {
         refuse_one_too_many(x, user);
@@ -283,9 +284,9 @@ void vd_authenticator_refuse_websocket(struct vd_exchange *x)
 
 void vd_authenticator_finished(struct vd_exchange *x)
 {
-    bool is_borrowed = x->upload && x->upload->client.what == x->user; /* see judge_head() */
-    if (!is_borrowed)
+    if (!x->user_is_borrowed)
         vd_user_unref(x->user);
     x->user = NULL;
+    x->user_is_borrowed = false;
     vd_exchange_discharge(x);
 }

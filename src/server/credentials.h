@@ -21,7 +21,7 @@ int vd_credentials_prepare(const struct vd_config *config, struct vd_error *erro
 int vd_credentials_load(const struct vd_config *config, SSL_CTX **out,
                         struct vd_error *error) VD_MUST_USE;
 
-/* Writes DIR/admin.kubeconfig for the TLS door at this address, as bound. */
+/* Writes DIR/admin.kubeconfig for the TLS listener at this address, as bound. */
 int vd_credentials_write_kubeconfig(const struct vd_config *config, const char *address,
                                     struct vd_error *error) VD_MUST_USE;
 

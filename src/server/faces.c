@@ -16,22 +16,23 @@
 #include "server/bootstrap.h"
 #include "server/release.h"
 
-static int open_audit(struct vd_faces *api, const struct vd_config *config, struct vd_error *error)
+static int open_audit(struct vd_faces *faces, const struct vd_config *config,
+                      struct vd_error *error)
 {
     if (!config->audit_log)
         return VD_OK;
-    return vd_audit_open(&api->kube.audit,
+    return vd_audit_open(&faces->kube.audit,
                          &(struct vd_audit_options){.log = config->audit_log,
                                                     .policy = config->audit_policy,
                                                     .mode = (enum vd_audit_mode)config->audit_mode,
-                                                    .clock = api->kube.clock},
+                                                    .clock = faces->kube.clock},
                          error);
 }
 
-static void init_accounts(struct vd_faces *api, const struct vd_config *config, size_t loops_n)
+static void init_accounts(struct vd_faces *faces, const struct vd_config *config, size_t loops_n)
 {
     vd_accounts_init(
-        &api->accounts,
+        &faces->accounts,
         &(struct vd_account_limits){.user_requests = config->limits_user_requests,
                                     .user_watches = config->limits_user_watches,
                                     .user_queued_bytes = config->limits_user_queued_bytes,
@@ -45,7 +46,7 @@ static void init_accounts(struct vd_faces *api, const struct vd_config *config, 
 
 /* ---- routes ---- */
 
-static struct vd_faces *api_of(const struct vd_exchange *x)
+static struct vd_faces *faces_of(const struct vd_exchange *x)
 {
     return x->route->arg;
 }
@@ -54,7 +55,7 @@ static struct vd_faces *api_of(const struct vd_exchange *x)
 static void handle(struct vd_http_service *service, struct vd_exchange *x)
 {
     (void)service;
-    vd_kube_handle(&api_of(x)->loops[x->loop->index], x, x->user);
+    vd_kube_handle(&faces_of(x)->loops[x->loop->index], x, x->user);
 }
 
 static void refuse(struct vd_http_service *service, struct vd_exchange *x,
@@ -62,27 +63,27 @@ static void refuse(struct vd_http_service *service, struct vd_exchange *x,
 {
     (void)service;
     struct vd_kube_refusal answer;
-    vd_kube_refusal_open(&answer, &api_of(x)->kube, x, refusal);
+    vd_kube_refusal_open(&answer, &faces_of(x)->kube, x, refusal);
     vd_kube_refusal_answer(&answer);
     vd_kube_refusal_close(&answer);
 }
 
 static void drain(struct vd_http_service *service, const struct vd_route *route, uint64_t spread_ms)
 {
-    struct vd_faces *api = route->arg;
-    vd_api_streams_drain(&api->api_loops[service->loop->index], spread_ms);
+    struct vd_faces *faces = route->arg;
+    vd_api_streams_drain(&faces->api_loops[service->loop->index], spread_ms);
 }
 
 /* "/" is the face's too; but who comes there without a credential is told how to get one. */
 static void refuse_at_root(struct vd_http_service *service, struct vd_exchange *x,
                            const struct vd_route_refusal *refusal)
 {
-    struct vd_faces *api = api_of(x);
+    struct vd_faces *faces = faces_of(x);
     struct vd_kube_refusal answer;
     bool is_stranger = refusal->is_of_user && !x->user;
     (void)service;
-    vd_kube_refusal_open(&answer, &api->kube, x, refusal);
-    if (!is_stranger || !vd_welcome_answer(&api->welcome, x))
+    vd_kube_refusal_open(&answer, &faces->kube, x, refusal);
+    if (!is_stranger || !vd_welcome_answer(&faces->welcome, x))
         vd_kube_refusal_answer(&answer);
     vd_kube_refusal_close(&answer);
 }
@@ -91,22 +92,22 @@ static void refuse_at_root(struct vd_http_service *service, struct vd_exchange *
  * is the face's. */
 static void handle_health(struct vd_http_service *service, struct vd_exchange *x)
 {
-    struct vd_faces *api = api_of(x);
+    struct vd_faces *faces = faces_of(x);
     (void)service;
     if (vd_http_head_upgrades_to(x->head, VD_SLICE("websocket"))) {
         vd_authenticator_refuse_websocket(x);
         return;
     }
-    bool may_ask = api->anonymous_health || vd_authenticator_knows(&api->authenticator, x);
-    if (!may_ask || !vd_health_answer(&api->health, x))
+    bool may_ask = faces->anonymous_health || vd_authenticator_knows(&faces->authenticator, x);
+    if (!may_ask || !vd_health_answer(&faces->health, x))
         vd_route_pass_handle(x);
 }
 
 static void admit_health(struct vd_http_service *service, struct vd_exchange *x)
 {
-    struct vd_faces *api = api_of(x);
+    struct vd_faces *faces = faces_of(x);
     (void)service;
-    if (!api->anonymous_health || !vd_health_answer(&api->health, x))
+    if (!faces->anonymous_health || !vd_health_answer(&faces->health, x))
         vd_route_pass_admit(x);
 }
 
@@ -122,20 +123,20 @@ static struct vd_call *begin_page(struct vd_exchange *x)
     struct vd_slice path, query;
     vd_url_split(vd_http_head_target(x->head), &path, &query);
     if (path.n <= x->route->prefix.n + 1)
-        return vd_kube_begin_page(&api_of(x)->loops[x->loop->index], x, x->user);
+        return vd_kube_begin_page(&faces_of(x)->loops[x->loop->index], x, x->user);
     vd_route_pass_handle(x);
     return NULL;
 }
 
 static void handle_metrics(struct vd_http_service *service, struct vd_exchange *x)
 {
-    struct vd_faces *api = api_of(x);
+    struct vd_faces *faces = faces_of(x);
     struct vd_call *page = begin_page(x);
     struct vd_buf text = {0};
     (void)service;
     if (!page)
         return;
-    vd_server_metrics_write(&api->metrics, &text);
+    vd_server_metrics_write(&faces->metrics, &text);
     vd_kube_end_page(page, VD_SLICE("text/plain; version=0.0.4; charset=utf-8"),
                      vd_buf_slice(&text));
     vd_buf_release(&text);
@@ -143,13 +144,13 @@ static void handle_metrics(struct vd_http_service *service, struct vd_exchange *
 
 static void handle_usage(struct vd_http_service *service, struct vd_exchange *x)
 {
-    struct vd_faces *api = api_of(x);
+    struct vd_faces *faces = faces_of(x);
     struct vd_call *page = begin_page(x);
     struct vd_buf json = {0};
     (void)service;
     if (!page)
         return;
-    vd_server_metrics_usage(&api->metrics, &json);
+    vd_server_metrics_usage(&faces->metrics, &json);
     vd_kube_end_page(page, VD_SLICE("application/json"), vd_buf_slice(&json));
     vd_buf_release(&json);
 }
@@ -179,24 +180,24 @@ static const struct vd_route routes[VD_FACES_ROUTES] = {
     {.prefix = VD_SLICE("/debug/usage"), .handle = handle_usage, .refuse = refuse},
 };
 
-static void add_routes(struct vd_faces *api)
+static void add_routes(struct vd_faces *faces)
 {
     for (size_t i = 0; i < VD_FACES_ROUTES; i++) {
-        api->own_routes[i] = routes[i];
-        api->own_routes[i].body_len_max = VD_BODY_LEN_MAX;
-        api->own_routes[i].arg = api;
-        vd_route_table_add(&api->routes, &api->own_routes[i]);
+        faces->own_routes[i] = routes[i];
+        faces->own_routes[i].body_len_max = VD_BODY_LEN_MAX;
+        faces->own_routes[i].arg = faces;
+        vd_route_table_add(&faces->routes, &faces->own_routes[i]);
     }
 }
 
 /* ---- opening ---- */
 
-int vd_faces_open(struct vd_faces *api, struct vd_store *store, const struct vd_config *config,
+int vd_faces_open(struct vd_faces *faces, struct vd_store *store, const struct vd_config *config,
                   size_t loops_n, struct vd_loop *first, struct vd_error *error)
 {
     const struct vd_clock *clock = vd_clock_system();
     struct vd_kinds *kinds = vd_kinds_new_builtin();
-    *api = (struct vd_faces){
+    *faces = (struct vd_faces){
         .kube = {.kinds = kinds,
                  .clock = clock,
                  .options = {.bookmark_ms = config->watch_bookmark_period_ms,
@@ -211,29 +212,29 @@ int vd_faces_open(struct vd_faces *api, struct vd_store *store, const struct vd_
                 .converter = vd_converter_new(&(struct vd_converter_options){
                     .loop = first, .store = store, .kinds = kinds, .clock = clock}),
                 .version_wait_ms = VD_VERSION_WAIT_MS},
-        .api_loops = vd_calloc(loops_n, sizeof *api->api_loops),
-        .loops = vd_calloc(loops_n, sizeof *api->loops),
+        .api_loops = vd_calloc(loops_n, sizeof *faces->api_loops),
+        .loops = vd_calloc(loops_n, sizeof *faces->loops),
         .n = loops_n,
     };
-    init_accounts(api, config, loops_n);
-    vd_buf_addf(&api->git_version, "%s+vedette.%s", config->kubernetes_version, VD_RELEASE);
-    api->kube.options.git_version = vd_buf_text(&api->git_version);
-    vd_welcome_init(&api->welcome, config);
-    vd_server_metrics_init(&api->metrics, VD_RELEASE);
+    init_accounts(faces, config, loops_n);
+    vd_buf_addf(&faces->git_version, "%s+vedette.%s", config->kubernetes_version, VD_RELEASE);
+    faces->kube.options.git_version = vd_buf_text(&faces->git_version);
+    vd_welcome_init(&faces->welcome, config);
+    vd_server_metrics_init(&faces->metrics, VD_RELEASE);
     vd_meters_register();
-    api->metrics.store = store;
-    api->metrics.folder = config->store == VD_CONFIG_STORE_MEMORY ? NULL : config->data;
-    api->metrics.loops_n = loops_n;
-    api->metrics.accounts = &api->accounts;
-    api->health.store = store;
-    api->anonymous_health = config->anonymous_health;
-    add_routes(api);
+    faces->metrics.store = store;
+    faces->metrics.folder = config->store == VD_CONFIG_STORE_MEMORY ? NULL : config->data;
+    faces->metrics.loops_n = loops_n;
+    faces->metrics.accounts = &faces->accounts;
+    faces->health.store = store;
+    faces->anonymous_health = config->anonymous_health;
+    add_routes(faces);
     int code = vd_bootstrap(store, kinds, clock, error);
     if (!code)
         code = vd_definition_register_all(kinds, store, error);
     if (!code)
         code = vd_gatekeeper_new(
-            &api->gatekeeper,
+            &faces->gatekeeper,
             &(struct vd_gatekeeper_options){.store = store,
                                             .folder = config->data,
                                             .loop = first,
@@ -242,87 +243,88 @@ int vd_faces_open(struct vd_faces *api, struct vd_store *store, const struct vd_
                                             .issuers = config->authentication_config},
             error);
     if (!code)
-        code = vd_gatekeeper_start(api->gatekeeper, error);
+        code = vd_gatekeeper_start(faces->gatekeeper, error);
     if (!code)
-        code = open_audit(api, config, error);
+        code = open_audit(faces, config, error);
     if (!code) {
-        api->kube.gatekeeper = api->env.gatekeeper = api->gatekeeper;
-        api->kube.accounts = vd_gatekeeper_accounts(api->gatekeeper);
-        api->health.gatekeeper = api->gatekeeper;
-        api->authenticator = (struct vd_authenticator){.gatekeeper = api->gatekeeper,
-                                                       .accounts = &api->accounts,
-                                                       .logins = api->metrics.logins,
-                                                       .failed_logins = api->metrics.failed_logins};
+        faces->kube.gatekeeper = faces->env.gatekeeper = faces->gatekeeper;
+        faces->kube.accounts = vd_gatekeeper_accounts(faces->gatekeeper);
+        faces->health.gatekeeper = faces->gatekeeper;
+        faces->authenticator = (struct vd_authenticator){
+            .gatekeeper = faces->gatekeeper,
+            .accounts = &faces->accounts,
+            .logins = faces->metrics.logins,
+            .failed_logins = faces->metrics.failed_logins};
     }
     return code;
 }
 
-void vd_faces_reload(struct vd_faces *api)
+void vd_faces_reload(struct vd_faces *faces)
 {
-    struct vd_issuers *issuers = vd_gatekeeper_issuers(api->gatekeeper);
+    struct vd_issuers *issuers = vd_gatekeeper_issuers(faces->gatekeeper);
     struct vd_error error;
     if (issuers && vd_issuers_reload(issuers, &error))
         vd_log_error("could not load the issuers again; the old ones stay", VD_F_ERROR(&error));
-    vd_audit_reload(api->kube.audit);
+    vd_audit_reload(faces->kube.audit);
 }
 
-void vd_faces_follow_definitions(struct vd_faces *api, struct vd_definitions *definitions)
+void vd_faces_follow_definitions(struct vd_faces *faces, struct vd_definitions *definitions)
 {
-    api->env.definitions = definitions;
+    faces->env.definitions = definitions;
 }
 
-void vd_faces_join(struct vd_faces *api, size_t i, struct vd_loop *loop)
+void vd_faces_join(struct vd_faces *faces, size_t i, struct vd_loop *loop)
 {
-    vd_api_loop_init(&api->api_loops[i], &api->env, loop);
-    vd_worker_pool_init(&api->api_loops[i].worker_pool, api->n);
-    vd_kube_loop_init(&api->loops[i], &api->kube, &api->api_loops[i]);
+    vd_api_loop_init(&faces->api_loops[i], &faces->env, loop);
+    vd_worker_pool_init(&faces->api_loops[i].worker_pool, faces->n);
+    vd_kube_loop_init(&faces->loops[i], &faces->kube, &faces->api_loops[i]);
 }
 
-void vd_faces_serve(struct vd_faces *api, struct vd_http_service *service)
+void vd_faces_serve(struct vd_faces *faces, struct vd_http_service *service)
 {
-    service->routes = &api->routes;
+    service->routes = &faces->routes;
     service->authenticate = vd_authenticate;
-    service->authenticator = &api->authenticator;
-    service->turn_queue = &api->api_loops[service->loop->index].turn_queue;
+    service->authenticator = &faces->authenticator;
+    service->turn_queue = &faces->api_loops[service->loop->index].turn_queue;
 }
 
-void vd_faces_follow(struct vd_faces *api, size_t i)
+void vd_faces_follow(struct vd_faces *faces, size_t i)
 {
-    vd_kube_loop_follow(&api->loops[i]);
-    vd_api_loop_follow(&api->api_loops[i]);
+    vd_kube_loop_follow(&faces->loops[i]);
+    vd_api_loop_follow(&faces->api_loops[i]);
 }
 
-void vd_faces_finished(struct vd_faces *api, struct vd_exchange *x, bool log)
+void vd_faces_finished(struct vd_faces *faces, struct vd_exchange *x, bool log)
 {
-    vd_kube_finished(&api->loops[x->loop->index], x, log);
+    vd_kube_finished(&faces->loops[x->loop->index], x, log);
     vd_authenticator_finished(x);
 }
 
-void vd_faces_settle(struct vd_faces *api)
+void vd_faces_settle(struct vd_faces *faces)
 {
-    if (api->env.store)
-        vd_store_settle(api->env.store);
+    if (faces->env.store)
+        vd_store_settle(faces->env.store);
 }
 
-void vd_faces_close(struct vd_faces *api)
+void vd_faces_close(struct vd_faces *faces)
 {
-    for (size_t i = 0; api->loops && i < api->n; i++)
-        if (api->api_loops[i].registry) {
-            vd_kube_loop_release(&api->loops[i]);
-            vd_api_loop_release(&api->api_loops[i]);
+    for (size_t i = 0; faces->loops && i < faces->n; i++)
+        if (faces->api_loops[i].registry) {
+            vd_kube_loop_release(&faces->loops[i]);
+            vd_api_loop_release(&faces->api_loops[i]);
         }
-    free(api->loops);
-    free(api->api_loops);
-    vd_gatekeeper_free(api->gatekeeper);
-    vd_audit_close(api->kube.audit);
-    if (api->n)
-        vd_server_metrics_release(&api->metrics);
-    vd_converter_free(api->env.converter);
-    vd_tables_free(api->kube.tables);
-    vd_documents_free(api->kube.documents);
-    vd_kinds_free(api->kube.kinds);
-    vd_accounts_release(&api->accounts);
-    vd_route_table_release(&api->routes);
-    vd_buf_release(&api->git_version);
-    *api = (struct vd_faces){0};
+    free(faces->loops);
+    free(faces->api_loops);
+    vd_gatekeeper_free(faces->gatekeeper);
+    vd_audit_close(faces->kube.audit);
+    if (faces->n)
+        vd_server_metrics_release(&faces->metrics);
+    vd_converter_free(faces->env.converter);
+    vd_tables_free(faces->kube.tables);
+    vd_documents_free(faces->kube.documents);
+    vd_kinds_free(faces->kube.kinds);
+    vd_accounts_release(&faces->accounts);
+    vd_route_table_release(&faces->routes);
+    vd_buf_release(&faces->git_version);
+    *faces = (struct vd_faces){0};
 }

@@ -39,35 +39,35 @@ struct vd_faces {
 
 /* Opens on a store, and creates the objects that every store has. Before the loops
  * start; loop 0 is where changes of roles are taken in. */
-int vd_faces_open(struct vd_faces *api, struct vd_store *store, const struct vd_config *config,
+int vd_faces_open(struct vd_faces *faces, struct vd_store *store, const struct vd_config *config,
                   size_t loops_n, struct vd_loop *first, struct vd_error *error) VD_MUST_USE;
 
 /* Writers of definitions are answered when these have seen to them. Before the loops
  * start. */
-void vd_faces_follow_definitions(struct vd_faces *api, struct vd_definitions *definitions);
+void vd_faces_follow_definitions(struct vd_faces *faces, struct vd_definitions *definitions);
 
 /* The part on one loop; before its HTTP service is initialised, whose hook must come
  * last. */
-void vd_faces_join(struct vd_faces *api, size_t i, struct vd_loop *loop);
+void vd_faces_join(struct vd_faces *faces, size_t i, struct vd_loop *loop);
 
-/* Has the loop's HTTP service serve all routes. After vd_api_join(). */
-void vd_faces_serve(struct vd_faces *api, struct vd_http_service *service);
+/* Has the loop's HTTP service serve all routes. After vd_faces_join(). */
+void vd_faces_serve(struct vd_faces *faces, struct vd_http_service *service);
 
 /* The rest of it; after the HTTP service is initialised. */
-void vd_faces_follow(struct vd_faces *api, size_t i);
+void vd_faces_follow(struct vd_faces *faces, size_t i);
 
 /* A request is over: for the service's `finished`. */
-void vd_faces_finished(struct vd_faces *api, struct vd_exchange *x, bool log);
+void vd_faces_finished(struct vd_faces *faces, struct vd_exchange *x, bool log);
 
 /* From the main thread, on SIGHUP: issuers, audit policy and audit log again. What fails stays as
  * it was, and the log says so. */
-void vd_faces_reload(struct vd_faces *api);
+void vd_faces_reload(struct vd_faces *faces);
 
 /* When no request comes any more, before the loops stop: waits until the store has
  * answered every write, so that no answer comes to a loop that is gone. */
-void vd_faces_settle(struct vd_faces *api);
+void vd_faces_settle(struct vd_faces *faces);
 
 /* When the loops have stopped and all connections are closed. */
-void vd_faces_close(struct vd_faces *api);
+void vd_faces_close(struct vd_faces *faces);
 
 #endif

@@ -23,7 +23,7 @@ struct vd_content_count_list {
 
 /* `= {0}` is empty. */
 struct vd_namespace_content {
-    struct vd_content_count_list kinds;      /* by storage key */
+    struct vd_content_count_list kinds;      /* by resource */
     struct vd_content_count_list finalizers; /* by name */
     struct vd_arena arena;                   /* has the names */
 };

@@ -10,7 +10,7 @@
  *           its connections, for drain-timeout at most; what is left is cut; the
  *           store closes last
  *
- * What a request means is up to the routes of api.c, which every loop's service has.
+ * What a request means is up to the routes of faces.c, which every loop's service has.
  */
 #include "server/server.h"
 
@@ -60,7 +60,7 @@ struct server {
     const struct vd_config *config;
     struct vd_store *store;
     struct vd_lock_file lock; /* of the data folder, where the store takes none */
-    struct vd_faces api;
+    struct vd_faces faces;
     struct vd_definitions *definitions;
     struct vd_controller controller; /* of the next two */
     struct vd_namespaces *namespaces;
@@ -77,11 +77,11 @@ struct server {
 /* ---- requests ---- */
 
 /* Whether the request is logged. Refusals can be had as often as one likes, and must not
- * push everybody else out of the log: beyond a ration they are only counted. */
+ * push everybody else out of the log: beyond VD_LOG_REFUSALS_PER_S they are only counted. */
 static bool is_logged(struct server *server, size_t i, const struct vd_exchange *x)
 {
     struct vd_log_rate *log_rate = &server->workers[i].refusals;
-    if (!server->api.kube.options.access_log)
+    if (!server->faces.kube.options.access_log)
         return false;
     if (x->status != 401 && x->status != 429)
         return true;
@@ -98,7 +98,7 @@ static void finished(struct vd_http_service *service, struct vd_exchange *x)
 {
     struct server *server = service->arg;
     size_t i = service->loop->index;
-    vd_faces_finished(&server->api, x, is_logged(server, i, x));
+    vd_faces_finished(&server->faces, x, is_logged(server, i, x));
 }
 
 /* ---- loops ---- */
@@ -141,13 +141,13 @@ static int make_loops(struct server *s, struct vd_error *error)
         vd_loop_hook(&w->loop, &w->drain_hook);
     }
     if (!code)
-        code = vd_faces_open(&s->api, s->store, s->config, s->n, &s->workers[0].loop, error);
+        code = vd_faces_open(&s->faces, s->store, s->config, s->n, &s->workers[0].loop, error);
     for (size_t i = 0; !code && i < s->n; i++) {
-        vd_faces_join(&s->api, i, &s->workers[i].loop);
+        vd_faces_join(&s->faces, i, &s->workers[i].loop);
         struct vd_http_service *service = &s->services[i];
         vd_http_service_init(service, &s->workers[i].loop); /* its hook sends */
-        vd_faces_follow(&s->api, i);
-        vd_faces_serve(&s->api, service);
+        vd_faces_follow(&s->faces, i);
+        vd_faces_serve(&s->faces, service);
         service->finished = finished;
         service->arg = s;
         service->streams_max = (uint32_t)s->config->http2_streams;
@@ -304,7 +304,7 @@ static void announce(const struct server *s)
 static struct vd_controller_env controller_env(struct server *s)
 {
     return (struct vd_controller_env){.store = s->store,
-                                      .kinds = s->api.kube.kinds,
+                                      .kinds = s->faces.kube.kinds,
                                       .clock = vd_clock_system(),
                                       .loop = &s->workers[0].loop};
 }
@@ -314,7 +314,7 @@ static void start_definitions(struct server *s)
 {
     struct vd_controller_env env = controller_env(s);
     s->definitions = vd_definitions_start(&env);
-    vd_faces_follow_definitions(&s->api, s->definitions);
+    vd_faces_follow_definitions(&s->faces, s->definitions);
 }
 
 /* The other controllers that every server runs; when the loops do. */
@@ -325,7 +325,7 @@ static void start_controllers(struct server *s, struct vd_slice ca_pem)
     s->namespaces = vd_namespaces_new(&s->controller, ca_pem);
     s->garbage = vd_garbage_new(&s->controller);
     vd_controller_start(&s->controller);
-    vd_issuers_start(vd_gatekeeper_issuers(s->api.gatekeeper));
+    vd_issuers_start(vd_gatekeeper_issuers(s->faces.gatekeeper));
 }
 
 static int start(struct server *s, struct vd_error *error)
@@ -369,7 +369,7 @@ static void reload(struct server *s)
                      VD_F_ERROR(&error));
     else
         vd_log_info("certificates loaded");
-    vd_faces_reload(&s->api);
+    vd_faces_reload(&s->faces);
 }
 
 static sigset_t signal_set(bool with_reload)
@@ -463,8 +463,8 @@ static void drain_connections(struct server *s)
 {
     const struct vd_config *c = s->config;
     sigset_t signals = signal_set(false);
-    atomic_store(&s->api.health.stopping, true);
-    vd_audit_stop_blocking(s->api.kube.audit);
+    atomic_store(&s->faces.health.stopping, true);
+    vd_audit_stop_blocking(s->faces.kube.audit);
     if (c->shutdown_delay_ms)
         sigtimedwait(&signals, NULL,
                      &(struct timespec){.tv_sec = (time_t)(c->shutdown_delay_ms / 1000),
@@ -480,13 +480,13 @@ static void drain_connections(struct server *s)
     ask(s, s->n, cut);
     ask(s, s->n, nothing); /* what the last turn has proposed is with the store ... */
     ask(s, s->n, nothing); /* ... also what was posted in it */
-    vd_faces_settle(&s->api);
+    vd_faces_settle(&s->faces);
     vd_definitions_stop(s->definitions);
     vd_controller_stop(&s->controller);
     vd_garbage_free(s->garbage);
     vd_namespaces_free(s->namespaces);
-    vd_issuers_stop(vd_gatekeeper_issuers(s->api.gatekeeper));
-    vd_converter_stop(s->api.env.converter);
+    vd_issuers_stop(vd_gatekeeper_issuers(s->faces.gatekeeper));
+    vd_converter_stop(s->faces.env.converter);
     ask(s, s->n, nothing); /* the answers that came meanwhile are behind them now */
 }
 
@@ -498,7 +498,7 @@ static void release(struct server *s)
     }
     for (size_t i = 0; i < s->n; i++)
         vd_loop_stop(&s->workers[i].loop);
-    vd_faces_close(&s->api);
+    vd_faces_close(&s->faces);
     for (size_t i = 0; i < s->n; i++)
         vd_loop_release(&s->workers[i].loop);
     free(s->workers);

@@ -14,7 +14,7 @@
  *
  * Revisions do not exist before the engine has committed. A proposal that was
  * refused, or changed nothing, because of a row of this same group therefore
- * learns the revision to report only afterwards (member.about), and fails with
+ * learns the revision to report only afterwards (member.outcome_row), and fails with
  * the group if the commit fails (member.depends).
  */
 #include <assert.h>

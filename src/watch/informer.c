@@ -47,7 +47,7 @@ struct vd_known_object {
     for (struct vd_informer_handler *h = (informer)->handlers; h; h = h->next)                     \
         if (h->ops->function)
 
-static bool has_kind(const struct vd_informer_resources *resources, struct vd_slice resource)
+static bool has_resource(const struct vd_informer_resources *resources, struct vd_slice resource)
 {
     bool found = resources->n == 0;
     for (size_t i = 0; !found && i < resources->n; i++)
@@ -61,23 +61,26 @@ static bool concerns(const struct vd_informer *i, const struct vd_commit *commit
 {
     bool found = i->options.followed.n == 0;
     for (size_t at = 0; !found && at < commit->n; at++)
-        found = has_kind(&i->options.followed, vd_entry_resource(commit->changes[at].now->entry));
+        found = has_resource(&i->options.followed,
+                             vd_entry_resource(commit->changes[at].now->entry));
     return found;
 }
 
 /* Writer thread. */
-static void heard(struct vd_subscriber *listener, struct vd_commit *commit)
+static void heard(struct vd_subscriber *subscriber, struct vd_commit *commit)
 {
-    struct vd_informer *i = VD_CONTAINER_OF(listener, struct vd_informer, listener);
+    struct vd_informer *i = VD_CONTAINER_OF(subscriber, struct vd_informer, subscriber);
     uint64_t none = 0;
     EACH_HANDLER (i, h, committed)
         h->ops->committed(h, commit);
     if (!concerns(i, commit))
         return;
-    if (i->options.followed.n)
-        atomic_compare_exchange_strong(&i->heard_after, &none, commit->after);
+    /* In this order: a turn that finds where the commit begins must also find where it ends, or it
+     * would take its first piece for all of it. */
     if (commit->revision > atomic_load(&i->heard)) /* or it was visible before it was told */
         atomic_store(&i->heard, commit->revision);
+    if (i->options.followed.n)
+        atomic_compare_exchange_strong(&i->heard_after, &none, commit->after);
     i->options.wake(i->options.arg);
 }
 
@@ -245,8 +248,9 @@ static int list_piece(struct vd_informer *i, struct vd_error *error)
     }
     if (!i->snapshot_open)
         code = open_snapshot(i, error);
-    if (!code)
-        code = vd_snapshot_next(&i->snapshot, events, PIECE_EVENTS, &n, error);
+    if (code)
+        return code;
+    code = vd_snapshot_next(&i->snapshot, events, PIECE_EVENTS, &n, error);
     if (code == VD_ERR_CORRUPT) { /* and it has passed the object */
         tell_damaged(i, error);
         code = VD_OK;
@@ -304,7 +308,7 @@ static int follow_piece(struct vd_informer *i, struct vd_error *error)
         return code;
     for (size_t at = 0; at < i->stretch.changes.n; at++) {
         const struct vd_change *change = &i->stretch.changes.p[at];
-        if (has_kind(&i->options.followed, vd_entry_resource(change->now->entry)))
+        if (has_resource(&i->options.followed, vd_entry_resource(change->now->entry)))
             tell_change(i, change);
     }
     i->revision = i->stretch.upto;
@@ -359,7 +363,7 @@ void vd_informer_init(struct vd_informer *i, const struct vd_informer_options *o
     *i = (struct vd_informer){.options = *options};
     i->handlers_end = &i->handlers;
     vd_hash_map_init(&i->known, known_key);
-    i->listener.committed = heard;
+    i->subscriber.committed = heard;
 }
 
 void vd_informer_add_handler(struct vd_informer *i, struct vd_informer_handler *handler)
@@ -371,14 +375,14 @@ void vd_informer_add_handler(struct vd_informer *i, struct vd_informer_handler *
 
 void vd_informer_start(struct vd_informer *i)
 {
-    uint64_t before = 0, revision = vd_store_subscribe(i->options.store, &i->listener);
+    uint64_t before = 0, revision = vd_store_subscribe(i->options.store, &i->subscriber);
     /* The writer may have told of a newer one by now. */
     atomic_compare_exchange_strong(&i->heard, &before, revision);
 }
 
 void vd_informer_stop(struct vd_informer *i)
 {
-    vd_store_unsubscribe(i->options.store, &i->listener);
+    vd_store_unsubscribe(i->options.store, &i->subscriber);
     close_snapshot(i);
     vd_stretch_release(&i->stretch);
     forget_known(i);

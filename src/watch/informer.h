@@ -66,7 +66,7 @@ struct vd_informer_handler {
     struct vd_informer_handler *next; /* the informer's */
 };
 
-/* Kinds by their storage keys, which are constants; none: all that the store has. */
+/* Resources, as they are stored; constants; none: all that the store has. */
 struct vd_informer_resources {
     const struct vd_slice *names;
     size_t n;
@@ -90,7 +90,7 @@ struct vd_informer {
     struct vd_informer_options options;
     /* Private: */
     struct vd_informer_handler *handlers, **handlers_end;
-    struct vd_subscriber listener;
+    struct vd_subscriber subscriber;
     _Atomic uint64_t heard;       /* of the newest commit that concerns it */
     _Atomic uint64_t heard_after; /* the revision before the first such commit since the last turn
                                      began; 0: there was none */

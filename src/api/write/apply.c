@@ -112,7 +112,7 @@ static bool check_strict(struct vd_write *w)
     if (w->validation != VD_FIELDS_STRICT || w->warnings.n == 0)
         return true;
     vd_buf_add_text(&text, "error strict decoding YAML: error converting YAML to JSON: ");
-    vd_write_take_strict(w, &text);
+    vd_write_join_warnings(w, &text);
     struct vd_slice all = vd_arena_copy(w->arena, vd_buf_slice(&text));
     vd_buf_release(&text);
     return refuse_bad(w, all.p);
@@ -232,5 +232,5 @@ void vd_write_apply(struct vd_write *w)
         return;
     /* The version counts only if the configuration says it. */
     vd_meta_set_resource_version(w->arena, object, version);
-    vd_write_write_new(w, live, object);
+    vd_write_put_version(w, live, object);
 }

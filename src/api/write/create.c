@@ -74,7 +74,7 @@ void vd_write_create_object(struct vd_write *w, struct vd_json *object)
 {
     struct vd_pruned pruned = vd_write_nulls(w);
     w->guard_count = 0;
-    if (!vd_write_check_kind(w, w->kind, object) || !vd_write_check_space(w, object) ||
+    if (!vd_write_check_kind(w, w->kind, object) || !vd_write_check_namespace_named(w, object) ||
         !vd_write_check_namespace(w) || !vd_write_check_definition(w))
         return;
     if (vd_meta_resource_version(object).n) {

@@ -1,7 +1,6 @@
 /*
- * What a document has to be before it becomes an object: of the right kind and place, known in
- * its fields, valid. Each check that fails refuses the
- * write.
+ * What a document has to be before it becomes an object: of the right kind, in the right place,
+ * with known fields, valid. A check that fails refuses the write.
  */
 #include "api/write/write_internal.h"
 #include "base/limits.h"
@@ -81,7 +80,7 @@ bool vd_write_check_kind(struct vd_write *w, const struct vd_kind *expected, str
     return vd_write_refuse_text(w, VD_REFUSED_BAD_REQUEST, vd_slice_of(error.text));
 }
 
-bool vd_write_check_space(struct vd_write *w, struct vd_json *object)
+bool vd_write_check_namespace_named(struct vd_write *w, struct vd_json *object)
 {
     struct vd_slice namespace = vd_meta_namespace(object);
     if (!w->kind->namespaced) {
@@ -103,7 +102,7 @@ struct vd_pruned vd_write_nulls(const struct vd_write *w)
 }
 
 /* Keys that a YAML text repeats are one error of several lines. */
-void vd_write_take_strict(struct vd_write *w, struct vd_buf *out)
+void vd_write_join_warnings(struct vd_write *w, struct vd_buf *out)
 {
     for (size_t i = 0; i < w->warnings.n; i++) {
         if (i < w->yaml_warnings)
@@ -164,7 +163,7 @@ bool vd_write_check_fields(struct vd_write *w, const struct vd_kind *kind,
                     "%.*s in version \"%.*s\" cannot be handled as a %.*s: ", VD_FMT(kind->kind),
                     VD_FMT(kind->version), VD_FMT(kind->kind));
     vd_buf_add_text(&text, "strict decoding error: ");
-    vd_write_take_strict(w, &text);
+    vd_write_join_warnings(w, &text);
     struct vd_slice error = vd_arena_copy(w->arena, vd_buf_slice(&text));
     vd_buf_release(&text);
     return is_patched(w) ? refuse_strict_patch(w, object, error)

@@ -123,7 +123,7 @@ static void conclude_dry_run(struct vd_write *w)
         vd_write_refuse(w, &refusal);
     } else {
         w->revision = w->wish.revision;
-        vd_write_finish(w, vd_write_result_of(w, true));
+        vd_write_finish(w, vd_write_result_of(w, !w->unchanged));
     }
 }
 

@@ -1,6 +1,15 @@
 /* Whether the user of a write may make it. */
 #include "api/write/write_internal.h"
 
+/* Rules see a namespace in itself, and what is in no namespace in none: there, the rules of any
+ * namespace would open it. */
+static struct vd_slice namespace_of(const struct vd_write *w)
+{
+    if (vd_slice_is(w->kind->resource, "namespaces"))
+        return w->name;
+    return w->kind->namespaced ? w->namespace : VD_SLICE("");
+}
+
 bool vd_write_check_rights(struct vd_write *w, const char *verb)
 {
     struct vd_refusal refusal = {
@@ -10,7 +19,7 @@ bool vd_write_check_rights(struct vd_write *w, const char *verb)
                    .group = w->kind->group,
                    .resource = w->kind->plural,
                    .subresource = vd_write_subresource(w),
-                   .namespace = w->namespace,
+                   .namespace = namespace_of(w),
                    .name = w->name},
     };
     struct vd_buf reason = {0};

@@ -138,10 +138,10 @@ static void write_valid(struct vd_write *w, struct vd_json *object)
     vd_write_store(w, object);
 }
 
-void vd_write_write_new(struct vd_write *w, const struct vd_json *old, struct vd_json *object)
+void vd_write_put_version(struct vd_write *w, const struct vd_json *old, struct vd_json *object)
 {
     struct vd_pruned pruned = vd_write_nulls(w);
-    if (!vd_write_check_kind(w, w->kind, object) || !vd_write_check_space(w, object))
+    if (!vd_write_check_kind(w, w->kind, object) || !vd_write_check_namespace_named(w, object))
         return;
     struct vd_json *managed = vd_json_remove(vd_json_get(object, VD_SLICE("metadata")),
                                              VD_SLICE("managedFields"));
@@ -186,7 +186,7 @@ void vd_write_update(struct vd_write *w)
     if (w->ops->make && !w->ops->make(w, old, &object))
         vd_write_refuse_for(w, VD_REFUSED_BY_CALLER);
     else
-        vd_write_write_new(w, old, object);
+        vd_write_put_version(w, old, object);
 }
 
 struct vd_json *vd_write_pruned_copy(struct vd_write *w, const struct vd_json *old)

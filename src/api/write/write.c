@@ -68,6 +68,17 @@ void vd_write_warn(struct vd_write *w, const char *format, ...)
 
 /* ---- from the start to the end ---- */
 
+/* Nothing of an attempt that was lost counts for the next one, but for the conversion of the
+ * version that was read. */
+static void reset_attempt(struct vd_write *w)
+{
+    w->once = w->deletes = w->makes_name = w->applied = w->finishes = w->unchanged = false;
+    w->served = (struct vd_template){.hole = 0};
+    w->guard_count = 0;
+    vd_event_unref(w->before);
+    w->before = NULL;
+}
+
 static void make_attempt(struct vd_write *w)
 {
     static void (*const verbs[])(struct vd_write * w) = {
@@ -75,12 +86,13 @@ static void make_attempt(struct vd_write *w)
         [VD_WRITE_PATCH] = vd_write_update,  [VD_WRITE_APPLY] = vd_write_apply,
         [VD_WRITE_DELETE] = vd_write_delete,
     };
-    w->once = false;
+    reset_attempt(w);
     verbs[w->verb](w);
 }
 
 void vd_write_attempt(struct vd_write *w)
 {
+    reset_attempt(w); /* whether a worker may make it goes by this, too */
     if (vd_write_is_too_long_here(w, w->len))
         vd_write_leave(w);
     else
@@ -177,7 +189,7 @@ struct vd_refusal vd_write_refusal_of_error(struct vd_write *w, int code,
         [VD_ERR_MEMORY] = VD_REFUSED_UNAVAILABLE,  [VD_ERR_CLOSED] = VD_REFUSED_UNAVAILABLE,
     };
     enum vd_refusal_reason reason = code > 0 && code < VD_CODE_COUNT ? reasons[code]
-                                                                     : VD_REFUSED_NOT;
+                                                                     : VD_REFUSED_NONE;
     const char *text = error && error->text[0] ? error->text : vd_code_name(code);
     return (struct vd_refusal){.reason = reason ? reason : VD_REFUSED_FAILED,
                                .text = vd_arena_copy(w->arena, vd_slice_of(text))};

@@ -4,8 +4,8 @@
  * A step that gives false has refused the write, or has it wait, or has given it to a worker: the
  * caller does not touch the write again, since `done` may have been called.
  */
-#ifndef VD_API_WRITE_CHANGE_INTERNAL_H
-#define VD_API_WRITE_CHANGE_INTERNAL_H
+#ifndef VD_API_WRITE_WRITE_INTERNAL_H
+#define VD_API_WRITE_WRITE_INTERNAL_H
 
 #include "api/write.h"
 #include "kinds/managed_fields.h"
@@ -124,7 +124,7 @@ void vd_write_create_object(struct vd_write *w, struct vd_json *object);
 
 /* The whole way of an update: checks the new object, keeps what it cannot change of the
  * old one, and proposes it. */
-void vd_write_write_new(struct vd_write *w, const struct vd_json *old, struct vd_json *object);
+void vd_write_put_version(struct vd_write *w, const struct vd_json *old, struct vd_json *object);
 
 /* What the nulls of the object are, for pruning. */
 struct vd_pruned vd_write_nulls(const struct vd_write *w);
@@ -136,7 +136,7 @@ bool vd_write_check_kind(struct vd_write *w, const struct vd_kind *expected,
                          struct vd_json *object) VD_MUST_USE;
 
 /* The object's namespace is the write's, or is not said. */
-bool vd_write_check_space(struct vd_write *w, struct vd_json *object) VD_MUST_USE;
+bool vd_write_check_namespace_named(struct vd_write *w, struct vd_json *object) VD_MUST_USE;
 
 /* Prunes it and fills in defaults; *pruned may be NULL. */
 bool vd_write_prepare(struct vd_write *w, struct vd_json *object, bool create,
@@ -150,7 +150,7 @@ bool vd_write_check_fields(struct vd_write *w, const struct vd_kind *kind,
 
 /* The warnings, as one sentence of the errors that they are for a strict write. They are none
  * any more. */
-void vd_write_take_strict(struct vd_write *w, struct vd_buf *out);
+void vd_write_join_warnings(struct vd_write *w, struct vd_buf *out);
 
 /* A kind can demand that a write of status touches nothing else. */
 bool vd_write_check_boundary(struct vd_write *w, const struct vd_json *object,

@@ -409,6 +409,61 @@ static void what_git_owns_is_named(void **state)
     release_trial(&t);
 }
 
+/* Two writes that are started in one turn. */
+struct pair {
+    struct trial first, second;
+    struct vd_task task;
+};
+
+static void start_pair(struct vd_task *task)
+{
+    struct pair *p = VD_CONTAINER_OF(task, struct pair, task);
+    vd_write_start(&p->first.w);
+    vd_write_start(&p->second.w);
+}
+
+/* Its first attempt would have finished the deletion, as another write does; the next one creates.
+ */
+static void an_apply_that_lost_to_a_deletion_creates(void **state)
+{
+    struct pair p = {.task = {.run = start_pair}};
+    struct trial t;
+    char text[128];
+    prepare(&t, VD_WRITE_APPLY, "gadgets", "g",
+            "{\"apiVersion\":\"example.com/v1\",\"kind\":\"Gadget\",\"metadata\":{\"name\":\"g\","
+            "\"finalizers\":[\"example.com/hold\"]}}");
+    perform(&t);
+    assert_int_equal(t.w.result, VD_WRITE_CREATED);
+    release_trial(&t);
+    write_it(VD_WRITE_DELETE, "gadgets", "g", NULL, VD_WRITE_MARKED);
+    snprintf(text, sizeof text, "{\"metadata\":{\"name\":\"g\",\"resourceVersion\":\"%.*s\"}}",
+             VD_FMT(vd_meta_resource_version(stored(*state, "gadgets", "g"))));
+    prepare(&p.first, VD_WRITE_UPDATE, "gadgets", "g", text);
+    prepare(&p.second, VD_WRITE_APPLY, "gadgets", "g",
+            "{\"apiVersion\":\"example.com/v1\",\"kind\":\"Gadget\",\"metadata\":{\"name\":\"g\"},"
+            "\"spec\":{\"size\":5}}");
+    vd_loop_post(&setting.loop, &p.task);
+    wait_for_done();
+    wait_for_done();
+    assert_int_equal(p.first.w.result, VD_WRITE_DELETED);
+    assert_int_equal(p.second.w.result, VD_WRITE_CREATED);
+    release_trial(&p.first);
+    release_trial(&p.second);
+}
+
+static void a_dry_run_tells_that_nothing_changes(void **state)
+{
+    struct trial t;
+    (void)state;
+    write_it(VD_WRITE_CREATE, "configmaps", "", "{\"metadata\":{\"name\":\"c\"}}",
+             VD_WRITE_CREATED);
+    prepare(&t, VD_WRITE_UPDATE, "configmaps", "c", "{\"metadata\":{\"name\":\"c\"}}");
+    t.w.dry_run = true;
+    perform(&t);
+    assert_int_equal(t.w.result, VD_WRITE_UNCHANGED);
+    release_trial(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -429,6 +484,8 @@ int main(void)
         write_test(what_was_proposed_stands),
         write_test(large_writes_leave_the_loop),
         write_test(what_git_owns_is_named),
+        write_test(an_apply_that_lost_to_a_deletion_creates),
+        write_test(a_dry_run_tells_that_nothing_changes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
