@@ -11,7 +11,8 @@
  * - commit() makes all rows durable, or none. When it returns VD_OK they survive
  *   kill -9 and power loss. When it returns VD_ERR_FULL or VD_ERR_LOCKED (another
  *   process has had the log for too long, or the database cannot be reached) nothing was
- *   written and the engine can be asked again. So it can after VD_ERR_MEMORY: nobody sees the
+ *   written and the engine can be asked again. So it can after VD_ERR_MEMORY, and after a
+ *   VD_ERR_FULL that SQLite met when it extended the index of its write-ahead log: nobody sees the
  *   rows, and the next commit replaces them, but if the process dies before it, the next open may
  *   find them, whole. After any other error the outcome is unknown until the next open; the store
  *   above stops writing. An engine that talks to a server finds out itself what became of a commit

@@ -85,6 +85,8 @@ static enum vd_code code_of(sqlite3 *db, int rc)
     case SQLITE_IOERR:
         if (extended == SQLITE_IOERR_NOMEM)
             return VD_ERR_MEMORY;
+        if (extended == SQLITE_IOERR_SHMSIZE) /* no room for the index of the write-ahead log */
+            return VD_ERR_FULL;
         return !sync && (os == ENOSPC || os == EDQUOT) ? VD_ERR_FULL : VD_ERR_IO;
     case SQLITE_CORRUPT:
         return VD_ERR_CORRUPT;
