@@ -2,7 +2,7 @@
  * The server's own keys and certificates, in DIR/pki.
  *
  *     ca.crt      ca.key       the CA, 10 years, made once
- *     server.crt  server.key   the TLS door's, 1 year
+ *     server.crt  server.key   the TLS listener's, 1 year
  *     admin.crt   admin.key    the administrator's (CN=admin, O=system:masters), 1 year
  *     sa.key                   signs ServiceAccount tokens, made once
  *
@@ -33,14 +33,14 @@ struct vd_pki_options {
      * the kubernetes.default.svc family. */
     const char *const *hosts;
     size_t hosts_n;
-    bool skip_server; /* the TLS door has a certificate from elsewhere */
+    bool skip_server; /* the TLS listener has a certificate from elsewhere */
     const struct vd_clock *clock;
 };
 
 /* What vd_pki_prepare did and found. */
 struct vd_pki_state {
     bool ca_made;
-    bool server_made; /* or renewed: the TLS door has to load it again */
+    bool server_made; /* or renewed: the TLS listener has to load it again */
     bool admin_made;
     bool sa_made;
     int64_t ca_expires_ms;
@@ -63,7 +63,7 @@ int vd_pki_load_key(struct vd_signing_key **out, const char *folder, const char 
  * Writes DIR/admin.kubeconfig (mode 0600) for the server at this URL, with the
  * CA embedded and the administrator's certificate; or with `token`, if it is
  * not NULL, instead of the certificate. `ca_pem` replaces our CA if not NULL,
- * for a TLS door with a certificate from elsewhere. Nothing is written when
+ * for a TLS listener with a certificate from elsewhere. Nothing is written when
  * the file has this very text already.
  */
 int vd_pki_write_kubeconfig(const char *folder, const char *url, const char *token,

@@ -15,7 +15,7 @@
  * data folder must exist. */
 int vd_credentials_prepare(const struct vd_config *config, struct vd_error *error) VD_MUST_USE;
 
-/* The TLS door's context, from the files as they are now. Client certificates of
+/* The TLS listener's context, from the files as they are now. Client certificates of
  * the server's own CA are always taken, so that the administrator's works. To be
  * freed with SSL_CTX_free. */
 int vd_credentials_load(const struct vd_config *config, SSL_CTX **out,

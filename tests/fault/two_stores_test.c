@@ -6,6 +6,7 @@
  * VEDETTE_SEED=n draws the same wishes again; their order is up to the threads.
  */
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,8 +25,9 @@ enum {
     WRITERS = 2, /* on each side */
     WRITES = 250,
     BATCH_MAX = 3,
-    WATCHERS = 6, /* begin on each side */
-    COMPACTIONS = 20,
+    WATCHERS = 6,              /* begin on each side */
+    COMPACTIONS = 20,          /* of each side ... */
+    COMPACTION_REVISIONS = 20, /* ... and at least so many revisions between two */
 };
 
 struct pair;
@@ -191,25 +193,35 @@ static void *write_much(void *arg)
         for (size_t k = 0; k < BATCH_MAX; k++)
             vd_buf_release(&bodies[k]);
         if (seed_once_in(&w->random, 4))
-            usleep(200);
+            sched_yield(); /* so that the other side gets ahead at times */
     }
     return NULL;
 }
 
-/* Never beyond what the other store has seen: with the window so short, it could not follow. */
+static uint64_t seen_by_both(struct pair *p)
+{
+    uint64_t a = vd_store_revision(p->sides[0].store), b = vd_store_revision(p->sides[1].store);
+    return a < b ? a : b;
+}
+
+/* Never beyond what the other store has seen: with the window so short, it could not follow. One
+ * compaction for each so many revisions, so that they are spread over the writes. */
 static void *compact_much(void *arg)
 {
     struct side *side = arg;
-    struct seed_rng random = {(uint64_t)(side - side->pair->sides)};
-    for (int i = 0; i < COMPACTIONS && !atomic_load(&side->pair->stop); i++) {
-        struct pair *p = side->pair;
-        uint64_t floor = vd_store_floor(side->store);
-        uint64_t a = vd_store_revision(p->sides[0].store), b = vd_store_revision(p->sides[1].store);
-        uint64_t seen = a < b ? a : b;
+    struct pair *p = side->pair;
+    struct seed_rng random = {(uint64_t)(side - p->sides)};
+    uint64_t next = 0;
+    for (int i = 0; i < COMPACTIONS; i++) {
+        while (seen_by_both(p) < next && !atomic_load(&p->stop))
+            sched_yield();
+        if (atomic_load(&p->stop))
+            break;
+        uint64_t floor = vd_store_floor(side->store), seen = seen_by_both(p);
+        next = seen + COMPACTION_REVISIONS;
         if (seen > floor &&
             vd_store_compact(side->store, floor + seed_below(&random, seen - floor), NULL))
             abort();
-        usleep(3000);
     }
     return NULL;
 }
@@ -372,7 +384,7 @@ static void run_threads(struct pair *p, struct spectator *spectators, uint64_t s
     for (int i = 0; i < 4000; i++) {
         watch_step(p, spectators, &random);
         if (i % 16 == 0)
-            usleep(200);
+            sched_yield();
     }
     for (size_t i = 0; i < SIDES * WRITERS; i++)
         pthread_join(writers[i].thread, NULL);

@@ -19,8 +19,8 @@ static void keep_metadata(struct vd_write *w, const struct vd_json *old, struct 
     vd_meta_set_resource_version(w->arena, object, VD_SLICE(""));
 }
 
-/* A namespace's spec has a door of its own: its finalizers see to it that it is emptied
- * before it goes. */
+/* A namespace's spec is written through the subresource `finalize` alone: the finalizers in it see
+ * to it that the namespace is emptied before it goes. */
 static struct vd_json *through_finalize(struct vd_write *w, const struct vd_json *old,
                                         struct vd_json *object)
 {

@@ -190,21 +190,9 @@ static void one_conflict_refuses_all(void **state)
 
 /* Somebody else writes between what a member reads and what is proposed. Two batches that change
  * one object in the same turn do that to each other. */
-static bool add_one(struct vd_write *w, const struct vd_json *old, struct vd_json **out)
-{
-    int64_t size = 0;
-    *out = vd_write_pruned_copy(w, old);
-    struct vd_json *spec = vd_json_get(*out, VD_SLICE("spec"));
-    if (!vd_json_to_i64(vd_json_get(spec, VD_SLICE("size")), &size))
-        return false;
-    vd_json_set(w->arena, spec, VD_SLICE("size"), vd_json_i64(w->arena, size + 1));
-    vd_meta_set_resource_version(w->arena, *out, VD_SLICE(""));
-    return true;
-}
-
 static void the_slower_batch_is_made_again(void **state)
 {
-    static const struct vd_write_ops ops = {.make = add_one};
+    static const struct vd_write_ops ops = {.make = count_up};
     static struct batch_trial t[2];
     struct vd_arena *a = *state;
     write_it(VD_WRITE_CREATE, "gadgets", "", "{\"metadata\":{\"name\":\"g\"},\"spec\":{}}",

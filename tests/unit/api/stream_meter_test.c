@@ -1,25 +1,8 @@
 /* What the metrics tell of a loop's streams, and when. */
 #include "api/stream_meter.h"
 
-#include <string.h>
-
 #include "api/stream.h"
-#include "base/buf.h"
-#include "base/metrics.h"
-#include "check.h"
-
-static bool shows(const char *line)
-{
-    struct vd_buf text = {0}, wanted = {0};
-    vd_metrics_write(&text);
-    vd_buf_addf(&wanted, "\n%s\n", line);
-    bool found = strstr(vd_buf_text(&text), vd_buf_text(&wanted)) != NULL;
-    if (!found)
-        print_error("no line: %s\n", line);
-    vd_buf_release(&text);
-    vd_buf_release(&wanted);
-    return found;
-}
+#include "metrics_check.h"
 
 static void deliveries_are_told_at_the_end_of_the_turn(void **state)
 {
@@ -29,13 +12,13 @@ static void deliveries_are_told_at_the_end_of_the_turn(void **state)
     vd_stream_meter_init(&m, 3);
     m.live_n += 2;
     vd_stream_meter_turn(&m, &stats, 2001000);
-    assert_true(shows("watch_delivery_latency_seconds_count 2"));
-    assert_true(shows("watch_delivery_latency_seconds_sum 0.004"));
-    assert_true(shows("watch_watchers{loop=\"3\",state=\"synced\"} 2"));
+    assert_true(metrics_have("watch_delivery_latency_seconds_count 2"));
+    assert_true(metrics_have("watch_delivery_latency_seconds_sum 0.004"));
+    assert_true(metrics_have("watch_watchers{loop=\"3\",state=\"synced\"} 2"));
     vd_stream_meter_turn(&m, &stats, 9000000);
-    assert_true(shows("watch_delivery_latency_seconds_count 2"));
+    assert_true(metrics_have("watch_delivery_latency_seconds_count 2"));
     vd_stream_meters_set_lag(4, 10);
-    assert_true(shows("watch_lag_revisions{loop=\"3\"} 3"));
+    assert_true(metrics_have("watch_lag_revisions{loop=\"3\"} 3"));
 }
 
 static void ends_are_counted_by_their_reason(void **state)
@@ -44,8 +27,8 @@ static void ends_are_counted_by_their_reason(void **state)
     vd_stream_meter_ended(VD_STREAM_END_FORBIDDEN);
     vd_stream_meter_ended(VD_STREAM_END_UNREADABLE);
     vd_stream_meter_ended(VD_STREAM_END_BROKEN_OFF);
-    assert_true(shows("watch_ended_total{reason=\"forbidden\"} 1"));
-    assert_true(shows("watch_ended_total{reason=\"error\"} 2"));
+    assert_true(metrics_have("watch_ended_total{reason=\"forbidden\"} 1"));
+    assert_true(metrics_have("watch_ended_total{reason=\"error\"} 2"));
 }
 
 int main(void)

@@ -159,18 +159,6 @@ static void an_update_means_its_version(void **state)
 }
 
 /* Of two that were read at one version, the slower one is made again. */
-static bool count_up(struct vd_write *w, const struct vd_json *old, struct vd_json **out)
-{
-    int64_t size = 0;
-    *out = vd_write_pruned_copy(w, old);
-    struct vd_json *spec = vd_json_get(*out, VD_SLICE("spec"));
-    if (!vd_json_to_i64(vd_json_get(spec, VD_SLICE("size")), &size))
-        return false;
-    vd_json_set(w->arena, spec, VD_SLICE("size"), vd_json_i64(w->arena, size + 1));
-    vd_meta_set_resource_version(w->arena, *out, VD_SLICE(""));
-    return true;
-}
-
 static void patches_are_made_again(void **state)
 {
     enum { PATCHES = 8 };

@@ -1,12 +1,7 @@
 /* Meters: what they add to the metrics, and when. */
 #include "kube/meter.h"
 
-#include <stdio.h>
-#include <string.h>
-
-#include "base/buf.h"
-#include "base/metrics.h"
-#include "check.h"
+#include "metrics_check.h"
 
 static const struct vd_meter_labels lists = {
     .verb = VD_SLICE("LIST"), .version = VD_SLICE("v1"), .resource = VD_SLICE("meters")};
@@ -16,19 +11,6 @@ static const struct vd_meter_labels watches = {
 #define LABELS(verb)                                                                               \
     "verb=\"" verb "\",group=\"\",version=\"v1\",resource=\"meters\",subresource=\"\""
 
-static bool shows(const char *line)
-{
-    struct vd_buf text = {0}, wanted = {0};
-    vd_metrics_write(&text);
-    vd_buf_addf(&wanted, "\n%s\n", line);
-    bool found = strstr(vd_buf_text(&text), vd_buf_text(&wanted)) != NULL;
-    if (!found)
-        print_error("no line: %s\n", line);
-    vd_buf_release(&text);
-    vd_buf_release(&wanted);
-    return found;
-}
-
 static void requests_are_counted_by_their_code(void **state)
 {
     (void)state;
@@ -37,9 +19,9 @@ static void requests_are_counted_by_their_code(void **state)
     vd_meter_answered(meter, 200, 1000);
     vd_meter_answered(meter, 200, 1000);
     vd_meter_answered(meter, 0, 1000);
-    assert_true(shows("apiserver_request_total{" LABELS("LIST") ",code=\"200\"} 2"));
-    assert_true(shows("apiserver_request_total{" LABELS("LIST") ",code=\"499\"} 1"));
-    assert_true(shows("apiserver_request_duration_seconds_count{" LABELS("LIST") "} 3"));
+    assert_true(metrics_have("apiserver_request_total{" LABELS("LIST") ",code=\"200\"} 2"));
+    assert_true(metrics_have("apiserver_request_total{" LABELS("LIST") ",code=\"499\"} 1"));
+    assert_true(metrics_have("apiserver_request_duration_seconds_count{" LABELS("LIST") "} 3"));
     vd_meters_free(m);
 }
 
@@ -52,8 +34,8 @@ static void more_codes_than_are_kept_are_still_counted(void **state)
     for (unsigned round = 0; round < 2; round++)
         for (unsigned status = 400; status < 420; status++)
             vd_meter_answered(vd_meters_find(m, &labels), status, 1);
-    assert_true(shows("apiserver_request_total{" LABELS("PUT") ",code=\"400\"} 2"));
-    assert_true(shows("apiserver_request_total{" LABELS("PUT") ",code=\"419\"} 2"));
+    assert_true(metrics_have("apiserver_request_total{" LABELS("PUT") ",code=\"400\"} 2"));
+    assert_true(metrics_have("apiserver_request_total{" LABELS("PUT") ",code=\"419\"} 2"));
     vd_meters_free(m);
 }
 
@@ -64,16 +46,16 @@ static void deliveries_are_told_at_the_end_of_the_turn(void **state)
     struct vd_meter *meter = vd_meters_find(m, &watches);
     vd_meter_watch_begun(meter);
     vd_meter_watch_begun(meter);
-    assert_true(shows("apiserver_longrunning_requests{" LABELS("WATCH") "} 2"));
+    assert_true(metrics_have("apiserver_longrunning_requests{" LABELS("WATCH") "} 2"));
     vd_meter_delivered(meter, 3);
     vd_meter_delivered(meter, 3);
     vd_meter_delivered(meter, 10);
     vd_meters_turn(m);
-    assert_true(
-        shows("apiserver_watch_events_total{group=\"\",version=\"v1\",resource=\"meters\"} 16"));
+    assert_true(metrics_have(
+        "apiserver_watch_events_total{group=\"\",version=\"v1\",resource=\"meters\"} 16"));
     vd_meter_watch_ended(meter);
     vd_meter_watch_ended(meter);
-    assert_true(shows("apiserver_longrunning_requests{" LABELS("WATCH") "} 0"));
+    assert_true(metrics_have("apiserver_longrunning_requests{" LABELS("WATCH") "} 0"));
     vd_meters_free(m);
 }
 

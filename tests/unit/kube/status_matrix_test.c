@@ -484,7 +484,7 @@ static void try_kind(struct asking *q, struct vd_arena *a, const struct example 
     VD_VEC_RELEASE(&all.list);
 }
 
-static void no_field_comes_through_the_other_door(void **state)
+static void no_field_comes_through_the_other_subresource(void **state)
 {
     struct asking q = {.client = {.fd = -1}};
     unsigned code;
@@ -515,7 +515,7 @@ static void no_field_comes_through_the_other_door(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(no_field_comes_through_the_other_door, open_world,
+        cmocka_unit_test_setup_teardown(no_field_comes_through_the_other_subresource, open_world,
                                         close_world),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

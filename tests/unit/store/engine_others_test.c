@@ -2,10 +2,12 @@
  * The conformance suite of store engines, its second part: what the committer has seen, what others
  * have done to the log, and history. See engine_check.h.
  */
+#include <sched.h>
 #include <stdatomic.h>
-#include <unistd.h>
 
 #include "engine_check.h"
+
+enum { DEADLINE_MS = 60000 }; /* of whatever is waited for */
 
 static struct vd_engine_state state_of(struct setting *t)
 {
@@ -167,6 +169,16 @@ static void count_wake(void *arg)
     atomic_fetch_add((_Atomic int *)arg, 1);
 }
 
+/* Waits until there were more wake-ups than these. */
+static void await_wake(_Atomic int *wakes, int before)
+{
+    const struct vd_clock *clock = vd_clock_system();
+    int64_t until_ms = vd_clock_wall_ms(clock) + DEADLINE_MS;
+    while (atomic_load(wakes) == before && vd_clock_wall_ms(clock) < until_ms)
+        sched_yield();
+    assert_true(atomic_load(wakes) > before);
+}
+
 /* Another process has the log open, too. */
 static void others_are_heard_of_and_their_rows_are_read(void **state)
 {
@@ -183,9 +195,7 @@ static void others_are_heard_of_and_their_rows_are_read(void **state)
     assert_int_equal(atomic_load(&wakes), 0); /* nobody is told of what he did himself */
     other.newest = a;
     uint64_t b = commit_one(&other, "b", "2");
-    for (int i = 0; i < 5000 && !atomic_load(&wakes); i++)
-        usleep(1000);
-    assert_true(atomic_load(&wakes) > 0);
+    await_wake(&wakes, 0);
     assert_int_equal(state_of(t).revision, b);
     assert_int_equal(got_revision(t, b), b);
     struct vd_row row = row_of("c", "3");
@@ -196,8 +206,7 @@ static void others_are_heard_of_and_their_rows_are_read(void **state)
     int before = atomic_load(&wakes);
     other.newest = c;
     compact(&other, &a, 1, b);
-    for (int i = 0; i < 5000 && atomic_load(&wakes) == before; i++)
-        usleep(1000);
+    await_wake(&wakes, before);
     assert_int_equal(state_of(t).floor, b);
     assert_int_equal(state_of(t).passed, 1);
     other.engine->ops->close(other.engine);

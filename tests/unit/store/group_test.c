@@ -556,7 +556,7 @@ static void hear(struct vd_subscriber *subscriber, struct vd_commit *commit)
 }
 
 /* A subscriber hears every change of every writer once and in order. */
-static void listeners_hear_every_commit_in_order(void **state)
+static void subscribers_hear_every_commit_in_order(void **state)
 {
     struct setting *t = *state;
     struct heard heard = {.subscriber = {.committed = hear}};
@@ -592,7 +592,7 @@ int main(void)
         ON_BOTH(the_queue_is_bounded),
         ON_BOTH(done_may_propose),
         ON_BOTH(closing_answers_everyone),
-        ON_BOTH(listeners_hear_every_commit_in_order),
+        ON_BOTH(subscribers_hear_every_commit_in_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
