@@ -92,7 +92,7 @@ static void make_attempt(struct vd_write *w)
 
 void vd_write_attempt(struct vd_write *w)
 {
-    reset_attempt(w); /* whether a worker may make it goes by this, too */
+    w->once = false; /* of a lost attempt: whether a worker may make the next goes by it */
     if (vd_write_is_too_long_here(w, w->len))
         vd_write_leave(w);
     else
