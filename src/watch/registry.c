@@ -280,6 +280,17 @@ static void begin_group(struct vd_registry *r)
     r->serving_at = 0;
 }
 
+/* The registry has come to this revision: watchers that waited for it in `ahead` are placed. */
+static void reach(struct vd_registry *r, uint64_t revision)
+{
+    struct vd_heap_node *node;
+    r->revision = r->passed = revision;
+    while ((node = vd_heap_peek(&r->ahead)) && node->key <= revision) {
+        vd_heap_pop(&r->ahead);
+        place(VD_CONTAINER_OF(node, struct vd_watcher, wait));
+    }
+}
+
 /* Serves all groups that have deliveries; then all synced watchers are at `passed`. False: *left
  * has become 0 before that. */
 static bool serve(struct vd_registry *r, size_t *left)
@@ -291,12 +302,7 @@ static bool serve(struct vd_registry *r, size_t *left)
         if (!serve_group(r, left))
             return false;
     }
-    r->revision = r->passed;
-    struct vd_heap_node *node;
-    while ((node = vd_heap_peek(&r->ahead)) && node->key <= r->revision) {
-        vd_heap_pop(&r->ahead);
-        place(VD_CONTAINER_OF(node, struct vd_watcher, wait));
-    }
+    reach(r, r->passed);
     return true;
 }
 
@@ -311,7 +317,7 @@ static void overrun(struct vd_registry *r, uint64_t revision)
             leave_synced(w, r->revision);
             queue_push(r, w);
         }
-    r->revision = r->passed = revision;
+    reach(r, revision);
 }
 
 /* Serves what was taken from the inbox, from where the last turn stopped. */

@@ -617,6 +617,39 @@ static void after_an_overrun_everyone_catches_up_exactly(void **state)
     record_free(snapshot);
 }
 
+/* A watcher that begins at a revision which the registry has not reached yet, and a commit that is
+ * too large for the inbox: the watcher gets it in the same turn, without another commit. */
+static void a_large_commit_reaches_a_watcher_that_is_ahead(void **state)
+{
+    enum { BODY_LEN = 1000000, N = VD_GROUP_BYTES_MAX / BODY_LEN + 2 };
+    struct setting *t = *state;
+    struct vd_wish wishes[N];
+    struct vd_outcome outcome;
+    char names[N][8], *body = vd_malloc(BODY_LEN);
+    memset(body, 'x', BODY_LEN);
+    for (size_t i = 0; i < N; i++) {
+        snprintf(names[i], sizeof names[i], "x%zu", i);
+        wishes[i] = (struct vd_wish){.key = test_key("things", "ns", names[i]),
+                                     .body = {.bytes = vd_slice(body, BODY_LEN)}};
+    }
+    turn();
+    put(t->store, "things", "ns", "small", "1"); /* no turn yet: a watcher from there is ahead */
+    struct record *ahead = watch(t, THINGS, 2);
+    assert_int_equal(stats().ahead, 1);
+    assert_code(vd_store_commit(t->store, wishes, N, &outcome), VD_OK);
+    turn();
+    assert_int_equal(stats().overruns, 1);
+    assert_int_equal(stats().ahead, 0);
+    assert_int_equal(stats().synced, 1);
+    const char *got = record_take(ahead);
+    size_t events = 0;
+    for (const char *p = got; (p = strstr(p, "ns/x")); p++)
+        events++;
+    assert_int_equal(events, N);
+    record_free(ahead);
+    free(body);
+}
+
 /* More than is served at once: a turn serves several times, each up to a commit. */
 static void a_turn_may_serve_several_times(void **state)
 {
@@ -734,6 +767,7 @@ int main(void)
         TEST(a_large_batch_is_given_in_pieces),
         TEST(who_is_behind_is_asked_before_a_piece_is_read),
         TEST(after_an_overrun_everyone_catches_up_exactly),
+        TEST(a_large_commit_reaches_a_watcher_that_is_ahead),
         TEST(a_turn_may_serve_several_times),
         TEST(held_events_wait_while_others_catch_up),
         TEST(a_bookmark_says_up_to_where_everything_was_given),
