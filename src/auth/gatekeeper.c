@@ -57,10 +57,10 @@ static void rules_changed(void *arg)
 }
 
 /* Whether tokens can be bound to objects of this resource; see struct vd_bound_object. */
-static bool is_bound_to(struct vd_slice kind)
+static bool is_bound_to(struct vd_slice resource)
 {
-    return vd_slice_is(kind, "serviceaccounts") || vd_slice_is(kind, "secrets") ||
-           vd_slice_is(kind, "pods") || vd_slice_is(kind, "nodes");
+    return vd_slice_is(resource, "serviceaccounts") || vd_slice_is(resource, "secrets") ||
+           vd_slice_is(resource, "pods") || vd_slice_is(resource, "nodes");
 }
 
 /* Called by the writer. */

@@ -41,7 +41,8 @@ struct vd_service_accounts_options {
     /* The server's own audiences; none: the issuer. */
     const struct vd_slice *audiences;
     size_t audiences_n;
-    /* Whether this very object, with this uid, exists and is not being deleted.
+    /* Whether this very object, with this uid, exists. One that is being deleted and waits for its
+     * finalizers does.
      * Called on the verifying thread; must not block. */
     bool (*exists)(void *arg, const struct vd_bound_object *object);
     void *arg;
