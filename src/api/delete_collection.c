@@ -1,6 +1,7 @@
 /* See delete_collection.h. */
 #include "api/delete_collection.h"
 
+#include "api/git_claim.h"
 #include "api/write.h"
 #include "base/container_of.h"
 #include "base/limits.h"
@@ -165,7 +166,13 @@ static struct vd_admitted *admit(struct vd_delete_collection *d)
     struct vd_admission admission = {.store = d->l->env->store,
                                      .author = vd_write_author(d->user),
                                      .subject = {.kind = d->kind}};
-    return vd_admission_admit(&admission, &d->proposal.proposal, &d->arena, &d->claim);
+    struct vd_admitted *admitted = vd_admission_admit(&admission, &d->proposal.proposal, &d->arena,
+                                                      &d->claim);
+    d->claim.is_one_of_many = true;
+    if (!admitted)
+        vd_git_claim_complete(&d->claim, d->l->env, d->user, d->kind,
+                              d->wishes.p[d->claim.at].key.namespace, &d->arena);
+    return admitted;
 }
 
 /* Proposes the piece, or goes on when there is nothing to propose. */

@@ -166,7 +166,7 @@ static void reply_owned_by_git(struct clearing *c)
     struct vd_status_target status_target = vd_call_status_target(call);
     status_target.name = c->deletion.claim.name;
     struct vd_status status = vd_status_owned_by_git(&call->arena, &status_target,
-                                                     &c->deletion.claim);
+                                                     &c->deletion.claim, call->kind->namespaced);
     call->x->ops = NULL;
     vd_call_reply_status(call, &status);
     clearing_free(c);

@@ -67,7 +67,7 @@ static struct vd_status owned_by_git(const struct refused *r)
 {
     struct vd_status_target status_target = r->status_target;
     status_target.name = r->why->claim.name;
-    return vd_status_owned_by_git(r->arena, &status_target, &r->why->claim);
+    return vd_status_owned_by_git(r->arena, &status_target, &r->why->claim, r->w->kind->namespaced);
 }
 
 /* ---- what is not there, or going ---- */
