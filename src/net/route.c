@@ -136,6 +136,7 @@ static bool pass(struct vd_exchange *x)
 {
     const struct vd_route_table *routes = x->connection->service->routes;
     bool was_open = x->route->is_open;
+    assert(!x->reader); /* the next route may want the body whole */
     size_t at = 0;
     while (routes->list.p[at] != x->route)
         at++;
