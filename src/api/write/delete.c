@@ -46,7 +46,13 @@ void vd_write_delete(struct vd_write *w)
     struct vd_json *object = NULL;
     w->deletes = false;              /* as an earlier attempt may have meant to */
     w->as_stored = w->kind->webhook; /* no webhook is needed to see an object go */
-    if (!check_stays(w) || !vd_write_read_current(w, &object) || !check_preconditions(w))
+    if (!check_stays(w) || !vd_write_read_current(w, &object))
+        return;
+    if (!object) {
+        vd_write_propose_absent(w);
+        return;
+    }
+    if (!check_preconditions(w))
         return;
     struct vd_deletion deletion = {
         .resource = w->kind->resource, .policy = w->propagation, .clock = w->l->env->clock};

@@ -52,6 +52,13 @@ static bool refuse_namespace(struct vd_write *w, enum vd_refusal_reason reason)
     return vd_write_refuse(w, &(struct vd_refusal){.reason = reason, .name = w->namespace});
 }
 
+bool vd_write_check_places(struct vd_write *w)
+{
+    bool deleted = w->batch && w->kind->namespaced &&
+                   vd_write_batch_namespace(w->batch, w->namespace) == VD_BATCH_NAMESPACE_DELETED;
+    return !deleted || refuse_namespace(w, VD_REFUSED_NAMESPACE_TERMINATING);
+}
+
 bool vd_write_check_namespace(struct vd_write *w)
 {
     struct vd_key key = {VD_SLICE("namespaces"), VD_SLICE(""), w->namespace};

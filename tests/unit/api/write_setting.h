@@ -119,10 +119,11 @@ static inline void release_trial(struct trial *t)
 static inline const char *result_name(enum vd_write_result result)
 {
     static const char *const names[] = {
-        [VD_WRITE_REFUSED] = "refused",     [VD_WRITE_CREATED] = "created",
-        [VD_WRITE_UPDATED] = "updated",     [VD_WRITE_UNCHANGED] = "unchanged",
-        [VD_WRITE_MARKED] = "marked",       [VD_WRITE_DELETED] = "deleted",
-        [VD_WRITE_CANCELLED] = "cancelled", [VD_WRITE_WITHHELD] = "withheld"};
+        [VD_WRITE_REFUSED] = "refused",  [VD_WRITE_CREATED] = "created",
+        [VD_WRITE_UPDATED] = "updated",  [VD_WRITE_UNCHANGED] = "unchanged",
+        [VD_WRITE_MARKED] = "marked",    [VD_WRITE_DELETED] = "deleted",
+        [VD_WRITE_ABSENT] = "absent",    [VD_WRITE_CANCELLED] = "cancelled",
+        [VD_WRITE_WITHHELD] = "withheld"};
     return names[result];
 }
 
