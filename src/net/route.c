@@ -34,13 +34,18 @@ static bool is_of(struct vd_slice prefix, struct vd_slice path)
     return memcmp(path.p, prefix.p, prefix.n) == 0;
 }
 
+static bool has(const struct vd_route *route, struct vd_slice path, const struct vd_http_head *head)
+{
+    return is_of(route->prefix, path) && (!route->matches || route->matches(route, head));
+}
+
 /* The first one in the list, from a place on, that has the path. */
 static const struct vd_route *find_from(const struct vd_route_table *routes, size_t at,
                                         const struct vd_http_head *head)
 {
     struct vd_slice path, query;
     vd_url_split(vd_http_head_target(head), &path, &query);
-    while (at + 1 < routes->list.n && !is_of(routes->list.p[at]->prefix, path))
+    while (at + 1 < routes->list.n && !has(routes->list.p[at], path, head))
         at++;
     return routes->list.p[at];
 }
