@@ -169,7 +169,16 @@
     X(VD_AUDIT_CLOSE_MS,         2000,        "milliseconds that a stopping server waits for an audit log that takes no bytes") \
     X(VD_AUDIT_ID_LEN_MAX,       64,          "bytes of a client's own Audit-ID; a longer one is not used") \
     X(VD_PEM_LEN_MAX,            1048576,     "bytes of a file with keys or certificates") \
-    X(VD_GRANT_RIGHTS_MAX,       16384,       "single rights (group x resource x verb x name) of a role that is checked for escalation")
+    X(VD_GRANT_RIGHTS_MAX,       16384,       "single rights (group x resource x verb x name) of a role that is checked for escalation") \
+    X(VD_GIT_FILE_LEN_MAX,       4194304,     "bytes of a file of a repository that holds manifests") \
+    X(VD_GIT_FILE_DOCUMENTS_MAX, 10000,       "documents of one file of a repository, items of lists included") \
+    X(VD_GIT_FINDINGS_MAX,       1000,        "errors that a report about a repository's files names, and warnings; more are counted") \
+    X(VD_GIT_REPORT_LEN_MAX,     1048576,     "bytes of the errors of a report about a repository's files, and of the warnings; more are counted") \
+    X(VD_GIT_REASON_LEN_MAX,     2048,        "bytes of the reason of one error in such a report; a longer one is cut") \
+    X(VD_GIT_PATH_LEN_MAX,       1024,        "bytes of a path in such a report; a longer one is cut") \
+    X(VD_GIT_CONFIG_LEN_MAX,     65536,       "bytes of a repository's .vedette.yaml") \
+    X(VD_GIT_PATTERNS_MAX,       64,          "patterns in paths, and in exclude, of a repository's .vedette.yaml") \
+    X(VD_PATH_PATTERN_LEN_MAX,   255,         "bytes of a pattern of paths or branches")
 /* clang-format on */
 
 enum vd_limits {
