@@ -182,7 +182,15 @@
     X(VD_PUSHES_MANIFESTS_LEN_MAX, 268435456, "bytes of the manifests of all git pushes at a time; a push that goes beyond is refused and may be tried again") \
     X(VD_PUSHES_MAX,             64,          "git pushes that are validated or admitted at a time; one more is refused and may be tried again") \
     X(VD_PUSH_GIT_MS,            120000,      "milliseconds that one run of git for the validation of a push may take") \
-    X(VD_GIT_PATH_LEN_MAX,       4096,        "bytes of a file's path in a git repository")
+    X(VD_GIT_PATH_LEN_MAX,       4096,        "bytes of a file's path in a git repository") \
+    X(VD_GIT_FILE_LEN_MAX,       4194304,     "bytes of a file of a repository that holds manifests") \
+    X(VD_GIT_FILE_DOCUMENTS_MAX, 10000,       "documents of one file of a repository, items of lists included") \
+    X(VD_GIT_FINDINGS_MAX,       1000,        "errors that a report about a repository's files names, and warnings; more are counted") \
+    X(VD_GIT_REPORT_LEN_MAX,     1048576,     "bytes of the errors of a report about a repository's files, and of the warnings; more are counted") \
+    X(VD_GIT_REASON_LEN_MAX,     2048,        "bytes of the reason of one error in such a report; a longer one is cut") \
+    X(VD_GIT_CONFIG_LEN_MAX,     65536,       "bytes of a repository's .vedette.yaml") \
+    X(VD_GIT_PATTERNS_MAX,       64,          "patterns in paths, and in exclude, of a repository's .vedette.yaml") \
+    X(VD_PATH_PATTERN_LEN_MAX,   255,         "bytes of a pattern of paths or branches")
 /* clang-format on */
 
 enum vd_limits {
