@@ -73,7 +73,9 @@ static void limits_hold(void **state)
     (void)state;
     struct vd_error error;
     struct vd_tree_files few = {.files_max = 6};
-    assert_code(vd_tree_files_read(&few, VD_TREE_DIFF, BYTES(difference), &error), VD_ERR_LIMIT);
+    assert_code(
+        vd_tree_files_read(&few, VD_TREE_DIFF, vd_slice(difference, sizeof difference - 1), &error),
+        VD_ERR_LIMIT);
     assert_non_null(strstr(error.text, "spec.limits.files"));
     vd_tree_files_release(&few);
     struct vd_buf text = {0};
