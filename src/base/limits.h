@@ -145,6 +145,21 @@
     X(VD_CONVERSION_CALLS_MAX,   8,           "calls of all conversion webhooks at a time; more wait") \
     X(VD_CONVERSION_CACHE_LEN_MAX, 16777216,  "bytes of converted objects that are kept for the next who wants them") \
     X(VD_CONVERSION_HOOKS_MAX,   256,         "definitions whose webhook's authorities are kept ready for the next call") \
+    X(VD_GIT_PROCESSES_MAX,      32,          "git processes that serve clones, fetches and pushes at a time; more requests wait") \
+    X(VD_GIT_USER_PROCESSES_MAX, 16,          "of those, the ones of one user") \
+    X(VD_GIT_WAITING_MAX,        512,         "requests that wait for a git process; one more is 503") \
+    X(VD_GIT_USER_WAITING_MAX,   128,         "of those, the ones of one user") \
+    X(VD_GIT_WAIT_MS,            60000,       "milliseconds that a request waits for a git process, or for a new repository; then 503") \
+    X(VD_GIT_TIMEOUT_MS,         3600000,     "milliseconds that one git process may run") \
+    X(VD_GIT_IDLE_MS,            120000,      "milliseconds in which a git process has to read or write something") \
+    X(VD_GIT_MEMORY_MIB,         2048,        "MiB of address space of a git process") \
+    X(VD_GIT_FILES_OPEN_MAX,     256,         "files that a git process may have open") \
+    X(VD_GIT_BACKLOG_LEN_MAX,    262144,      "bytes that wait for the client or for git, in each direction of a transfer; the other side then waits") \
+    X(VD_GIT_STDERR_LEN_MAX,     4096,        "bytes of what a git process says on stderr that the log shows") \
+    X(VD_GIT_PACK_LEN_DEFAULT,   1073741824,  "bytes of a push, unless the Repository says otherwise") \
+    X(VD_GIT_FILE_LEN_DEFAULT,   10485760,    "bytes of a manifest in a push, unless the Repository says otherwise") \
+    X(VD_GIT_FILES_DEFAULT,      20000,       "manifests that one push changes, unless the Repository says otherwise") \
+    X(VD_BRANCH_LEN_MAX,         200,         "bytes of a branch's name") \
     X(VD_LOG_LINE_MAX,           8192,        "bytes of a log line; a longer one is cut") \
     X(VD_LOG_QUEUE_MAX,          4096,        "log lines waiting to be written; more are dropped and counted") \
     X(VD_LOG_REFUSALS_PER_S,     10,          "requests answered with 401 or 429 that each loop logs in a second; more are counted") \
