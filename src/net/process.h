@@ -157,8 +157,8 @@ size_t vd_process_channel_backlog(const struct vd_process *p);
 void vd_process_pause(struct vd_process *p);
 void vd_process_resume(struct vd_process *p);
 
-/* SIGKILL for the whole group; `exited` still comes, after what it had said before. If the owner is
- * not interested in that any more it resumes stdout, whose `output` then drops it. */
+/* SIGKILL for the whole group. From now on only `exited` is called, as soon as the program has
+ * ended: nobody waits for what it has still to say. */
 void vd_process_kill(struct vd_process *p);
 
 /* SIGTERM for the whole group: it may end in order. */

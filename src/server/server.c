@@ -515,6 +515,7 @@ int vd_server_run(const struct vd_config *config, struct vd_error *error)
 {
     struct server s = {.config = config, .lock = {-1}};
     sigset_t signals = signal_set(true);
+    sigaddset(&signals, SIGCHLD); /* is the loops' */
     s.plain.fd = s.tls.fd = -1;
     sem_init(&s.done, 0, 0);
     sem_init(&s.drained, 0, 0);
