@@ -123,6 +123,9 @@
     X(VD_FIELD_PATH_LEN_MAX,     1024,        "bytes of a field's path in a message; a longer one loses its beginning") \
     X(VD_VIOLATIONS_MAX,         500,         "violations that are named of one object; more are counted") \
     X(VD_VIOLATION_VALUE_LEN_MAX, 4096,       "bytes of a value that a violation shows, and of its message; the rest is cut") \
+    X(VD_REFERENCE_FIELDS_MAX,   32,          "fields of a kind that refer to other objects") \
+    X(VD_REFERENCE_PATH_LEN_MAX, 256,         "bytes of the path of such a field") \
+    X(VD_REFERENCES_MAX,         10000,       "references that are read of one object") \
     X(VD_PRUNED_PATHS_MAX,       100,         "unknown fields that are named of one object") \
     X(VD_DEFINITION_VERSIONS_MAX, 64,         "versions of a CustomResourceDefinition") \
     X(VD_DEFINITION_PATTERNS_SIZE_MAX, 2097152, "instructions to which all patterns of a CustomResourceDefinition compile, those of its rules included; a small pattern counts 256") \
