@@ -47,6 +47,8 @@ enum vd_batch_result {
     VD_BATCH_CANCELLED, /* what was proposed by then stands */
 };
 
+struct vd_batch_state;
+
 struct vd_write_batch {
     /* ---- the caller's, before it is started ---- */
     struct vd_api_loop *l;
@@ -65,21 +67,7 @@ struct vd_write_batch {
     size_t counts[VD_WRITE_RESULTS];
 
     /* ---- private ---- */
-    struct vd_write **members;
-    size_t n;
-    struct vd_write **order;    /* in which they are made */
-    size_t next;                /* of that order, to be made */
-    struct vd_write *waits_for; /* is being made; NULL: none */
-    bool in_step;               /* a turn is making members */
-    bool cancelled;
-    unsigned attempts;
-    VD_VEC(struct vd_write *) namespaces; /* members that change a namespace */
-    VD_VEC(struct vd_wish) wishes;
-    VD_VEC(struct vd_write *) owners;        /* of each wish, the member, ... */
-    VD_VEC(struct vd_wish_subject) subjects; /* ... and what is known of the object */
-    struct vd_arena arena;
-    struct vd_loop_proposal proposal;
-    struct vd_task task; /* goes on with the members in a later turn */
+    struct vd_batch_state *state;
 };
 
 /* Makes the writes, all of one user and author, members of the batch, which borrows them and the

@@ -78,7 +78,7 @@ enum {
 };
 
 struct vd_write;
-struct vd_write_batch;
+struct vd_batch_member;
 struct vd_write_job;
 struct vd_write_validation;
 struct vd_conversion;
@@ -152,7 +152,7 @@ struct vd_write {
     bool as_stored;            /* the body is in the version that is stored, whatever its kind */
 
     /* ---- private ---- */
-    struct vd_write_batch *batch;          /* that it is a member of; NULL: it is alone */
+    struct vd_batch_member *member;        /* of a batch; NULL: it is alone */
     struct vd_write_job *job;              /* that a worker does; NULL: it is on the loop */
     struct vd_write_validation *validated; /* what a worker validates */
     bool detached;                         /* ops->detach was called */

@@ -14,8 +14,9 @@
     X(VD_NAMESPACE_LEN_MAX,      253,         "bytes of a namespace") \
     X(VD_NAME_LEN_MAX,           253,         "bytes of an object's name") \
     X(VD_BODY_LEN_MAX,           3145728,     "bytes of an object's body (3 MiB, as Kubernetes' request limit)") \
-    X(VD_BATCH_CHANGES_MAX,      20000,       "changes of one atomic batch") \
+    X(VD_BATCH_CHANGES_MAX,      32768,       "changes of one atomic batch, with the conditions on namespaces and definitions that come with them") \
     X(VD_BATCH_BYTES_MAX,        268435456,   "bytes of one atomic batch") \
+    X(VD_BATCH_REFUSALS_LEN_MAX, 8388608,     "bytes of texts that say why the members of a batch were refused; of more members only the kind of reason is kept") \
     X(VD_GROUP_CHANGES_MAX,      1024,        "changes that share one transaction and one sync; a larger batch goes alone") \
     X(VD_GROUP_BYTES_MAX,        8388608,     "bytes that share one transaction and one sync; a larger batch goes alone") \
     X(VD_QUEUE_PROPOSALS_MAX,    65536,       "proposals waiting for the writer; one more is refused") \

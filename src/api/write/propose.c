@@ -7,7 +7,7 @@
  * its loop. A write that is cancelled in between goes on to its end: its memory belongs to the
  * store until then.
  */
-#include "api/batch_internal.h"
+#include "api/batch/batch_internal.h"
 #include "api/definitions.h"
 #include "api/write/write_internal.h"
 #include "base/container_of.h"
@@ -151,8 +151,8 @@ void vd_write_propose_absent(struct vd_write *w)
         return;
     }
     w->wish = (struct vd_wish){.action = VD_CHECK, .when = VD_WHEN_ABSENT, .key = vd_write_key(w)};
-    if (w->batch)
-        vd_write_batch_take(w->batch, w);
+    if (w->member)
+        vd_batch_take(w->member);
     else
         vd_write_finish(w, VD_WRITE_ABSENT);
 }
@@ -170,8 +170,8 @@ void vd_write_propose(struct vd_write *w)
     struct vd_admitted *admitted = admit(w);
     if (!admitted)
         return;
-    if (w->batch)
-        vd_write_batch_take(w->batch, w);
+    if (w->member)
+        vd_batch_take(w->member);
     else if (w->dry_run)
         conclude_dry_run(w);
     else

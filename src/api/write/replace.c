@@ -1,5 +1,4 @@
 /* replace: an object is made, whether there is one of its name or not. */
-#include "api/batch_internal.h"
 #include "api/write/write_internal.h"
 #include "kinds/object_meta.h"
 #include "json/compare.h"

@@ -3,7 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "api/batch_internal.h"
+#include "api/batch/batch_internal.h"
 #include "api/conversion.h"
 #include "api/write/write_internal.h"
 #include "base/utf8.h"
@@ -114,8 +114,8 @@ void vd_write_finish(struct vd_write *w, enum vd_write_result result)
 {
     assert(!w->job);
     w->result = result;
-    if (w->batch)
-        vd_write_batch_settled(w->batch, w);
+    if (w->member)
+        vd_batch_settled(w->member);
     else
         w->ops->done(w);
 }
