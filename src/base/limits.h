@@ -209,6 +209,7 @@
     X(VD_GIT_REASON_LEN_MAX,     2048,        "bytes of the reason of one error in such a report; a longer one is cut") \
     X(VD_GIT_CONFIG_LEN_MAX,     65536,       "bytes of a repository's .vedette.yaml") \
     X(VD_GIT_PATTERNS_MAX,       64,          "patterns in paths, and in exclude, of a repository's .vedette.yaml") \
+    X(VD_GIT_LABELS_MAX,         64,          "labels that a repository's .vedette.yaml gives to its objects") \
     X(VD_PATH_PATTERN_LEN_MAX,   255,         "bytes of a pattern of paths or branches")
 /* clang-format on */
 

@@ -22,6 +22,7 @@
 #include "base/attributes.h"
 #include "base/error.h"
 #include "base/slice.h"
+#include "base/vec.h"
 
 struct vd_path_pattern;
 
@@ -35,5 +36,15 @@ int vd_path_pattern_new(struct vd_path_pattern **out, struct vd_slice text,
 void vd_path_pattern_free(struct vd_path_pattern *p);
 
 bool vd_path_pattern_matches(const struct vd_path_pattern *p, struct vd_slice path);
+
+/* Several patterns, which are the list's own. `= {0}` is none. */
+struct vd_path_patterns {
+    VD_VEC(struct vd_path_pattern *) list;
+};
+
+void vd_path_patterns_release(struct vd_path_patterns *p);
+
+/* Whether one of them matches. */
+bool vd_path_patterns_match(const struct vd_path_patterns *p, struct vd_slice path);
 
 #endif

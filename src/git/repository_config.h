@@ -34,8 +34,7 @@ struct vd_repository_label {
 
 /* `= {0}` is what holds for a repository without the file. The texts are the arena's. */
 struct vd_repository_config {
-    VD_VEC(struct vd_path_pattern *) paths;
-    VD_VEC(struct vd_path_pattern *) exclude;
+    struct vd_path_patterns paths, exclude;
     struct vd_slice default_namespace; /* may be empty */
     VD_VEC(struct vd_repository_label) labels;
     struct vd_arena arena;
