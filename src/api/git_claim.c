@@ -2,6 +2,7 @@
 #include "api/git_claim.h"
 
 #include "base/buf.h"
+#include "kinds/deletion.h"
 #include "store/collection.h"
 #include "store/snapshot.h"
 

@@ -11,9 +11,6 @@
 #include "api/env.h"
 #include "kinds/git_ownership.h"
 
-/* The storage key of Repositories. */
-#define VD_REPOSITORIES VD_SLICE("repositories.git.vedette.dev")
-
 /* The verb that lets a user write what Git owns. */
 #define VD_VERB_OVERRIDE VD_SLICE("override")
 
