@@ -49,6 +49,9 @@ void vd_audit_received(struct vd_call *call, struct vd_request_log *record);
 /* It was decided whether the user may. */
 void vd_audit_decided(struct vd_audit_entry *entry, bool allowed, struct vd_slice reason);
 
+/* What Git owns was changed, for this reason: an annotation of the event says so. */
+void vd_audit_overridden(struct vd_audit_entry *entry, struct vd_slice reason);
+
 /* What the answer is: an object (JSON), or a Status. */
 void vd_audit_object(struct vd_audit_entry *entry, struct vd_slice json);
 void vd_audit_status(struct vd_audit_entry *entry, const struct vd_status *status,
