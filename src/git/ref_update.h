@@ -12,6 +12,7 @@
 #ifndef VD_GIT_REF_UPDATE_H
 #define VD_GIT_REF_UPDATE_H
 
+#include "base/buf.h"
 #include "git/program.h"
 #include "net/process.h"
 
