@@ -22,8 +22,8 @@
  * status.branches in it. What is lost before it has not happened; what is lost behind it is done by
  * the controller of repositories, which moves refs to what the status says.
  *
- * A push whose client goes before the batch is proposed does not happen; one whose client goes later
- * is finished without it.
+ * A push whose client goes before the batch is proposed does not happen; one whose client goes
+ * later is finished without it.
  */
 #ifndef VD_GIT_PUSH_H
 #define VD_GIT_PUSH_H
@@ -60,7 +60,7 @@ void vd_pushes_free(struct vd_pushes *pushes);
 bool vd_pushes_use(const struct vd_pushes *pushes, struct vd_slice uid);
 
 struct vd_push_options {
-    struct vd_loop *loop; /* of the exchange: on it everything below happens */
+    struct vd_loop *loop;                 /* of the exchange: on it everything below happens */
     struct vd_slice namespace, name, uid; /* of the Repository; copied */
     struct vd_user *user;                 /* who pushes; a reference is taken */
     /* Bytes for the channel of the process, borrowed for the call. Not from inside a function of

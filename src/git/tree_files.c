@@ -37,7 +37,9 @@ static int add_file(struct vd_tree_files *t, struct vd_tree_file_list *list, str
     if (path.n > VD_GIT_PATH_LEN_MAX)
         return vd_error_set(error, VD_ERR_LIMIT, "the path %.64s... has more than %d bytes", path.p,
                             VD_GIT_PATH_LEN_MAX);
-    if (t->old_files.n + t->new_files.n >= t->files_max)
+    if (t->takes && !t->takes(t, list == &t->new_files, path))
+        return 0;
+    if (list->n >= t->files_max)
         return vd_error_set(
             error, VD_ERR_LIMIT,
             "more than %zu files are changed; push them in several pushes, or raise "

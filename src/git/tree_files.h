@@ -48,7 +48,11 @@ struct vd_tree_file_list {
 
 /* `= {0}` with files_max is an empty one. */
 struct vd_tree_files {
-    size_t files_max; /* of both lists together */
+    size_t files_max; /* of each list */
+    /* Whether a file of this path is wanted, in the list of the new commit or in that of the old
+     * one. NULL: every file is. */
+    bool (*takes)(const struct vd_tree_files *t, bool is_new, struct vd_slice path);
+    void *arg;
     struct vd_tree_file_list old_files, new_files;
     /* Private: */
     struct vd_arena arena;

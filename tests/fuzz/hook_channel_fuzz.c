@@ -52,7 +52,7 @@ static void read_files(struct vd_slice text, enum vd_tree_format format, size_t 
         size_t n = text.n - at < piece ? text.n - at : piece;
         rc = vd_tree_files_read(&t, format, vd_slice(text.p + at, n), NULL);
     }
-    FUZZ_CHECK(t.old_files.n + t.new_files.n <= 20);
+    FUZZ_CHECK(t.old_files.n <= 20 && t.new_files.n <= 20);
     for (size_t i = 0; i < t.new_files.n; i++)
         FUZZ_CHECK(t.new_files.p[i].path.n && t.new_files.p[i].path.n <= VD_GIT_PATH_LEN_MAX);
     vd_tree_files_release(&t);

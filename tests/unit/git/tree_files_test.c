@@ -36,7 +36,7 @@ static void differences_are_read_in_any_pieces(void **state)
     (void)state;
     struct vd_error error;
     for (size_t piece = 1; piece < sizeof difference; piece++) {
-        struct vd_tree_files t = {.files_max = 7};
+        struct vd_tree_files t = {.files_max = 4};
         for (size_t at = 0; at < sizeof difference - 1; at += piece) {
             size_t n = sizeof difference - 1 - at < piece ? sizeof difference - 1 - at : piece;
             assert_ok(vd_tree_files_read(&t, VD_TREE_DIFF, vd_slice(difference + at, n), &error),
@@ -68,11 +68,31 @@ static void lists_are_read(void **state)
     vd_tree_files_release(&t);
 }
 
+static bool is_yaml(const struct vd_tree_files *t, bool is_new, struct vd_slice path)
+{
+    (void)t;
+    return is_new && vd_slice_ends_with(path, VD_SLICE(".yaml"));
+}
+
+static void only_wanted_files_are_kept(void **state)
+{
+    (void)state;
+    struct vd_error error;
+    struct vd_tree_files t = {.files_max = 1, .takes = is_yaml};
+    assert_ok(
+        vd_tree_files_read(&t, VD_TREE_DIFF, vd_slice(difference, sizeof difference - 1), &error),
+        &error);
+    assert_int_equal(t.old_files.n, 0);
+    assert_int_equal(t.new_files.n, 1);
+    assert_slice(t.new_files.p[0].path, "a/b.yaml");
+    vd_tree_files_release(&t);
+}
+
 static void limits_hold(void **state)
 {
     (void)state;
     struct vd_error error;
-    struct vd_tree_files few = {.files_max = 6};
+    struct vd_tree_files few = {.files_max = 3};
     assert_code(
         vd_tree_files_read(&few, VD_TREE_DIFF, vd_slice(difference, sizeof difference - 1), &error),
         VD_ERR_LIMIT);
@@ -130,6 +150,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(differences_are_read_in_any_pieces),
         cmocka_unit_test(lists_are_read),
+        cmocka_unit_test(only_wanted_files_are_kept),
         cmocka_unit_test(limits_hold),
         cmocka_unit_test(other_texts_are_refused),
     };
