@@ -222,6 +222,7 @@ static void add_operations(struct vd_plan *plan, const struct vd_plan_objects *l
             *VD_VEC_PUSH(&plan->operations) = (struct vd_plan_operation){
                 .action = o->action,
                 .source = o->is_deleted ? o->old_manifest : o->new_manifest,
+                .uid = o->stored.uid,
                 .is_foreign = o->is_foreign,
             };
     }

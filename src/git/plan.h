@@ -54,7 +54,8 @@ struct vd_plan_identity {
 struct vd_plan_stored {
     bool exists;
     bool deleting;
-    struct vd_slice finalizers;               /* "a, b": that it waits for */
+    struct vd_slice finalizers; /* "a, b": that it waits for */
+    struct vd_slice uid;
     struct vd_slice repository, branch, path; /* where it is from; empty: it is the API's */
 };
 
@@ -68,6 +69,7 @@ enum vd_plan_action {
 struct vd_plan_operation {
     enum vd_plan_action action;
     const struct vd_plan_manifest *source; /* the new manifest; of a deletion, the old one */
+    struct vd_slice uid;                   /* of a deletion: the object's */
     bool is_foreign; /* not in the repository's own namespace: the user's rights are asked */
 };
 
