@@ -155,12 +155,10 @@ void vd_git_admission_start(struct vd_git_admission *a)
 
 void vd_git_admission_release(struct vd_git_admission *a)
 {
-    for (size_t i = 0; i < a->writes_n; i++) {
-        vd_write_release(&a->writes[i].write);
-        vd_buf_release(&a->writes[i].write.body);
-    }
     if (a->has_batch)
         vd_write_batch_release(&a->batch);
+    for (size_t i = 0; i < a->writes_n; i++)
+        vd_write_release(&a->writes[i].write);
     free(a->writes);
     free(a->members);
     vd_plan_release(&a->plan);
