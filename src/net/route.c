@@ -159,6 +159,7 @@ static bool pass(struct vd_exchange *x)
 {
     const struct vd_route_table *routes = x->connection->service->routes;
     bool was_open = x->route->is_open;
+    assert(!x->reader); /* the next route may want the body whole */
     size_t at = place_of(routes, x->route);
     assert(at + 1 < routes->list.n); /* the last route is for all paths, and passes nothing on */
     x->route = find_from(routes, at + 1, x->head);

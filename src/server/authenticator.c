@@ -187,10 +187,21 @@ static void judge_head(struct vd_authenticator *a, struct vd_exchange *x)
     }
 }
 
+/* There must be room for what is kept of a body that its handler reads as it arrives. False: there
+ * is none, and it has been answered; then the user's reference is taken. */
+static bool reserve_reader(struct vd_exchange *x, struct vd_user *user)
+{
+    size_t len = x->head->used + VD_HTTP_BODY_BUFFER_LEN;
+    if (!vd_upload_reserve(x->upload, x->account, (enum vd_rank)x->rank, len))
+        return true;
+    refuse_one_too_many(x, user);
+    return false;
+}
+
 static void judge(struct vd_authenticator *a, struct vd_exchange *x, const struct vd_account *over)
 {
     struct vd_user *user = identify(a, x);
-    if (!user || !charge(a, x, user, over))
+    if (!user || !charge(a, x, user, over) || (x->reader && !reserve_reader(x, user)))
         return;
     if (impersonates(x))
         user = impersonated(a, x, user);

@@ -399,8 +399,12 @@ static void count_output(struct vd_process *p, struct vd_slice bytes)
     f->run.output_len += bytes.n;
 }
 
+/* 0 where a sanitizer keeps what was freed. */
 static size_t resident_len(void)
 {
+#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
+    return 0;
+#endif
     unsigned long all = 0, resident = 0;
     FILE *file = fopen("/proc/self/statm", "r");
     assert_non_null(file);
@@ -715,11 +719,12 @@ static void test_several_loops(void **state)
     (void)state;
     enum { LOOPS = 3 };
     static struct other others[LOOPS];
+    static const char *const argv[] = {"/bin/echo", "hello", NULL};
     for (size_t i = 0; i < LOOPS; i++) {
         struct vd_error error = {0};
         assert_ok(vd_loop_init(&others[i].loop, i + 1, &error), &error);
         assert_ok(vd_loop_start(&others[i].loop, &error), &error);
-        others[i].run.options.argv = ARGV("/bin/echo", "hello");
+        others[i].run.options.argv = argv;
         others[i].task.run = start_other;
         vd_loop_post(&others[i].loop, &others[i].task);
     }
