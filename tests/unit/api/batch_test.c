@@ -1,66 +1,10 @@
 /* src/api/batch.h: writes that are made together or not at all. */
-#include "api/batch.h"
 
-#include "base/container_of.h"
+#include "batch_trial.h"
+#include "kinds/git_ownership.h"
 #include "store/commit.h"
-#include "write_setting.h"
 
-enum { MEMBERS_MAX = 64 };
-
-/* A batch, with the memory of its members. */
-struct batch_trial {
-    struct vd_write_batch b;
-    struct trial members[MEMBERS_MAX];
-    struct vd_write *writes[MEMBERS_MAX];
-    size_t n;
-    struct vd_task task;
-    bool cancels;
-};
-
-static void on_batch(struct vd_write_batch *b)
-{
-    (void)b;
-    sem_post(&setting.done);
-}
-
-static struct trial *add(struct batch_trial *t, enum vd_write_verb verb, const char *resource,
-                         const char *name, const char *document)
-{
-    struct trial *member = &t->members[t->n];
-    prepare(member, verb, resource, name, document);
-    t->writes[t->n++] = &member->w;
-    return member;
-}
-
-static void run_batch(struct vd_task *task)
-{
-    struct batch_trial *t = VD_CONTAINER_OF(task, struct batch_trial, task);
-    bool cancels = t->cancels; /* it may be released when it was started */
-    vd_write_batch_start(&t->b);
-    if (cancels)
-        vd_write_batch_cancel(&t->b);
-}
-
-static enum vd_batch_result perform_batch(struct batch_trial *t)
-{
-    t->b.l = &setting.api;
-    t->b.done = on_batch;
-    vd_write_batch_init(&t->b, t->writes, t->n);
-    t->task.run = run_batch;
-    vd_loop_post(&setting.loop, &t->task);
-    wait_for_done();
-    return t->b.result;
-}
-
-static void release_batch(struct batch_trial *t)
-{
-    vd_write_batch_release(&t->b);
-    for (size_t i = 0; i < t->n; i++)
-        release_trial(&t->members[i]);
-    *t = (struct batch_trial){0};
-}
-
-#define NAMED(name) "{\"metadata\":{\"name\":\"" name "\"}}"
+enum { MANY = 64 };
 
 /* ---- together ---- */
 
@@ -96,8 +40,8 @@ static void all_becomes_visible_at_once(void **state)
     vd_store_unsubscribe(setting.store, &heard.listener);
     static const enum vd_write_result results[] = {VD_WRITE_CREATED, VD_WRITE_UPDATED,
                                                    VD_WRITE_UNCHANGED, VD_WRITE_DELETED};
-    for (size_t i = 0; i < t.n; i++)
-        expect(&t.members[i], results[i]);
+    for (size_t i = 0; i < t.members.n; i++)
+        expect(t.members.p[i], results[i]);
     assert_true(t.b.changed);
     assert_int_equal(heard.commits, 1);
     assert_int_equal(heard.events, 3);
@@ -124,17 +68,17 @@ static void what_is_so_already_is_no_event(void **state)
 static void many_are_made(void **state)
 {
     static struct batch_trial t;
-    static char documents[MEMBERS_MAX][64];
+    static char documents[MANY][64];
     (void)state;
-    for (size_t i = 0; i < MEMBERS_MAX; i++) {
+    for (size_t i = 0; i < MANY; i++) {
         snprintf(documents[i], sizeof documents[i], NAMED("m-%zu"), i);
         add(&t, VD_WRITE_CREATE, "configmaps", "", documents[i]);
     }
     uint64_t before = vd_store_revision(setting.store);
     assert_int_equal(perform_batch(&t), VD_BATCH_DONE);
-    assert_int_equal(t.b.revision, before + MEMBERS_MAX);
-    for (size_t i = 0; i < MEMBERS_MAX; i++)
-        assert_int_equal(t.members[i].w.revision, before + 1 + i);
+    assert_int_equal(t.b.revision, before + MANY);
+    for (size_t i = 0; i < MANY; i++)
+        assert_int_equal(t.members.p[i]->w.revision, before + 1 + i);
     release_batch(&t);
 }
 
@@ -155,12 +99,12 @@ static void all_that_is_wrong_is_told(void **state)
         "{\"metadata\":{\"name\":\"worse\"},\"spec\":{\"size\":\"x\"}}");
     assert_int_equal(perform_batch(&t), VD_BATCH_REFUSED);
     assert_int_equal(t.b.refused, 4);
-    expect(&t.members[0], VD_WRITE_WITHHELD);
-    expect_refusal(&t.members[1], VD_REFUSED_INVALID);
-    assert_int_equal(t.members[1].w.refusal.violations_n, 2);
-    expect_refusal(&t.members[2], VD_REFUSED_EXISTS);
-    expect_refusal(&t.members[3], VD_REFUSED_NOT_FOUND);
-    expect_refusal(&t.members[4], VD_REFUSED_INVALID);
+    expect(t.members.p[0], VD_WRITE_WITHHELD);
+    expect_refusal(t.members.p[1], VD_REFUSED_INVALID);
+    assert_int_equal(t.members.p[1]->w.refusal.violations_n, 2);
+    expect_refusal(t.members.p[2], VD_REFUSED_EXISTS);
+    expect_refusal(t.members.p[3], VD_REFUSED_NOT_FOUND);
+    expect_refusal(t.members.p[4], VD_REFUSED_INVALID);
     assert_int_equal(vd_store_revision(setting.store), revision);
     assert_null(stored(a, "gadgets", "good"));
     release_batch(&t);
@@ -181,9 +125,9 @@ static void one_conflict_refuses_all(void **state)
     add(&t, VD_WRITE_CREATE, "gadgets", "", NAMED("g"));
     add(&t, VD_WRITE_UPDATE, "configmaps", "m", text);
     assert_int_equal(perform_batch(&t), VD_BATCH_REFUSED);
-    expect(&t.members[0], VD_WRITE_WITHHELD);
-    expect_refusal(&t.members[1], VD_REFUSED_CONFLICT);
-    assert_int_equal(t.members[1].w.refusal.current, second);
+    expect(t.members.p[0], VD_WRITE_WITHHELD);
+    expect_refusal(t.members.p[1], VD_REFUSED_CONFLICT);
+    assert_int_equal(t.members.p[1]->w.refusal.current, second);
     assert_null(stored(a, "gadgets", "g"));
     release_batch(&t);
 }
@@ -200,12 +144,8 @@ static void the_slower_batch_is_made_again(void **state)
     for (size_t i = 0; i < 2; i++) {
         add(&t[i], VD_WRITE_PATCH, "gadgets", "g", NULL)->w.ops = &ops;
         add(&t[i], VD_WRITE_CREATE, "configmaps", "", i ? NAMED("one") : NAMED("zero"));
-        t[i].b = (struct vd_write_batch){.l = &setting.api, .done = on_batch};
-        vd_write_batch_init(&t[i].b, t[i].writes, t[i].n);
-        t[i].task.run = run_batch;
+        start_batch(&t[i]);
     }
-    vd_loop_post(&setting.loop, &t[0].task);
-    vd_loop_post(&setting.loop, &t[1].task);
     wait_for_done();
     wait_for_done();
     for (size_t i = 0; i < 2; i++)
@@ -223,9 +163,9 @@ static void an_object_is_changed_once(void **state)
     add(&t, VD_WRITE_CREATE, "configmaps", "", NAMED("n"));
     add(&t, VD_WRITE_CREATE, "configmaps", "", NAMED("m"));
     assert_int_equal(perform_batch(&t), VD_BATCH_REFUSED);
-    expect_refusal(&t.members[0], VD_REFUSED_BAD_REQUEST);
-    expect(&t.members[1], VD_WRITE_WITHHELD);
-    expect_refusal(&t.members[2], VD_REFUSED_BAD_REQUEST);
+    expect_refusal(t.members.p[0], VD_REFUSED_BAD_REQUEST);
+    expect(t.members.p[1], VD_WRITE_WITHHELD);
+    expect_refusal(t.members.p[2], VD_REFUSED_BAD_REQUEST);
     release_batch(&t);
 }
 
@@ -240,7 +180,7 @@ static void a_namespace_comes_with_its_objects(void **state)
     add(&t, VD_WRITE_CREATE, "configmaps", "", NAMED("m"))->w.namespace = VD_SLICE("cellar");
     assert_int_equal(perform_batch(&t), VD_BATCH_REFUSED);
     assert_int_equal(t.b.refused, 1);
-    expect_refusal(&t.members[2], VD_REFUSED_NAMESPACE_NOT_FOUND);
+    expect_refusal(t.members.p[2], VD_REFUSED_NAMESPACE_NOT_FOUND);
     release_batch(&t);
     add(&t, VD_WRITE_CREATE, "configmaps", "", NAMED("m"))->w.namespace = VD_SLICE("hall");
     add(&t, VD_WRITE_CREATE, "namespaces", "", NAMED("hall"));
@@ -249,8 +189,8 @@ static void a_namespace_comes_with_its_objects(void **state)
     add(&t, VD_WRITE_CREATE, "configmaps", "", NAMED("n"))->w.namespace = VD_SLICE("hall");
     add(&t, VD_WRITE_DELETE, "namespaces", "hall", NULL);
     assert_int_equal(perform_batch(&t), VD_BATCH_REFUSED);
-    expect_refusal(&t.members[0], VD_REFUSED_NAMESPACE_TERMINATING);
-    expect(&t.members[1], VD_WRITE_WITHHELD);
+    expect_refusal(t.members.p[0], VD_REFUSED_NAMESPACE_TERMINATING);
+    expect(t.members.p[1], VD_WRITE_WITHHELD);
     release_batch(&t);
 }
 
@@ -264,13 +204,13 @@ static void a_dry_run_changes_nothing(void **state)
     add(&t, VD_WRITE_CREATE, "gadgets", "", NAMED("g"));
     add(&t, VD_WRITE_DELETE, "configmaps", "there", NULL);
     assert_int_equal(perform_batch(&t), VD_BATCH_DONE);
-    expect(&t.members[0], VD_WRITE_CREATED);
-    expect(&t.members[1], VD_WRITE_DELETED);
+    expect(t.members.p[0], VD_WRITE_CREATED);
+    expect(t.members.p[1], VD_WRITE_DELETED);
     release_batch(&t);
     t.b.dry_run = true;
     add(&t, VD_WRITE_CREATE, "configmaps", "", NAMED("there"));
     assert_int_equal(perform_batch(&t), VD_BATCH_REFUSED);
-    expect_refusal(&t.members[0], VD_REFUSED_EXISTS);
+    expect_refusal(t.members.p[0], VD_REFUSED_EXISTS);
     release_batch(&t);
     assert_int_equal(vd_store_revision(setting.store), revision);
 }
@@ -301,8 +241,8 @@ static void what_git_owns_is_named(void **state)
     add(&t, VD_WRITE_CREATE, "configmaps", "",
         "{\"metadata\":{\"name\":\"m\",\"annotations\":{\"vedette.dev/git-repository\":\"a/b\"}}}");
     assert_int_equal(perform_batch(&t), VD_BATCH_REFUSED);
-    expect_refusal(&t.members[1], VD_REFUSED_OWNED_BY_GIT);
-    assert_slice(t.members[1].w.refusal.claim.repository, "a/b");
+    expect_refusal(t.members.p[1], VD_REFUSED_OWNED_BY_GIT);
+    assert_slice(t.members.p[1]->w.refusal.claim.repository, "a/b");
     release_batch(&t);
 }
 
