@@ -511,13 +511,21 @@ static void too_many_bytes_are_refused(void **state)
 
 int main(void)
 {
+    /* clang-format off */
     const struct CMUnitTest tests[] = {
-        on(memory, each_is_told_its_revision),        on(shared, each_is_told_its_revision),
-        on(sqlite, each_is_told_its_revision),        on(memory, nobody_sees_half_of_it),
-        on(shared, nobody_sees_half_of_it),           on(sqlite, nobody_sees_half_of_it),
-        on(shared, only_what_is_stale_is_made_again), on(memory, it_is_cancelled_in_the_middle),
-        on(memory, a_dry_run_writes_nothing),         on(memory, too_many_members_are_refused),
+        on(memory, each_is_told_its_revision),
+        on(shared, each_is_told_its_revision),
+        on(sqlite, each_is_told_its_revision),
+        on(memory, nobody_sees_half_of_it),
+        on(shared, nobody_sees_half_of_it),
+        on(sqlite, nobody_sees_half_of_it),
+        on(shared, only_what_is_stale_is_made_again),
+        on(shared, attempts_are_bounded),
+        on(memory, it_is_cancelled_in_the_middle),
+        on(memory, a_dry_run_writes_nothing),
+        on(memory, too_many_members_are_refused),
         on(memory, too_many_bytes_are_refused),
     };
+    /* clang-format on */
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

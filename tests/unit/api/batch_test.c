@@ -194,6 +194,238 @@ static void a_namespace_comes_with_its_objects(void **state)
     release_batch(&t);
 }
 
+/* A replacement of a namespace creates it, or not. */
+static void a_namespace_is_replaced_with_its_objects(void **state)
+{
+    static struct batch_trial t;
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        add(&t, VD_WRITE_REPLACE, "configmaps", "m", NAMED("m"))->w.namespace = VD_SLICE("hall");
+        add(&t, VD_WRITE_REPLACE, "namespaces", "hall", NAMED("hall"));
+        assert_int_equal(perform_batch(&t), VD_BATCH_DONE);
+        expect(t.members.p[1], i ? VD_WRITE_UNCHANGED : VD_WRITE_CREATED);
+        assert_true(i || t.members.p[1]->w.revision < t.members.p[0]->w.revision);
+        release_batch(&t);
+    }
+    /* One that is refused for itself is not missed by others. */
+    add(&t, VD_WRITE_REPLACE, "configmaps", "m", NAMED("m"))->w.namespace = VD_SLICE("attic");
+    add(&t, VD_WRITE_REPLACE, "namespaces", "attic", NAMED("Attic"));
+    assert_int_equal(perform_batch(&t), VD_BATCH_REFUSED);
+    expect(t.members.p[0], VD_WRITE_WITHHELD);
+    expect_refusal(t.members.p[1], VD_REFUSED_NAME_DIFFERS);
+    release_batch(&t);
+    /* What is there is not replaced in a namespace that goes. */
+    add(&t, VD_WRITE_REPLACE, "configmaps", "m", NAMED("m"))->w.namespace = VD_SLICE("hall");
+    add(&t, VD_WRITE_DELETE, "namespaces", "hall", NULL);
+    assert_int_equal(perform_batch(&t), VD_BATCH_REFUSED);
+    expect_refusal(t.members.p[0], VD_REFUSED_NAMESPACE_TERMINATING);
+    release_batch(&t);
+}
+
+/* The order of the events, by the members' numbers. */
+static void expect_order(struct batch_trial *t, const size_t *order)
+{
+    assert_int_equal(perform_batch(t), VD_BATCH_DONE);
+    assert_int_equal(t->members.p[order[0]]->w.revision, t->b.revision_first);
+    for (size_t i = 1; i < t->members.n; i++)
+        assert_int_equal(t->members.p[order[i]]->w.revision,
+                         t->members.p[order[i - 1]]->w.revision + 1);
+    assert_int_equal(t->members.p[order[t->members.n - 1]]->w.revision, t->b.revision);
+    release_batch(t);
+}
+
+static struct trial *in_hall(struct trial *member)
+{
+    member->w.namespace = VD_SLICE("hall");
+    return member;
+}
+
+/* As the caller has it, but for what is in a namespace, and the namespace. */
+static void events_are_in_order(void **state)
+{
+    static struct batch_trial t;
+    (void)state;
+    add(&t, VD_WRITE_REPLACE, "configmaps", "a", NAMED("a"));
+    in_hall(add(&t, VD_WRITE_REPLACE, "configmaps", "b", NAMED("b")));
+    add(&t, VD_WRITE_REPLACE, "gadgets", "c", NAMED("c"));
+    in_hall(add(&t, VD_WRITE_REPLACE, "gadgets", "d", NAMED("d")));
+    add(&t, VD_WRITE_REPLACE, "namespaces", "hall", NAMED("hall"));
+    add(&t, VD_WRITE_REPLACE, "configmaps", "e", NAMED("e"));
+    expect_order(&t, (size_t[]){0, 4, 1, 2, 3, 5});
+    add(&t, VD_WRITE_DELETE, "configmaps", "a", NULL);
+    add(&t, VD_WRITE_DELETE, "namespaces", "hall", NULL);
+    in_hall(add(&t, VD_WRITE_DELETE, "configmaps", "b", NULL));
+    add(&t, VD_WRITE_DELETE, "gadgets", "c", NULL);
+    in_hall(add(&t, VD_WRITE_DELETE, "gadgets", "d", NULL));
+    add(&t, VD_WRITE_DELETE, "configmaps", "e", NULL);
+    expect_order(&t, (size_t[]){0, 2, 3, 4, 1, 5});
+}
+
+/* ---- deletions ---- */
+
+static void deletions_are_told_apart(void **state)
+{
+    static struct batch_trial t;
+    (void)state;
+    write_it(VD_WRITE_CREATE, "gadgets", "",
+             "{\"metadata\":{\"name\":\"kept\",\"finalizers\":["
+             "\"a.b/c\"]}}",
+             VD_WRITE_CREATED);
+    write_it(VD_WRITE_CREATE, "gadgets", "", NAMED("goes"), VD_WRITE_CREATED);
+    for (int i = 0; i < 2; i++) {
+        add(&t, VD_WRITE_DELETE, "gadgets", "kept", NULL)->w.may_be_absent = true;
+        add(&t, VD_WRITE_DELETE, "gadgets", "goes", NULL)->w.may_be_absent = true;
+        add(&t, VD_WRITE_DELETE, "gadgets", "never", NULL)->w.may_be_absent = true;
+        assert_int_equal(perform_batch(&t), VD_BATCH_DONE);
+        expect(t.members.p[0], i ? VD_WRITE_UNCHANGED : VD_WRITE_MARKED);
+        expect(t.members.p[1], i ? VD_WRITE_ABSENT : VD_WRITE_DELETED);
+        expect(t.members.p[2], VD_WRITE_ABSENT);
+        assert_int_equal(t.b.changed, i == 0);
+        assert_int_equal(t.b.revision - t.b.revision_first, i ? 0 : 1);
+        release_batch(&t);
+    }
+    /* What is being deleted is not replaced. */
+    add(&t, VD_WRITE_REPLACE, "gadgets", "kept", NAMED("kept"));
+    assert_int_equal(perform_batch(&t), VD_BATCH_REFUSED);
+    expect_refusal(t.members.p[0], VD_REFUSED_EXISTS);
+    assert_true(t.members.p[0]->w.refusal.deleting);
+    assert_slice(t.members.p[0]->w.refusal.text,
+                 "it is being deleted and waits for its finalizers a.b/c");
+    release_batch(&t);
+}
+
+/* ---- a status that tells of the rest ---- */
+
+static const struct vd_write_batch *counted;
+
+static bool make_counted(struct vd_write *w, const struct vd_json *old, struct vd_json **out)
+{
+    const size_t *counts = counted->counts;
+    *out = vd_write_pruned_copy(w, old);
+    struct vd_json *status = vd_json_object(w->arena);
+    bool ready = counts[VD_WRITE_CREATED] == 1 && counts[VD_WRITE_UNCHANGED] == 1 &&
+                 counts[VD_WRITE_DELETED] == 1;
+    vd_json_set(w->arena, status, VD_SLICE("ready"), vd_json_bool(w->arena, ready));
+    vd_json_set(w->arena, *out, VD_SLICE("status"), status);
+    vd_meta_set_resource_version(w->arena, *out, VD_SLICE(""));
+    return true;
+}
+
+static void a_status_can_tell_of_the_others(void **state)
+{
+    static const struct vd_write_ops ops = {.make = make_counted};
+    static struct batch_trial t;
+    struct vd_arena *a = *state;
+    write_it(VD_WRITE_CREATE, "gadgets", "", NAMED("repository"), VD_WRITE_CREATED);
+    write_it(VD_WRITE_CREATE, "configmaps", "", NAMED("same"), VD_WRITE_CREATED);
+    write_it(VD_WRITE_CREATE, "configmaps", "", NAMED("gone"), VD_WRITE_CREATED);
+    counted = &t.b;
+    struct trial *status = add(&t, VD_WRITE_PATCH, "gadgets", "repository", NULL);
+    status->w.part = VD_PART_STATUS;
+    status->w.ops = &ops;
+    add(&t, VD_WRITE_REPLACE, "configmaps", "new", NAMED("new"));
+    add(&t, VD_WRITE_REPLACE, "configmaps", "same", NAMED("same"));
+    add(&t, VD_WRITE_DELETE, "configmaps", "gone", NULL);
+    assert_int_equal(perform_batch(&t), VD_BATCH_DONE);
+    expect(t.members.p[0], VD_WRITE_UPDATED);
+    assert_int_equal(status->w.revision, t.b.revision_first);
+    release_batch(&t);
+    assert_json(vd_json_get(stored(a, "gadgets", "repository"), VD_SLICE("status")),
+                "{\"ready\":true}");
+}
+
+/* ---- rights ---- */
+
+#define RBAC "rbac.authorization.k8s.io"
+#define ROLE(verbs)                                                                                \
+    "{\"metadata\":{\"name\":\"r\"},\"rules\":[{\"apiGroups\":[\"\"],\"resources\":"               \
+    "[\"configmaps\"],\"verbs\":[" verbs "]}]}"
+#define BINDING(name)                                                                              \
+    "{\"metadata\":{\"name\":\"b\"},\"subjects\":[{\"kind\":\"User\",\"apiGroup\":"                \
+    "\"" RBAC "\",\"name\":\"eve\"}],\"roleRef\":{\"apiGroup\":\"" RBAC "\",\"kind\":\"Role\","    \
+    "\"name\":\"" name "\"}}"
+
+/* Nobody gives away what he does not have, through a role of the same batch neither. */
+static void a_binding_is_judged_by_the_role_of_the_batch(void **state)
+{
+    static struct batch_trial t;
+    struct vd_gatekeeper *all = setting.env.gatekeeper;
+    (void)state;
+    setting.env.gatekeeper = gatekeeper_for_all("\"get\"");
+    add_of(&t, VD_WRITE_REPLACE, RBAC, "rolebindings", "b", BINDING("r"));
+    add_of(&t, VD_WRITE_REPLACE, RBAC, "roles", "r", ROLE("\"get\",\"delete\""));
+    assert_int_equal(perform_batch(&t), VD_BATCH_REFUSED);
+    expect_refusal(t.members.p[0], VD_REFUSED_FORBIDDEN);
+    expect_refusal(t.members.p[1], VD_REFUSED_FORBIDDEN);
+    release_batch(&t);
+    add_of(&t, VD_WRITE_REPLACE, RBAC, "rolebindings", "b", BINDING("other"));
+    add_of(&t, VD_WRITE_REPLACE, RBAC, "roles", "r", ROLE("\"get\""));
+    assert_int_equal(perform_batch(&t), VD_BATCH_REFUSED);
+    expect_refusal(t.members.p[0], VD_REFUSED_ROLE_NOT_FOUND);
+    expect(t.members.p[1], VD_WRITE_WITHHELD);
+    release_batch(&t);
+    add_of(&t, VD_WRITE_REPLACE, RBAC, "rolebindings", "b", BINDING("r"));
+    add_of(&t, VD_WRITE_REPLACE, RBAC, "roles", "r", ROLE("\"get\""));
+    assert_int_equal(perform_batch(&t), VD_BATCH_DONE);
+    expect(t.members.p[0], VD_WRITE_CREATED);
+    release_batch(&t);
+    add_of(&t, VD_WRITE_REPLACE, RBAC, "rolebindings", "b2", BINDING("r"));
+    t.members.p[0]->w.name = VD_SLICE("b");
+    add_of(&t, VD_WRITE_DELETE, RBAC, "roles", "r", NULL);
+    assert_int_equal(perform_batch(&t), VD_BATCH_REFUSED);
+    expect_refusal(t.members.p[0], VD_REFUSED_ROLE_NOT_FOUND);
+    release_batch(&t);
+    vd_gatekeeper_free(setting.env.gatekeeper);
+    setting.env.gatekeeper = all;
+}
+
+/* Each member is asked for, by the verb that it comes to. */
+static void rights_are_asked_for_each(void **state)
+{
+    static struct batch_trial t;
+    struct vd_gatekeeper *all = setting.env.gatekeeper;
+    (void)state;
+    write_it(VD_WRITE_CREATE, "configmaps", "", NAMED("there"), VD_WRITE_CREATED);
+    setting.env.gatekeeper = gatekeeper_for_all("\"create\"");
+    add(&t, VD_WRITE_REPLACE, "configmaps", "new", NAMED("new"))->w.checks_rights = true;
+    add(&t, VD_WRITE_REPLACE, "configmaps", "there", NAMED("there"))->w.checks_rights = true;
+    add(&t, VD_WRITE_DELETE, "configmaps", "there", NULL)->w.checks_rights = true;
+    assert_int_equal(perform_batch(&t), VD_BATCH_REFUSED);
+    expect(t.members.p[0], VD_WRITE_WITHHELD);
+    expect_refusal(t.members.p[1], VD_REFUSED_NOT_ALLOWED);
+    assert_slice(t.members.p[1]->w.refusal.access.verb, "update");
+    expect_refusal(t.members.p[2], VD_REFUSED_NOT_ALLOWED);
+    assert_slice(t.members.p[2]->w.refusal.access.verb, "delete");
+    release_batch(&t);
+    vd_gatekeeper_free(setting.env.gatekeeper);
+    setting.env.gatekeeper = all;
+}
+
+/* What refuses thousands of members is told of the first ones at length. */
+static void refusals_are_bounded(void **state)
+{
+    static struct batch_trial t;
+    struct vd_buf document = {0};
+    (void)state;
+    vd_buf_add_text(&document, "{\"metadata\":{\"name\":\"m\"},\"spec\":{\"color\":\"");
+    for (size_t i = 0; i < 4096; i++)
+        vd_buf_add_char(&document, 'x');
+    vd_buf_add_text(&document, "\"}}");
+    for (size_t i = 0; i < 3000; i++)
+        add(&t, VD_WRITE_REPLACE, "gadgets", "m", vd_buf_text(&document));
+    assert_int_equal(perform_batch(&t), VD_BATCH_REFUSED);
+    assert_int_equal(t.b.refused, 3000);
+    size_t n = t.members.n;
+    expect_refusal(t.members.p[0], VD_REFUSED_INVALID);
+    assert_int_equal(t.members.p[0]->w.refusal.violations_n, 1);
+    expect_refusal(t.members.p[n - 1], VD_REFUSED_INVALID);
+    assert_int_equal(t.members.p[n - 1]->w.refusal.violations_n, 0);
+    assert_slice(t.members.p[n - 1]->w.refusal.text,
+                 "too much is wrong with the batch to say all of it");
+    release_batch(&t);
+    vd_buf_release(&document);
+}
+
 static void a_dry_run_changes_nothing(void **state)
 {
     static struct batch_trial t;
@@ -257,6 +489,13 @@ int main(void)
         write_test(the_slower_batch_is_made_again),
         write_test(an_object_is_changed_once),
         write_test(a_namespace_comes_with_its_objects),
+        write_test(a_namespace_is_replaced_with_its_objects),
+        write_test(events_are_in_order),
+        write_test(deletions_are_told_apart),
+        write_test(a_status_can_tell_of_the_others),
+        write_test(a_binding_is_judged_by_the_role_of_the_batch),
+        write_test(rights_are_asked_for_each),
+        write_test(refusals_are_bounded),
         write_test(a_dry_run_changes_nothing),
         write_test(members_that_workers_make_are_waited_for),
         write_test(what_git_owns_is_named),

@@ -32,6 +32,18 @@ static inline struct trial *add(struct batch_trial *t, enum vd_write_verb verb,
     return member;
 }
 
+/* The same for a kind of any group. */
+static inline struct trial *add_of(struct batch_trial *t, enum vd_write_verb verb,
+                                   const char *group, const char *plural, const char *name,
+                                   const char *document)
+{
+    struct trial *member = add(t, verb, "configmaps", name, document);
+    member->w.kind = vd_kind_set_resource(setting.set, vd_slice_of(group), VD_SLICE("v1"),
+                                          vd_slice_of(plural));
+    assert_non_null(member->w.kind);
+    return member;
+}
+
 static inline void run_batch(struct vd_task *task)
 {
     struct batch_trial *t = VD_CONTAINER_OF(task, struct batch_trial, task);
