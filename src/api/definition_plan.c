@@ -70,8 +70,6 @@ static int prepare(struct vd_arena *a, const struct vd_kind *kind, struct vd_jso
                    struct vd_error *error)
 {
     struct vd_effort effort = {0};
-    if (!vd_json_is(definition, VD_JSON_OBJECT))
-        return vd_error_set(error, VD_ERR_INVALID, "the definition is no object");
     return vd_object_prepare(kind, a, definition, true, NULL, &effort, error);
 }
 
@@ -150,9 +148,12 @@ int vd_definition_plan(const struct vd_api_env *env, struct vd_kind_set **set,
     const struct vd_kind *kind = vd_kind_set_kind(*set, VD_SLICE(DEFINITION_GROUP), VD_SLICE("v1"),
                                                   VD_SLICE("CustomResourceDefinition"));
     struct vd_json *copy = vd_json_copy(&arena, definition);
-    int code = plan(env, &arena, kind, set, copy, error);
-    if (code == VD_ERR_INVALID)
-        explain(kind, copy, violations);
+    int code = vd_meta_check(copy, error);
+    if (!code) {
+        code = plan(env, &arena, kind, set, copy, error);
+        if (code == VD_ERR_INVALID)
+            explain(kind, copy, violations);
+    }
     vd_arena_release(&arena);
     return code;
 }

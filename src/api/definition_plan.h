@@ -23,9 +23,10 @@
 /*
  * Puts a set in the place of *set that has the kinds of this CustomResourceDefinition, too, in the
  * place of those that it has now. The document is not changed, and is as somebody would send it.
+ * What can be planned is not valid for that: the write of the definition checks it.
  *
- *   VD_ERR_INVALID  it is no valid definition: `violations` says what is wrong, or, if there are
- *                   none, the error
+ *   VD_ERR_INVALID  no kind can be made of it: `violations` (may be NULL) says all that is wrong
+ *                   with it, or, if there are none, the error does
  *   VD_ERR_EXISTS   a built-in kind or another definition of the set has one of its names, so that
  *                   it would not be accepted
  *   VD_ERR_LOCKED   the stored definition is being deleted

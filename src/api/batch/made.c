@@ -76,6 +76,8 @@ static void settle_arena(struct vd_batch_member *m)
         w->warnings.n = 0;
     for (size_t i = 0; i < w->warnings.n; i++)
         w->warnings.p[i] = copy(s, w->warnings.p[i]);
+    if (w->verb == VD_WRITE_CREATE && w->name.n) /* it was the object's, or was made */
+        w->name = vd_arena_copy(&s->arena, w->name);
     w->served = (struct vd_template){.hole = 0};
     vd_body_unref(w->current);
     vd_body_unref(w->stored);
@@ -195,11 +197,8 @@ static bool keep_body(struct vd_batch_member *m)
 
 bool vd_batch_keep(struct vd_batch_member *m)
 {
-    struct vd_batch_state *s = m->state;
     struct vd_write *w = m->write;
     settle_arena(m); /* the wish's body is still in s->body */
-    if (w->makes_name || w->verb == VD_WRITE_CREATE)
-        w->name = vd_arena_copy(&s->arena, w->wish.key.name);
     w->wish.key = vd_write_key(w);
     w->result = VD_WRITE_WITHHELD; /* until it is not */
     check_instead(w);

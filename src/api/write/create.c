@@ -52,7 +52,8 @@ static void create_valid(struct vd_write *w, struct vd_json *object)
 {
     if (!vd_write_check_escalation(w, object, true))
         return;
-    w->name = vd_arena_copy(w->arena, vd_meta_name(object));
+    if (w->verb == VD_WRITE_CREATE)
+        w->name = vd_arena_copy(w->arena, vd_meta_name(object));
     w->wish = (struct vd_wish){.when = VD_WHEN_ABSENT, .key = vd_write_key(w)};
     vd_write_store(w, object);
 }

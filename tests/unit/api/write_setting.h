@@ -189,10 +189,11 @@ static inline bool count_up(struct vd_write *w, const struct vd_json *old, struc
     return true;
 }
 
-static inline int open_setting(void **state)
+/* Opens all of it on this store, which belongs to the setting then. */
+static inline int open_setting_on(void **state, struct vd_store *store)
 {
     struct vd_error error;
-    assert_ok(vd_store_open_in(&setting.store, NULL, NULL, &error), &error);
+    setting.store = store;
     setting.kinds = vd_kinds_new_builtin();
     put_kind(setting.kinds, GADGET, false);
     setting.set = vd_kinds_snapshot(setting.kinds);
@@ -209,6 +210,14 @@ static inline int open_setting(void **state)
     write_it(VD_WRITE_CREATE, "namespaces", "", "{\"metadata\":{\"name\":\"room\"}}",
              VD_WRITE_CREATED);
     return arena_setup(state);
+}
+
+static inline int open_setting(void **state)
+{
+    struct vd_store *store = NULL;
+    struct vd_error error;
+    assert_ok(vd_store_open_in(&store, NULL, NULL, &error), &error);
+    return open_setting_on(state, store);
 }
 
 static inline int close_setting(void **state)
