@@ -2,6 +2,7 @@
 #include "git/documents.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "base/limits.h"
 #include "git/document_marker.h"
@@ -24,14 +25,13 @@ static void take(struct vd_git_documents *d, size_t n, struct vd_git_source *out
 {
     *out = (struct vd_git_source){
         .path = d->path, .text = vd_slice(d->rest.p, n), .syntax = d->syntax, .from = d->at};
-    for (size_t i = 0; i < n; i++) {
-        if (d->rest.p[i] == '\n') {
-            d->at.line++;
-            d->at.column = 1;
-        } else if (((unsigned char)d->rest.p[i] & 0xc0) != 0x80) {
-            d->at.column++;
-        }
+    const char *at = d->rest.p, *end = at + n;
+    for (const char *feed; at < end && (feed = memchr(at, '\n', (size_t)(end - at)));) {
+        d->at = (struct vd_yaml_position){d->at.line + 1, 1};
+        at = feed + 1;
     }
+    for (; at < end; at++)
+        d->at.column += ((unsigned char)*at & 0xc0) != 0x80;
     d->rest = vd_slice_from(d->rest, n);
 }
 
