@@ -228,6 +228,12 @@ static int lint_tree(struct tree *t, struct vd_slice namespace, struct vd_git_re
 
 /* ---- the answer ---- */
 
+/* Adds "3 errors" and what stands behind it. */
+static void add_count(struct vd_buf *out, size_t n, const char *what, const char *behind)
+{
+    vd_buf_addf(out, "%zu %s%s%s", n, what, n == 1 ? "" : "s", behind);
+}
+
 static void print_report(const struct vd_git_report *report, const char *format,
                          const struct totals *totals)
 {
@@ -239,10 +245,14 @@ static void print_report(const struct vd_git_report *report, const char *format,
     else
         vd_git_report_write_text(&out, report);
     fwrite(out.p ? out.p : "", 1, out.n, stdout);
-    vd_buf_release(&out);
     fflush(stdout);
-    fprintf(stderr, "%zu manifests in %zu files: %zu errors, %zu warnings\n", totals->manifests,
-            totals->files, report->found[VD_GIT_ERROR], report->found[VD_GIT_WARNING]);
+    vd_buf_reset(&out);
+    add_count(&out, totals->manifests, "manifest", " in ");
+    add_count(&out, totals->files, "file", ": ");
+    add_count(&out, report->found[VD_GIT_ERROR], "error", ", ");
+    add_count(&out, report->found[VD_GIT_WARNING], "warning", "\n");
+    fputs(vd_buf_text(&out), stderr);
+    vd_buf_release(&out);
 }
 
 static enum vd_exit check_options(const struct vd_option_value *values)
