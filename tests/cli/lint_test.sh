@@ -113,10 +113,9 @@ configmap f | sed 's/ConfigMap/Nothing/' >pages/f.yaml
 configmap g >g.yaml
 { echo ---; cat g.yaml; printf -- '---\nText.\n'; } >g2.md
 errors() {
-    cat <<'END'
-g2.md:4:12: metadata.name: g.yaml:3 describes the same object; remove one of them
-g2.md:6:1: body: objects of kind ConfigMap have no body; remove the text behind the front matter, or write the file as YAML
-END
+    echo 'g2.md:4:12: metadata.name: g.yaml:3 describes the same object; remove one of them'
+    echo 'g2.md:6:1: body: objects of kind ConfigMap have no body; remove the text behind the' \
+        'front matter, or write the file as YAML'
 }
 tap "files of a folder alone can be asked for" says 1 'pages/a.md:7:3: spec.title: Too long' pages
 tap "a rule is checked, and stands at its field" says 1 \
@@ -172,25 +171,28 @@ printf 'version https://git-lfs.github.com/spec/v1\noid sha256:ab\nsize 1\n' >lf
 head -c 5000000 /dev/zero | tr '\0' '#' >large.yaml
 printf 'a: \377\n' >latin.yaml
 printf 'a: \000\n' >binary.yaml
-printf '\357\273\277---\r\napiVersion: v1\r\nkind: ConfigMap\r\nmetadata: {name: b}\r\n---\r\n' >crlf.md
+printf '\357\273\277---\r\napiVersion: v1\r\nkind: ConfigMap\r\n' >crlf.md
+printf 'metadata: {name: b}\r\n---\r\n' >>crlf.md
 echo 'replicas: 3' >values.yaml
 configmap c >Twin.yaml
 configmap d >twin.yaml
 mkdir sub && git init -q sub && configmap a >sub/a.yaml
 odd_name=$(printf 'odd\033[2Jname.yaml')
 printf 'kind: A\n' >"$odd_name"
-printf 'a: &a [x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b]\n' >bomb.yaml
-for i in d e f g h i; do
-    prev=$(echo "$i" | tr d-i c-h)
-    printf '%s: &%s [*%s,*%s,*%s,*%s,*%s,*%s]\n' $i $i $prev $prev $prev $prev $prev $prev
-done >>bomb.yaml
+{
+    echo 'a: &a [x,x,x,x,x,x,x,x]'
+    for i in b c d e f g h i j; do
+        echo "$i: &$i [*a,*a,*a,*a,*a,*a]" | sed "s/\*a/*$(echo "$i" | tr b-j a-i)/g"
+    done
+} >bomb.yaml
 tap "a link is named" says 1 'link.yaml: warning: ignored: symbolic links are not followed' .
 tap "a pointer of LFS is named" says 1 'lfs.md: the file is a pointer of Git LFS' .
 tap "a large file is named" says 1 'large.yaml: the file has 5000000 bytes' .
 tap "a file that is not UTF-8 is named" says 1 'latin.yaml:1:4: the file is not UTF-8' .
 tap "a binary file is named" says 1 'binary.yaml: the file is binary' .
 tap "CRLF and a byte order mark are fine" lints 0 crlf.md </dev/null
-tap "paths that differ in case alone are named" says 0 'twin.yaml: warning: differs from Twin.yaml' \
+tap "paths that differ in case alone are named" says 0 \
+    'twin.yaml: warning: differs from Twin.yaml' \
     twin.yaml
 tap "a submodule is named" says 1 'sub: warning: ignored: submodules are not read' .
 tap "odd names steer no terminal" says 1 'odd\u001b[2Jname.yaml:1:1: apiVersion: Required value' .
