@@ -2,6 +2,7 @@
 #include "git/documents.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "base/limits.h"
 #include "git/document_marker.h"
@@ -24,14 +25,13 @@ static void take(struct vd_git_documents *d, size_t n, struct vd_git_source *out
 {
     *out = (struct vd_git_source){
         .path = d->path, .text = vd_slice(d->rest.p, n), .syntax = d->syntax, .from = d->at};
-    for (size_t i = 0; i < n; i++) {
-        if (d->rest.p[i] == '\n') {
-            d->at.line++;
-            d->at.column = 1;
-        } else if (((unsigned char)d->rest.p[i] & 0xc0) != 0x80) {
-            d->at.column++;
-        }
+    const char *at = d->rest.p, *end = at + n;
+    for (const char *feed; at < end && (feed = memchr(at, '\n', (size_t)(end - at)));) {
+        d->at = (struct vd_yaml_position){d->at.line + 1, 1};
+        at = feed + 1;
     }
+    for (; at < end; at++)
+        d->at.column += ((unsigned char)*at & 0xc0) != 0x80;
     d->rest = vd_slice_from(d->rest, n);
 }
 
@@ -46,17 +46,20 @@ static bool is_comment(struct vd_slice line)
  * The bytes of the first YAML document of the rest. It begins with its `---`, if it has one, or
  * with the directives before that, and ends before the next `---` or with its `...`.
  */
-static size_t yaml_len(struct vd_slice rest)
+static size_t yaml_len(struct vd_slice rest, bool *is_empty)
 {
     const char *from = rest.p, *end = rest.p + rest.n;
     struct vd_slice line;
     bool directives = false, content = false;
+    *is_empty = false;
     while (vd_document_cut_line(&rest, &line)) {
         bool starts = vd_document_starts(line);
         if (starts && line.p > from && (content || !directives))
             return (size_t)(line.p - from);
-        if (vd_document_ends(line))
+        if (vd_document_ends(line)) {
+            *is_empty = !content && !directives;
             return (size_t)((rest.n ? rest.p : end) - from);
+        }
         directives |= !content && line.n && line.p[0] == '%';
         content |= starts || (!is_comment(line) && line.p[0] != '%');
     }
@@ -87,16 +90,20 @@ static size_t json_len(struct vd_slice rest)
     return rest.n;
 }
 
-/* The next document's place in the file; false at the end. */
+/* The next document's place in the file, with an empty text if nothing is in it; false at the end.
+ */
 static bool cut(struct vd_git_documents *d, struct vd_git_source *out)
 {
+    bool is_empty = false;
     if (d->syntax == VD_GIT_JSON) {
         const char *end = d->rest.p + d->rest.n;
         take(d, (size_t)(vd_scan_blank(d->rest.p, end) - d->rest.p), out);
     }
     if (!d->rest.n)
         return false;
-    take(d, d->syntax == VD_GIT_JSON ? json_len(d->rest) : yaml_len(d->rest), out);
+    take(d, d->syntax == VD_GIT_JSON ? json_len(d->rest) : yaml_len(d->rest, &is_empty), out);
+    if (is_empty)
+        out->text.n = 0;
     return true;
 }
 

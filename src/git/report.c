@@ -28,15 +28,29 @@ void vd_git_report_release(struct vd_git_report *r)
 
 /* --- adding --- */
 
+static struct vd_slice join(struct vd_arena *a, struct vd_slice prefix, struct vd_slice path)
+{
+    if (!prefix.n)
+        return vd_arena_copy(a, path);
+    struct vd_buf text = {0};
+    vd_buf_add_slice(&text, prefix);
+    vd_buf_add_slice(&text, path);
+    struct vd_slice joined = vd_arena_copy(a, vd_buf_slice(&text));
+    vd_buf_release(&text);
+    return joined;
+}
+
 void vd_git_report_add_text(struct vd_git_report *r, enum vd_git_severity severity,
                             struct vd_slice path, struct vd_yaml_position at, struct vd_slice field,
                             struct vd_slice reason)
 {
     size_t max = r->kept_max ? r->kept_max : VD_GIT_FINDINGS_MAX;
+    if (r->takes && !r->takes(r->takes_arg, path))
+        return;
     path = vd_utf8_cut(path, VD_GIT_PATH_LEN_MAX);
     field = vd_utf8_cut(field, VD_FIELD_PATH_LEN_MAX);
     reason = vd_utf8_cut(reason, VD_GIT_REASON_LEN_MAX);
-    size_t bytes = path.n + field.n + reason.n + sizeof(struct vd_git_finding);
+    size_t bytes = r->prefix.n + path.n + field.n + reason.n + sizeof(struct vd_git_finding);
     size_t order = r->found[VD_GIT_ERROR] + r->found[VD_GIT_WARNING];
     r->found[severity]++;
     if (r->kept[severity] >= max || r->bytes[severity] + bytes > VD_GIT_REPORT_LEN_MAX)
@@ -45,7 +59,7 @@ void vd_git_report_add_text(struct vd_git_report *r, enum vd_git_severity severi
     r->bytes[severity] += bytes;
     *VD_VEC_PUSH(&r->findings) = (struct vd_git_finding){
         .severity = severity,
-        .path = vd_arena_copy(&r->arena, path),
+        .path = join(&r->arena, r->prefix, path),
         .at = at,
         .field = vd_arena_copy(&r->arena, field),
         .reason = vd_arena_copy(&r->arena, reason),

@@ -44,6 +44,9 @@ struct vd_git_finding {
 /* `= {0}` is an empty report, with the limits of limits.h. */
 struct vd_git_report {
     VD_VEC(struct vd_git_finding) findings;
+    struct vd_slice prefix;                         /* stands before all paths; borrowed */
+    bool (*takes)(void *arg, struct vd_slice path); /* NULL: all; others are not even counted */
+    void *takes_arg;
     size_t kept_max;                     /* findings of a severity; 0: VD_GIT_FINDINGS_MAX */
     size_t found[VD_GIT_SEVERITY_COUNT]; /* kept or not */
     size_t kept[VD_GIT_SEVERITY_COUNT];

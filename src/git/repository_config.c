@@ -176,8 +176,9 @@ static void read_document(struct reading *r, const struct vd_git_document *docum
     r->positions = vd_git_positions_new(&document->source);
     if (!vd_json_is(document->value, VD_JSON_OBJECT))
         complain(r, VD_SLICE(""), "must be a map, not %s", vd_json_type_name(document->value));
-    VD_JSON_EACH (member, document->value)
-        read_member(r, member);
+    else
+        VD_JSON_EACH (member, document->value)
+            read_member(r, member);
     vd_git_positions_free(r->positions);
     r->positions = NULL;
 }
