@@ -1,7 +1,7 @@
 #!/bin/sh
 # What Git owns, over the real server: every way to write it, by users with and without the verb
-# override, for a kind that Git owns and for a marked object of another kind; and repositories, which
-# stay while they own objects.
+# override, for a kind that Git owns and for a marked object of another kind; and repositories,
+# which stay while they own objects.
 set -u
 build=${1:?usage: git_ownership_test.sh BUILD_DIR}
 # shellcheck source=tests/api/server.sh
@@ -37,7 +37,8 @@ maps=/api/v1/namespaces/shop/configmaps
 repositories=/apis/git.vedette.dev/v1/namespaces/shop/repositories
 mark='"vedette.dev/git-repository":"shop/catalog","vedette.dev/git-branch":"main",
     "vedette.dev/git-path":"lamp.md","vedette.dev/git-commit":"4f1c2e9"'
-owned='its spec belongs to Git: repository shop/catalog, branch main, path lamp.md, commit 4f1c2e9: push to change it'
+owned='its spec belongs to Git: repository shop/catalog, branch main, path lamp.md, commit 4f1c2e9'
+owned="$owned: push to change it"
 why='"vedette.dev/override":"the shop is on fire"'
 
 # product NAME ANNOTATIONS TITLE
@@ -86,7 +87,8 @@ refused() {
         "value":{"vedette.dev/override":"x"}}]'
     tap "$3: finalizers are free" says 200 e.x/f "$editor" PATCH "$1" \
         '{"metadata":{"finalizers":["e.x/f"]}}'
-    tap "$3: and off again" says 200 '"kind"' "$editor" PATCH "$1" '{"metadata":{"finalizers":null}}'
+    tap "$3: and off again" says 200 '"kind"' "$editor" PATCH "$1" \
+        '{"metadata":{"finalizers":null}}'
 }
 
 # event NAME TEXT: somebody has overridden the object, and the Event says so.
@@ -116,7 +118,8 @@ overridden() {
         "{\"metadata\":{\"annotations\":{$why}},$2}"
     tap "$4: the answer has the version that is stored" \
         [ "$(jq -r .metadata.resourceVersion says.out)" = "$(version "$1")" ]
-    tap "$4: an Event says who and why" event "$4" "Changed by fixer, though Git owns it: the shop is on fire"
+    tap "$4: an Event says who and why" event "$4" \
+        "Changed by fixer, though Git owns it: the shop is on fire"
     tap "$4: the Event and the change are one commit" [ \
         "$(jq -r .metadata.resourceVersion event.out)" = $(($(version "$1") - 1)) ]
     tap "$4: the audit log says so" until_true audited "\"name\":\"$4\""
@@ -133,8 +136,8 @@ overridden() {
         "$(jq -c "{apiVersion, kind, metadata: {name: .metadata.name, labels: {applied: \"yes\"},
             annotations: {\"vedette.dev/override\": \"again\"}}}" put.json)"
     tap "$4: the reason of the last one" event "$4" 'though Git owns it: again'
-    tap "$4: deletecollection overrides nothing" says 403 'an override is of one object by its name' \
-        "$fixer" DELETE "${1%/*}"
+    tap "$4: deletecollection overrides nothing" says 403 \
+        'an override is of one object by its name' "$fixer" DELETE "${1%/*}"
     tap "$4: delete, by who may not" says 403 "$owned" "$editor" DELETE "$1"
     tap "$4: delete" says 200 '"kind"' "$fixer" DELETE "$1"
     tap "$4: it is gone" says 404 NotFound "$root" GET "$1"
@@ -144,8 +147,8 @@ overridden() {
 # ---- a kind that Git owns ----
 
 kinds() {
-    tap "create: there is no repository" says 403 \
-        'the spec of this kind belongs to Git: create a Repository (git.vedette.dev/v1) in its namespace, and push it there' \
+    none='the spec of this kind belongs to Git: create a Repository (git.vedette.dev/v1) in its'
+    tap "create: there is no repository" says 403 "$none namespace, and push it there" \
         "$editor" POST "$catalog/products" "$(product new '' T)"
     post "$repositories" Repository '"metadata":{"name":"catalog"}' || return 1
     tap "create: there is one" says 403 'push it to the repository of its namespace: catalog' \
@@ -154,9 +157,13 @@ kinds() {
     tap "create: there are two" says 403 \
         'push it to one of the repositories of its namespace: catalog, second' \
         "$editor" POST "$catalog/products" "$(product new '' T)"
+    tap "create: who may not list them is not told" says 403 \
+        'push it to a repository of its namespace' "$stranger" POST "$catalog/products" \
+        "$(product new '' T)"
     tap "apply creates nothing" says 403 'belongs to Git' "$root" APPLY \
         "$catalog/products/new?fieldManager=me" "$(product new '' T)"
-    tap "create with the annotation, without the verb" says 403 'needs the verb override on products.catalog.gitstore.dev' \
+    tap "create with the annotation, without the verb" says 403 \
+        'needs the verb override on products.catalog.gitstore.dev' \
         "$editor" POST "$catalog/products" "$(product new "$why" T)"
     tap "create with both" says 201 new "$fixer" POST "$catalog/products" "$(product new "$why" T)"
     tap "an Event says so" event new 'Created by fixer'
@@ -232,7 +239,8 @@ repositories() {
     tap "a repository has its finalizer" says 200 '"finalizers":["git.vedette.dev/repository"]' \
         "$root" GET "$repositories/catalog"
     tap "it owns objects" status_of catalog 12
-    refusal='repository \"catalog\" owns 12 resources and cannot be deleted: set spec.deletionPolicy to Cascade, or push a commit that removes them'
+    refusal='repository \"catalog\" owns 12 resources and cannot be deleted: set'
+    refusal="$refusal spec.deletionPolicy to Cascade, or push a commit that removes them"
     tap "it stays" says 409 "$refusal" "$root" DELETE "$repositories/catalog"
     tap "also in a trial" says 409 "$refusal" "$root" DELETE "$repositories/catalog?dryRun=All"
     tap "also with all others" says 409 "$refusal" "$root" DELETE "$repositories"
@@ -257,6 +265,7 @@ POLICY
 tap "a server starts" start --audit-log audit.log --audit-policy policy.yaml
 root=$(token root system:masters)
 editor=$(token editor nobody)
+stranger=$(token stranger nobody)
 fixer=$(token fixer nobody)
 pipeline=$(token pipeline system:masters,system:vedette:git)
 until_true says 200 '"items"' "$pipeline" GET /api/v1/namespaces
@@ -268,7 +277,9 @@ post /apis/rbac.authorization.k8s.io/v1/clusterroles ClusterRole '"metadata":{"n
     "rules":[{"apiGroups":["catalog.gitstore.dev"],"resources":["products"],"verbs":["override"]},
     {"apiGroups":[""],"resources":["configmaps"],"verbs":["override"]},
     {"apiGroups":["example.com"],"resources":["widgets"],"verbs":["override"]}]'
-for name in editor:writer fixer:writer fixer:overrider; do
+post /apis/rbac.authorization.k8s.io/v1/clusterroles ClusterRole '"metadata":{"name":"creator"},
+    "rules":[{"apiGroups":["*"],"resources":["products"],"verbs":["create"]}]'
+for name in stranger:creator editor:writer fixer:writer fixer:overrider; do
     post /apis/rbac.authorization.k8s.io/v1/clusterrolebindings ClusterRoleBinding \
         "\"metadata\":{\"name\":\"${name%:*}-${name#*:}\"},
         \"roleRef\":{\"apiGroup\":\"rbac.authorization.k8s.io\",\"kind\":\"ClusterRole\",

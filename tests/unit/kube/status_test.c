@@ -262,6 +262,9 @@ static void what_belongs_to_git(void **state)
     assert_status(vd_status_owned_by_git(a, &widget, &claim, false), 403,
                   KIND "push it to a repository whose spec.scope names it" OF_WIDGET "}");
     assert_status(vd_status_owned_by_git(a, &widget, &claim, true), 403,
+                  KIND "push it to a repository of its namespace" OF_WIDGET "}");
+    claim.may_list = true;
+    assert_status(vd_status_owned_by_git(a, &widget, &claim, true), 403,
                   KIND "create a Repository (git.vedette.dev/v1) in its namespace, and push it "
                        "there" OF_WIDGET "}");
     claim.repositories = VD_SLICE("a");
