@@ -59,7 +59,8 @@ set_status() {
 
 try_products() {
     tap "$v: apply is refused" refuses \
-        'this kind belongs to Git: push it to the repository of its namespace: catalog' k apply -f plain.yaml
+        'this kind belongs to Git: push it to the repository of its namespace: catalog' \
+        k apply -f plain.yaml
     tap "$v: the pipeline may" gives "product.catalog.gitstore.dev/lamp created" \
         pipeline create -n default -f product.yaml
     tap "$v: its columns" shows '^NAME +TITLE +CATEGORY +READY +AGE$' k get products
