@@ -153,7 +153,8 @@
     X(VD_GIT_USER_PROCESSES_MAX, 16,          "of those, the ones of one user") \
     X(VD_GIT_WAITING_MAX,        512,         "requests that wait for a git process; one more is 503") \
     X(VD_GIT_USER_WAITING_MAX,   128,         "of those, the ones of one user") \
-    X(VD_GIT_WAIT_MS,            60000,       "milliseconds that a request waits for a git process, or for a new repository; then 503") \
+    X(VD_GIT_WAIT_MS,            60000,       "milliseconds that a request waits for a git process; then 503") \
+    X(VD_GIT_READY_MS,           5000,        "milliseconds that a request waits for a repository that was just created; then 503") \
     X(VD_GIT_TIMEOUT_MS,         3600000,     "milliseconds that one git process may run") \
     X(VD_GIT_IDLE_MS,            120000,      "milliseconds in which a git process has to read or write something") \
     X(VD_GIT_MEMORY_MIB,         2048,        "MiB of address space of a git process") \

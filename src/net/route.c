@@ -8,11 +8,18 @@
 #include "net/connection_internal.h"
 #include "net/url.h"
 
+/* Whether the first one has more paths than the second: a shorter prefix, or all paths of the same
+ * prefix where the other has some. */
+static bool is_wider(const struct vd_route *a, const struct vd_route *b)
+{
+    return a->prefix.n < b->prefix.n || (a->prefix.n == b->prefix.n && !a->matches && b->matches);
+}
+
 void vd_route_table_add(struct vd_route_table *routes, const struct vd_route *route)
 {
     size_t at = routes->list.n;
     (void)VD_VEC_PUSH(&routes->list);
-    for (; at > 0 && routes->list.p[at - 1]->prefix.n < route->prefix.n; at--)
+    for (; at > 0 && is_wider(routes->list.p[at - 1], route); at--)
         routes->list.p[at] = routes->list.p[at - 1];
     routes->list.p[at] = route;
 }

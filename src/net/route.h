@@ -48,7 +48,10 @@ struct vd_route {
      * `admit` is not called. Such a route does not pass requests on: it says by `matches` which it
      * wants. */
     bool streams_body;
-    bool is_open;  /* nobody is asked who he is before `admit` and `handle` */
+    bool is_open; /* nobody is asked who he is before `admit` and `handle` */
+    /* For `authenticate`, which asks who he is: HTTP Basic is a credential here, with a token as
+     * its password; and who brings no credential at all is the anonymous user, and not refused. */
+    bool takes_basic, takes_anonymous;
     bool upgrades; /* it has an answer to those who want to speak WebSocket */
     /* Judges the head of a request whose body has not come with it, or is large: answers, or calls
      * vd_exchange_receive(), at once or later. NULL: the body is wanted. */

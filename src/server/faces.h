@@ -21,10 +21,13 @@
 enum { VD_FACES_ROUTES = 6 }; /* of the server itself */
 
 struct vd_audit;
+struct vd_controller;
+struct vd_git;
 struct vd_kube;
 
 struct vd_faces {
     struct vd_kube *kube;
+    struct vd_git *git;
     struct vd_audit *audit; /* NULL: nothing is audited */
     struct vd_accounts accounts;
     struct vd_gatekeeper *gatekeeper;
@@ -50,6 +53,10 @@ int vd_faces_open(struct vd_faces *faces, struct vd_store *store, const struct v
 /* Writers of definitions are answered when these have seen to them. Before the loops
  * start. */
 void vd_faces_follow_definitions(struct vd_faces *faces, struct vd_definitions *definitions);
+
+/* The controller, which is not started yet, looks after what the faces keep beside the store.
+ * Before the loops start. */
+void vd_faces_follow_controller(struct vd_faces *faces, struct vd_controller *controller);
 
 /* The part on one loop; before its HTTP service is initialised, whose hook must come
  * last. */
