@@ -2,10 +2,19 @@
 #include "api/git_claim.h"
 
 #include "base/buf.h"
+#include "kinds/deletion.h"
 #include "store/collection.h"
 #include "store/snapshot.h"
 
 enum { NAMED_MAX = 5 }; /* repositories that a refusal names */
+
+static bool is_allowed(const struct vd_api_env *env, const struct vd_access *access)
+{
+    struct vd_buf reason = {0};
+    bool allowed = vd_gatekeeper_allows(env->gatekeeper, access, &reason);
+    vd_buf_release(&reason);
+    return allowed;
+}
 
 /* As for any other verb: rules see a namespace in itself, and what is in no namespace in none. */
 static bool may_override(const struct vd_git_claim *claim, const struct vd_api_env *env,
@@ -13,22 +22,27 @@ static bool may_override(const struct vd_git_claim *claim, const struct vd_api_e
                          struct vd_slice namespace)
 {
     bool is_namespace = vd_slice_is(kind->resource, "namespaces");
-    struct vd_access access = {.user = user,
-                               .verb = VD_VERB_OVERRIDE,
-                               .group = kind->group,
-                               .resource = kind->plural,
-                               .namespace = is_namespace       ? claim->name
-                                            : kind->namespaced ? namespace
-                                                               : VD_SLICE(""),
-                               .name = claim->name};
-    struct vd_buf reason = {0};
-    bool allowed = vd_gatekeeper_allows(env->gatekeeper, &access, &reason);
-    vd_buf_release(&reason);
-    return allowed;
+    return is_allowed(env, &(struct vd_access){.user = user,
+                                               .verb = VD_VERB_OVERRIDE,
+                                               .group = kind->group,
+                                               .resource = kind->plural,
+                                               .namespace = is_namespace       ? claim->name
+                                                            : kind->namespaced ? namespace
+                                                                               : VD_SLICE(""),
+                                               .name = claim->name});
 }
 
-/* The first repositories of the namespace, by their names. A user who learns them here could not
- * have been told better where to push, and learns nothing else of them. */
+static bool may_list(const struct vd_api_env *env, const struct vd_user *user,
+                     struct vd_slice namespace)
+{
+    return is_allowed(env, &(struct vd_access){.user = user,
+                                               .verb = VD_SLICE("list"),
+                                               .group = VD_SLICE("git.vedette.dev"),
+                                               .resource = VD_SLICE("repositories"),
+                                               .namespace = namespace});
+}
+
+/* The names of the first repositories of the namespace. */
 static struct vd_slice repositories_of(const struct vd_api_env *env, struct vd_slice namespace,
                                        struct vd_arena *arena)
 {
@@ -57,6 +71,9 @@ void vd_git_claim_complete(struct vd_git_claim *claim, const struct vd_api_env *
                            struct vd_slice namespace, struct vd_arena *arena)
 {
     claim->may_override = may_override(claim, env, user, kind, namespace);
-    if (!claim->repository.n && kind->namespaced && namespace.n)
+    if (claim->repository.n || !kind->namespaced || !namespace.n)
+        return;
+    claim->may_list = may_list(env, user, namespace);
+    if (claim->may_list)
         claim->repositories = repositories_of(env, namespace, arena);
 }

@@ -11,13 +11,10 @@
 #include "api/env.h"
 #include "kinds/git_ownership.h"
 
-/* The storage key of Repositories. */
-#define VD_REPOSITORIES VD_SLICE("repositories.git.vedette.dev")
-
 /* The verb that lets a user write what Git owns. */
 #define VD_VERB_OVERRIDE VD_SLICE("override")
 
-/* Fills in `may_override` and, if the object has no mark, `repositories`. */
+/* Fills in `may_override` and, if the object has no mark, `may_list` and `repositories`. */
 void vd_git_claim_complete(struct vd_git_claim *claim, const struct vd_api_env *env,
                            const struct vd_user *user, const struct vd_kind *kind,
                            struct vd_slice namespace, struct vd_arena *arena);

@@ -14,8 +14,9 @@
     X(VD_NAMESPACE_LEN_MAX,      253,         "bytes of a namespace") \
     X(VD_NAME_LEN_MAX,           253,         "bytes of an object's name") \
     X(VD_BODY_LEN_MAX,           3145728,     "bytes of an object's body (3 MiB, as Kubernetes' request limit)") \
-    X(VD_BATCH_CHANGES_MAX,      20000,       "changes of one atomic batch") \
+    X(VD_BATCH_CHANGES_MAX,      32768,       "changes of one atomic batch, with the conditions on namespaces and definitions that come with them") \
     X(VD_BATCH_BYTES_MAX,        268435456,   "bytes of one atomic batch") \
+    X(VD_BATCH_REFUSALS_LEN_MAX, 8388608,     "bytes of texts that say why the members of a batch were refused; of more members only the kind of reason is kept") \
     X(VD_GROUP_CHANGES_MAX,      1024,        "changes that share one transaction and one sync; a larger batch goes alone") \
     X(VD_GROUP_BYTES_MAX,        8388608,     "bytes that share one transaction and one sync; a larger batch goes alone") \
     X(VD_QUEUE_PROPOSALS_MAX,    65536,       "proposals waiting for the writer; one more is refused") \
@@ -192,7 +193,25 @@
     X(VD_AUDIT_CLOSE_MS,         2000,        "milliseconds that a stopping server waits for an audit log that takes no bytes") \
     X(VD_AUDIT_ID_LEN_MAX,       64,          "bytes of a client's own Audit-ID; a longer one is not used") \
     X(VD_PEM_LEN_MAX,            1048576,     "bytes of a file with keys or certificates") \
-    X(VD_GRANT_RIGHTS_MAX,       16384,       "single rights (group x resource x verb x name) of a role that is checked for escalation")
+    X(VD_GRANT_RIGHTS_MAX,       16384,       "single rights (group x resource x verb x name) of a role that is checked for escalation") \
+    X(VD_HOOK_MESSAGE_LEN_MAX,   65536,       "bytes of one message between a git hook and the server") \
+    X(VD_HOOK_WAIT_MS,           600000,      "milliseconds that a git hook waits for the next byte of git or of the server; then the push is refused") \
+    X(VD_PUSH_REFS_MAX,          10000,       "refs of one git push") \
+    X(VD_PUSH_COMMANDS_LEN_MAX,  4194304,     "bytes of the names of all refs and objects that one git push is about") \
+    X(VD_PUSH_MANIFESTS_LEN_MAX, 134217728,   "bytes of the manifests that one git push changes, old and new ones") \
+    X(VD_PUSHES_MANIFESTS_LEN_MAX, 268435456, "bytes of the manifests of all git pushes at a time; a push that goes beyond is refused and may be tried again") \
+    X(VD_PUSHES_MAX,             64,          "git pushes that are validated or admitted at a time; one more is refused and may be tried again") \
+    X(VD_PUSH_GIT_MS,            120000,      "milliseconds that one run of git for the validation of a push may take") \
+    X(VD_GIT_PATH_LEN_MAX,       4096,        "bytes of a file's path in a git repository") \
+    X(VD_GIT_FILE_LEN_MAX,       4194304,     "bytes of a file of a repository that holds manifests") \
+    X(VD_GIT_FILE_DOCUMENTS_MAX, 10000,       "documents of one file of a repository, items of lists included") \
+    X(VD_GIT_FINDINGS_MAX,       1000,        "errors that a report about a repository's files names, and warnings; more are counted") \
+    X(VD_GIT_REPORT_LEN_MAX,     1048576,     "bytes of the errors of a report about a repository's files, and of the warnings; more are counted") \
+    X(VD_GIT_REASON_LEN_MAX,     2048,        "bytes of the reason of one error in such a report; a longer one is cut") \
+    X(VD_GIT_CONFIG_LEN_MAX,     65536,       "bytes of a repository's .vedette.yaml") \
+    X(VD_GIT_PATTERNS_MAX,       64,          "patterns in paths, and in exclude, of a repository's .vedette.yaml") \
+    X(VD_GIT_LABELS_MAX,         64,          "labels that a repository's .vedette.yaml gives to its objects") \
+    X(VD_PATH_PATTERN_LEN_MAX,   255,         "bytes of a pattern of paths or branches")
 /* clang-format on */
 
 enum vd_limits {

@@ -14,7 +14,7 @@
 
 enum {
     VD_GIT_MAJOR_MIN = 2, /* the oldest version that is used: ... */
-    VD_GIT_MINOR_MIN = 31 /* ... hooks of the kind proc-receive, and all options that are given */
+    VD_GIT_MINOR_MIN = 36 /* ... hooks of the kind proc-receive, and cat-file --batch-command */
 };
 
 struct vd_git_version {

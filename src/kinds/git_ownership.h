@@ -46,7 +46,8 @@ struct vd_git_claim {
     /* What is added for people by api/git_claim.h: */
     bool may_override;            /* the user has the right to override */
     bool is_one_of_many;          /* of several objects, of which none is overridden */
-    struct vd_slice repositories; /* those of the namespace: "catalog, shop"; empty: none */
+    bool may_list;                /* the user may know the repositories of the namespace: */
+    struct vd_slice repositories; /* "catalog, shop"; empty: there is none */
 };
 
 /* Whether the change that is refused is one that an override makes. */

@@ -9,6 +9,7 @@
 #include "kube/query_option.h"
 #include "kube/status/refusal.h"
 #include "request/audit.h"
+#include "request/request_log.h"
 #include "json/parse.h"
 #include "json/revision_hole.h"
 #include "json/write.h"
@@ -68,7 +69,7 @@ void vd_call_write(struct vd_call *call, enum vd_write_verb verb, const struct v
     vd_write_start(w);
 }
 
-void vd_call_write_leaves(struct vd_write *w)
+void vd_call_write_detach(struct vd_write *w)
 {
     vd_call_copy_request(vd_call_of(w));
 }

@@ -22,7 +22,7 @@ stateful='src/base/log.c src/base/metrics.c src/request/meter.c src/server/metri
     src/net/process_report.c
     src/base/crc32c.c:tables src/base/crc32c.c:tables_once
     src/base/hash_map.c:secret src/base/hash_map.c:secret_once
-    src/store/failpoint.c:passed'
+    src/base/failpoint.c:passed'
 
 # complaints ARCHIVE [ALLOWED...]: a line for each symbol that may not be.
 complaints() {

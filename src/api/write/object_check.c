@@ -144,7 +144,7 @@ bool vd_write_prepare(struct vd_write *w, struct vd_json *object, bool create,
     struct vd_error error;
     int code = vd_object_prepare(w->kind, w->arena, object, create, pruned, &effort, &error);
     if (code && effort.on_loop)
-        vd_write_start_over(w);
+        vd_write_job_restart(w);
     else if (code)
         vd_write_refuse_error(w, code, &error);
     return !code;

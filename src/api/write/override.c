@@ -173,7 +173,7 @@ static struct vd_wish_subject *add_event(struct vd_write *w, struct vd_slice rea
 
 struct vd_admitted *vd_write_override(struct vd_write *w, struct vd_git_claim *claim)
 {
-    claim->is_one_of_many = w->batch != NULL;
+    claim->is_one_of_many = w->member != NULL;
     vd_git_claim_complete(claim, w->l->env, w->user, w->kind, w->namespace, w->arena);
     if (!vd_git_claim_asks_override(claim) || !claim->may_override || claim->is_one_of_many)
         return NULL;

@@ -491,6 +491,8 @@ static void add_repositories(struct vd_buf *out, const struct vd_git_claim *clai
                    memchr(claim->repositories.p, ',', claim->repositories.n) != NULL;
     if (!namespaced)
         vd_buf_add_text(out, "push it to a repository whose spec.scope names it");
+    else if (!claim->may_list)
+        vd_buf_add_text(out, "push it to a repository of its namespace");
     else if (!claim->repositories.n)
         vd_buf_add_text(out, "create a Repository (git.vedette.dev/v1) in its namespace, and push "
                              "it there");
@@ -504,7 +506,7 @@ static void add_repositories(struct vd_buf *out, const struct vd_git_claim *clai
 static void add_override(struct vd_buf *out, const struct vd_git_claim *claim,
                          const struct vd_status_target *target)
 {
-    if (claim->override.n && claim->moves_mark) {
+    if (claim->moves_mark && (claim->override.n || claim->may_override)) {
         vd_buf_add_text(out, "; an override cannot change the annotations vedette.dev/git-*");
     } else if (claim->may_override && claim->is_one_of_many) {
         vd_buf_add_text(out, "; an override is of one object by its name");

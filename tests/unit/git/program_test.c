@@ -86,7 +86,7 @@ static void what_cannot_be_used_is_refused_with_the_reason(void **state)
         const char *script, *says;
         int code;
     } cases[] = {
-        {"#!/bin/sh\necho git version 2.30.9\n", "need 2.31 or later", VD_ERR_FORMAT},
+        {"#!/bin/sh\necho git version 2.30.9\n", "need 2.36 or later", VD_ERR_FORMAT},
         {"#!/bin/sh\necho something else\n", "names no version", VD_ERR_FORMAT},
         {"#!/bin/sh\nexit 3\n", "does not answer", VD_ERR_IO},
         {"#!/no/such/shell\n", "cannot be run", VD_ERR_IO},

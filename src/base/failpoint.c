@@ -1,6 +1,6 @@
 /* See failpoint.h. The wish is read from the environment at each pass: only
  * test builds have this, and only at steps that cost a sync anyway. */
-#include "store/failpoint.h"
+#include "base/failpoint.h"
 
 #if VD_FAILPOINTS
 
@@ -17,7 +17,7 @@ static bool is_known(const char *name)
 {
     static const char *const names[] = {
 #define FAILPOINT_NAME(text) text,
-        VD_FAILPOINT_NAMES(FAILPOINT_NAME)
+        VD_FAILPOINT_NAMES(FAILPOINT_NAME) VD_GIT_FAILPOINT_NAMES(FAILPOINT_NAME)
 #undef FAILPOINT_NAME
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
