@@ -4,10 +4,11 @@
  *
  *     vd_git_open(&git, &options, &error);
  *     vd_git_add_routes(git, &routes);
- *     vd_git_join(git, &request_loops[i]);          for each loop
+ *     vd_git_join(git, &api_loops[i], &request_loops[i]);     for each loop
  *     vd_git_follow(git, &controller);              before the loops run
  *     ...                                           the loops run
- *     vd_git_close(git);                            when they have stopped
+ *     vd_git_stop(git);                             when no request comes any more
+ *     vd_git_close(git);                            when the loops have stopped
  *
  * If there is no git program that can be used, the face is open all the same: its paths answer 503
  * with the reason, Repository objects say it in their condition Ready, and the log has a warning.
@@ -21,6 +22,7 @@
 #include "base/error.h"
 
 struct vd_api_env;
+struct vd_api_loop;
 struct vd_controller;
 struct vd_git;
 struct vd_request_loop;
@@ -41,11 +43,15 @@ int vd_git_open(struct vd_git **out, const struct vd_git_options *options,
 void vd_git_add_routes(struct vd_git *git, struct vd_route_table *routes);
 
 /* The face's part on one loop; before it starts. */
-void vd_git_join(struct vd_git *git, struct vd_request_loop *requests);
+void vd_git_join(struct vd_git *git, struct vd_api_loop *api, struct vd_request_loop *requests);
 
 /* Has the controller, which is on loop 0 and not started, look after the repositories. Before the
  * loops start. */
 void vd_git_follow(struct vd_git *git, struct vd_controller *controller);
+
+/* While the loops run, from another thread, when all exchanges have ended: pushes that have not
+ * come to their batch are given up, and git processes are waited for, for a while. */
+void vd_git_stop(struct vd_git *git);
 
 /* When the controller has stopped, and then the loops. NULL allowed. */
 void vd_git_close(struct vd_git *git);

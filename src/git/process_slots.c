@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/container_of.h"
 #include "base/limits.h"
 #include "base/metrics.h"
@@ -152,6 +153,8 @@ void vd_slot_give_back(struct vd_slot *slot)
     slot->state = VD_SLOT_NONE;
     close_user(s, slot->user);
     grant_next(s);
+    if (!s->taken)
+        pthread_cond_broadcast(&s->free);
     measure(s);
     pthread_mutex_unlock(&s->lock);
 }
@@ -160,6 +163,7 @@ void vd_process_slots_init(struct vd_process_slots *s)
 {
     *s = (struct vd_process_slots){0};
     pthread_mutex_init(&s->lock, NULL);
+    pthread_cond_init(&s->free, NULL);
     vd_hash_map_init(&s->users, user_name);
     measure(s);
 }
@@ -169,4 +173,17 @@ void vd_process_slots_release(struct vd_process_slots *s)
     assert(!s->taken && !s->waiting);
     vd_hash_map_release(&s->users);
     pthread_mutex_destroy(&s->lock);
+    pthread_cond_destroy(&s->free);
+}
+
+bool vd_process_slots_wait(struct vd_process_slots *s, uint64_t timeout_ms)
+{
+    int64_t until_ms = vd_clock_wall_ms(vd_clock_system()) + (int64_t)timeout_ms;
+    struct timespec until = {.tv_sec = until_ms / 1000, .tv_nsec = until_ms % 1000 * 1000000};
+    pthread_mutex_lock(&s->lock);
+    while (s->taken && pthread_cond_timedwait(&s->free, &s->lock, &until) == 0)
+        ;
+    bool good = !s->taken;
+    pthread_mutex_unlock(&s->lock);
+    return good;
 }

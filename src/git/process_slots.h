@@ -21,6 +21,7 @@
 struct vd_slot_user;
 
 struct vd_process_slots {
+    pthread_cond_t free;  /* signalled when no slot is taken any more */
     pthread_mutex_t lock; /* guards the rest; held for a look-up or a walk over those who wait */
     size_t taken, waiting;
     struct vd_slot *first, *last; /* those who wait, the longest waiting first */
@@ -44,6 +45,9 @@ struct vd_slot {
 
 void vd_process_slots_init(struct vd_process_slots *slots);
 void vd_process_slots_release(struct vd_process_slots *slots); /* when all were given back */
+
+/* Waits until all were given back. False: the time is up. Any thread but a loop's. */
+bool vd_process_slots_wait(struct vd_process_slots *slots, uint64_t timeout_ms);
 
 enum vd_slot_result {
     VD_SLOT_NOW,     /* it is taken */

@@ -7,11 +7,13 @@
  */
 #include "git/service.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "api/read.h"
 #include "base/alloc.h"
+#include "base/container_of.h"
 #include "base/log.h"
 #include "git/answer.h"
 #include "git/bare_repository.h"
@@ -21,6 +23,8 @@
 #include "net/url.h"
 #include "request/request.h"
 #include "json/parse.h"
+
+enum { STOP_MS_MAX = 2000 }; /* that a server which stops waits for git processes */
 
 /* A request of a git client, while it is decided what becomes of it. */
 struct asking {
@@ -335,9 +339,30 @@ void vd_git_add_routes(struct vd_git *git, struct vd_route_table *routes)
     vd_route_table_add(routes, &git->route);
 }
 
-void vd_git_join(struct vd_git *git, struct vd_request_loop *requests)
+static void on_refs_behind(void *arg, struct vd_slice namespace, struct vd_slice name)
+{
+    struct vd_git *git = arg;
+    vd_repositories_recover(git->repositories, namespace, name);
+}
+
+static bool is_used(void *arg, struct vd_slice uid)
+{
+    const struct vd_git *git = arg;
+    return git->pushes && vd_pushes_use(git->pushes, uid);
+}
+
+void vd_git_join(struct vd_git *git, struct vd_api_loop *api, struct vd_request_loop *requests)
 {
     git->request_loops[requests->loop->index] = requests;
+    if (requests->loop->index)
+        return;
+    git->first = requests->loop;
+    if (git->has_program)
+        git->pushes = vd_pushes_new(&(struct vd_pushes_options){.l = api,
+                                                                .program = &git->program,
+                                                                .root = git->root,
+                                                                .refs_behind = on_refs_behind,
+                                                                .arg = git});
 }
 
 void vd_git_follow(struct vd_git *git, struct vd_controller *controller)
@@ -346,7 +371,37 @@ void vd_git_follow(struct vd_git *git, struct vd_controller *controller)
         &(struct vd_repositories_options){.controller = controller,
                                           .program = git->has_program ? &git->program : NULL,
                                           .missing = git->missing.text,
-                                          .root = git->root});
+                                          .root = git->root,
+                                          .is_used = is_used,
+                                          .arg = git});
+}
+
+/* A task of loop 0. */
+struct stopping {
+    struct vd_task task;
+    struct vd_git *git;
+    uv_sem_t done;
+};
+
+static void stop_pushes(struct vd_task *task)
+{
+    struct stopping *s = VD_CONTAINER_OF(task, struct stopping, task);
+    if (s->git->pushes)
+        vd_pushes_stop(s->git->pushes);
+    uv_sem_post(&s->done);
+}
+
+void vd_git_stop(struct vd_git *git)
+{
+    struct stopping s = {.task.run = stop_pushes, .git = git};
+    int rc = uv_sem_init(&s.done, 0);
+    assert(rc == 0);
+    (void)rc;
+    vd_loop_post(git->first, &s.task);
+    uv_sem_wait(&s.done);
+    uv_sem_destroy(&s.done);
+    if (!vd_process_slots_wait(&git->slots, STOP_MS_MAX))
+        vd_log_warn("git processes that do not end are left to the end of their loops");
 }
 
 void vd_git_close(struct vd_git *git)
@@ -354,6 +409,7 @@ void vd_git_close(struct vd_git *git)
     if (!git)
         return;
     vd_repositories_free(git->repositories);
+    vd_pushes_free(git->pushes);
     vd_process_slots_release(&git->slots);
     vd_git_program_close(&git->program);
     free(git->request_loops);

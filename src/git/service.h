@@ -9,6 +9,7 @@
 #include "git/git.h"
 #include "git/process_slots.h"
 #include "git/program.h"
+#include "git/push.h"
 #include "git/repositories.h"
 #include "git/smart_http.h"
 #include "net/route.h"
@@ -22,9 +23,11 @@ struct vd_git {
     char *root;              /* the folder of the repositories */
     char *hooks;             /* the folder of their hooks */
     struct vd_repositories *repositories;
+    struct vd_pushes *pushes; /* NULL: there is no program */
     struct vd_process_slots slots;
     struct vd_route route;
     struct vd_request_loop **request_loops; /* one for each loop */
+    struct vd_loop *first;                  /* loop 0 */
     size_t loops_n;
 };
 

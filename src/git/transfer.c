@@ -12,6 +12,7 @@
 #include "git/answer.h"
 #include "git/bare_repository.h"
 #include "git/command.h"
+#include "git/push.h"
 #include "net/inflate.h"
 #include "net/process.h"
 
@@ -30,6 +31,7 @@ struct transfer {
     uint64_t ready_until_ns; /* when it stops waiting for the repository */
     struct vd_slot slot;
     struct vd_process process;
+    struct vd_push *push;      /* of receive-pack; NULL: it is none, or over */
     struct vd_inflate inflate; /* of a compressed body */
     struct vd_buf said;        /* on stderr; its beginning */
     bool body_has_ended;
@@ -38,6 +40,8 @@ struct transfer {
 
 static void transfer_free(struct transfer *t)
 {
+    if (t->push)
+        vd_push_end(t->push);
     vd_slot_give_back(&t->slot);
     vd_user_unref(t->user);
     vd_inflate_release(&t->inflate);
@@ -207,6 +211,38 @@ static void on_exited(struct vd_process *p, const struct vd_process_exit *exit)
     transfer_free(t);
 }
 
+/* ---- pushes ---- */
+
+/* The hooks of receive-pack speak to the server. */
+static void on_channel(struct vd_process *p, struct vd_slice bytes)
+{
+    struct transfer *t = p->arg;
+    if (t->push)
+        vd_push_channel(t->push, bytes);
+}
+
+static void send_to_hooks(void *arg, struct vd_slice bytes)
+{
+    struct transfer *t = arg;
+    vd_process_send_channel(&t->process, bytes);
+}
+
+static bool is_push(const struct transfer *t)
+{
+    return t->request.service == VD_GIT_RECEIVE_PACK && !t->request.advertises;
+}
+
+static void begin_push(struct transfer *t)
+{
+    t->push = vd_push_begin(t->git->pushes, &(struct vd_push_options){.loop = t->loop,
+                                                                      .namespace = t->namespace,
+                                                                      .name = t->name,
+                                                                      .uid = t->uid,
+                                                                      .user = t->user,
+                                                                      .send = send_to_hooks,
+                                                                      .arg = t});
+}
+
 /* ---- the process ---- */
 
 static void add_settings(struct transfer *t, struct vd_git_command *command)
@@ -228,6 +264,7 @@ static int start_process(struct transfer *t, struct vd_error *error)
 {
     static const struct vd_process_ops ops = {.output = on_output,
                                               .errors = on_errors,
+                                              .channel = on_channel,
                                               .drained = on_process_drained,
                                               .exited = on_exited};
     struct vd_git_command command;
@@ -246,7 +283,7 @@ static int start_process(struct transfer *t, struct vd_error *error)
         &(struct vd_process_options){.argv = vd_git_command_argv(&command),
                                      .env = vd_git_command_env(&command),
                                      .name = vd_git_service_name(t->request.service),
-                                     .has_channel = t->request.service == VD_GIT_RECEIVE_PACK,
+                                     .has_channel = is_push(t),
                                      .timeout_ms = VD_GIT_TIMEOUT_MS,
                                      .idle_timeout_ms = VD_GIT_IDLE_MS,
                                      .memory_max = (uint64_t)VD_GIT_MEMORY_MIB << 20,
@@ -270,6 +307,8 @@ static void run(struct transfer *t)
                                                    .gone = left_running};
     static const struct vd_body_ops body = {.piece = on_piece, .end = on_body_end};
     struct vd_error error;
+    if (is_push(t))
+        begin_push(t);
     if (start_process(t, &error)) {
         vd_log_error("git could not be started", VD_F_ERROR(&error));
         refuse(t, vd_code_passes(error.code) || error.code == VD_ERR_LIMIT ? 503 : 500,

@@ -291,7 +291,7 @@ void vd_faces_join(struct vd_faces *faces, size_t i, struct vd_loop *loop)
                                                        .access_log = faces->access_log};
     vd_request_loop_init(&faces->request_loops[i]);
     vd_kube_join(faces->kube, &faces->api_loops[i], &faces->request_loops[i]);
-    vd_git_join(faces->git, &faces->request_loops[i]);
+    vd_git_join(faces->git, &faces->api_loops[i], &faces->request_loops[i]);
 }
 
 void vd_faces_serve(struct vd_faces *faces, struct vd_http_service *service)
@@ -316,6 +316,7 @@ void vd_faces_finished(struct vd_faces *faces, struct vd_exchange *x)
 
 void vd_faces_settle(struct vd_faces *faces)
 {
+    vd_git_stop(faces->git);
     if (faces->env.store)
         vd_store_settle(faces->env.store);
 }

@@ -75,8 +75,9 @@ void vd_faces_finished(struct vd_faces *faces, struct vd_exchange *x);
  * it was, and the log says so. */
 void vd_faces_reload(struct vd_faces *faces);
 
-/* When no request comes any more, before the loops stop: waits until the store has
- * answered every write, so that no answer comes to a loop that is gone. */
+/* When no request comes any more, before the loops stop: gives up what no request waits for, and
+ * waits until the store has answered every write, so that no answer comes to a loop that is gone.
+ */
 void vd_faces_settle(struct vd_faces *faces);
 
 /* When the loops have stopped and all connections are closed. */
