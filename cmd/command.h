@@ -33,6 +33,7 @@ struct vd_option {
     enum vd_option_type type;
     bool required;
     bool operand;        /* is given by its position, without its name: FILE */
+    bool repeated;       /* is the last operand, and takes all words that are left: PATH... */
     const char *setting; /* the server's setting whose environment variable and default it has;
                             NULL: none */
     const char *choices; /* all values that are allowed, with spaces between them; NULL: any */
@@ -45,6 +46,8 @@ struct vd_option_value {
     bool given;
     const char *text;
     uint64_t number;
+    char *const *texts; /* of a repeated operand, all of them; borrowed from argv */
+    size_t count;
 };
 
 struct vd_command {
@@ -85,6 +88,7 @@ extern const struct vd_command vd_command_config;
 extern const struct vd_command vd_command_config_check;
 extern const struct vd_command vd_command_config_print;
 extern const struct vd_command vd_command_kubeconfig;
+extern const struct vd_command vd_command_lint;
 extern const struct vd_command vd_command_serve;
 extern const struct vd_command vd_command_store;
 extern const struct vd_command vd_command_store_backup;

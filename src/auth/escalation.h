@@ -28,4 +28,11 @@ enum vd_escalation vd_escalation_by_role(const struct vd_rbac *rbac, const struc
 enum vd_escalation vd_escalation_by_binding(const struct vd_rbac *rbac, const struct vd_user *user,
                                             const struct vd_binding *binding, struct vd_buf *why);
 
+/* The same with the role that the binding refers to, as it is going to be; NULL: it will not exist.
+ */
+enum vd_escalation vd_escalation_by_binding_to(const struct vd_rbac *rbac,
+                                               const struct vd_user *user,
+                                               const struct vd_binding *binding,
+                                               const struct vd_role *role, struct vd_buf *why);
+
 #endif

@@ -90,7 +90,7 @@ static bool negotiate(struct vd_call *call)
                  : verb == VD_VERB_WATCH                                    ? VD_OUTPUT_OF_WATCH
                  : verb == VD_VERB_LIST || verb == VD_VERB_DELETECOLLECTION ? VD_OUTPUT_OF_LIST
                                                                             : VD_OUTPUT_OF_OBJECT,
-        .no_protobuf = call->kind && !call->kind->builtin,
+        .no_protobuf = call->kind && !call->kind->native,
         .no_table = verb == VD_VERB_WATCH && vd_query_is_watch_list(&call->query),
     };
     int code = vd_kube_output_negotiate(&call->output, &request, &call->arena, &error);
@@ -208,7 +208,7 @@ static bool is_of_builtin_version(const struct vd_call *call)
     size_t n;
     struct vd_kind *const *kinds = vd_kind_set_all(call->kinds, &n);
     for (size_t i = 0; i < n; i++)
-        if (kinds[i]->builtin && vd_slice_eq(kinds[i]->group, call->target.group) &&
+        if (kinds[i]->native && vd_slice_eq(kinds[i]->group, call->target.group) &&
             vd_slice_eq(kinds[i]->version, call->target.version))
             return true;
     return false;
@@ -222,7 +222,7 @@ static bool is_of_builtin_version(const struct vd_call *call)
 static void reply_no_resource(struct vd_call *call)
 {
     struct vd_status status;
-    if (call->kind && !call->kind->builtin && call->target.subresource.n) {
+    if (call->kind && !call->kind->native && call->target.subresource.n) {
         reply_not_found(call);
     } else if (is_of_builtin_version(call)) {
         status = vd_status_no_resource(&call->arena);
@@ -237,7 +237,7 @@ static void reply_no_resource(struct vd_call *call)
 static bool is_write_to_all_namespaces(const struct vd_call *call)
 {
     const struct vd_target *t = &call->target;
-    return !call->kind->builtin && call->kind->namespaced && !t->in_namespace && !t->name.n &&
+    return !call->kind->native && call->kind->namespaced && !t->in_namespace && !t->name.n &&
            !(t->verb & (VD_VERB_LIST | VD_VERB_WATCH));
 }
 

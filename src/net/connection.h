@@ -108,11 +108,12 @@ struct vd_connection {
 /* How long a client may take, in milliseconds; see limits.h. */
 struct vd_http_deadlines {
     uint64_t handshake_ms;
-    uint64_t head_ms;   /* from a request's first byte */
-    uint64_t body_ms;   /* from the head's end */
-    uint64_t idle_ms;   /* between requests */
-    uint64_t send_ms;   /* for taking any byte of a complete answer */
-    uint64_t linger_ms; /* for closing after the last answer */
+    uint64_t head_ms;      /* from a request's first byte */
+    uint64_t body_ms;      /* from the head's end */
+    uint64_t body_idle_ms; /* for any byte of a body that is read as it arrives */
+    uint64_t idle_ms;      /* between requests */
+    uint64_t send_ms;      /* for taking any byte of a complete answer */
+    uint64_t linger_ms;    /* for closing after the last answer */
 };
 
 /*

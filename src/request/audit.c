@@ -263,6 +263,12 @@ void vd_audit_decided(struct vd_audit_entry *e, bool allowed, struct vd_slice re
     e->event.decision_reason = vd_arena_copy(&e->arena, reason);
 }
 
+void vd_audit_overridden(struct vd_audit_entry *e, struct vd_slice reason)
+{
+    if (e)
+        e->event.override = vd_arena_copy(&e->arena, reason);
+}
+
 void vd_audit_object(struct vd_audit_entry *e, struct vd_slice json)
 {
     struct vd_arena arena = {0};

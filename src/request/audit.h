@@ -60,6 +60,9 @@ void vd_audit_body(struct vd_audit_entry *entry, struct vd_json *document);
 /* It was decided whether the user may do what was asked for. */
 void vd_audit_decided(struct vd_audit_entry *entry, bool allowed, struct vd_slice reason);
 
+/* What Git owns was changed, for this reason: an annotation of the event says so. */
+void vd_audit_overridden(struct vd_audit_entry *entry, struct vd_slice reason);
+
 /* The answer is an object, as JSON. */
 void vd_audit_object(struct vd_audit_entry *entry, struct vd_slice json);
 

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/utf8.h"
+#include "kinds/git_ownership.h"
 #include "json/escape.h"
 
 struct vd_slice vd_micro_time_format(int64_t wall_us, char out[VD_MICRO_TIME_MAX])
@@ -161,6 +162,8 @@ void vd_audit_event_write(struct vd_buf *out, const struct vd_audit_event *e)
         add_member(out, "authorization.k8s.io/decision", e->decision);
         vd_buf_add_text(out, ",\"authorization.k8s.io/reason\":");
         add_text(out, e->decision_reason);
+        if (e->override.n)
+            add_member(out, VD_GIT_OVERRIDE, e->override);
         vd_buf_add_char(out, '}');
     }
     vd_buf_add_text(out, "}\n");

@@ -20,6 +20,7 @@ struct vd_audit_event {
     struct vd_slice request, response; /* JSON; empty: none */
     int64_t received_us, stage_us;     /* wall clock */
     struct vd_slice decision, decision_reason;
+    struct vd_slice override; /* the reason why what Git owns was changed; empty: it was not */
 };
 
 /* Adds the line, with its newline. Texts may be no UTF-8. */

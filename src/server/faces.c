@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/limits.h"
 #include "base/log.h"
+#include "git/git.h"
 #include "kinds/builtin.h"
 #include "kube/kube.h"
 #include "net/connection.h"
@@ -181,6 +182,19 @@ static void open_kube(struct vd_faces *faces, const struct vd_config *config)
     vd_kube_add_routes(faces->kube, &faces->routes);
 }
 
+static int open_git(struct vd_faces *faces, const struct vd_config *config, struct vd_error *error)
+{
+    int code = vd_git_open(&faces->git,
+                           &(struct vd_git_options){.env = &faces->env,
+                                                    .data = config->data,
+                                                    .search_path = getenv("PATH"),
+                                                    .loops_n = faces->n},
+                           error);
+    if (!code)
+        vd_git_add_routes(faces->git, &faces->routes);
+    return code;
+}
+
 static int open_gatekeeper(struct vd_faces *faces, const struct vd_config *config,
                            struct vd_loop *first, struct vd_error *error)
 {
@@ -242,6 +256,7 @@ int vd_faces_open(struct vd_faces *faces, struct vd_store *store, const struct v
             .logins = faces->metrics.logins,
             .failed_logins = faces->metrics.failed_logins};
         open_kube(faces, config);
+        code = open_git(faces, config, error);
     }
     return code;
 }
@@ -260,6 +275,11 @@ void vd_faces_follow_definitions(struct vd_faces *faces, struct vd_definitions *
     faces->env.definitions = definitions;
 }
 
+void vd_faces_follow_controller(struct vd_faces *faces, struct vd_controller *controller)
+{
+    vd_git_follow(faces->git, controller);
+}
+
 void vd_faces_join(struct vd_faces *faces, size_t i, struct vd_loop *loop)
 {
     vd_api_loop_init(&faces->api_loops[i], &faces->env, loop);
@@ -271,6 +291,7 @@ void vd_faces_join(struct vd_faces *faces, size_t i, struct vd_loop *loop)
                                                        .access_log = faces->access_log};
     vd_request_loop_init(&faces->request_loops[i]);
     vd_kube_join(faces->kube, &faces->api_loops[i], &faces->request_loops[i]);
+    vd_git_join(faces->git, &faces->api_loops[i], &faces->request_loops[i]);
 }
 
 void vd_faces_serve(struct vd_faces *faces, struct vd_http_service *service)
@@ -295,12 +316,14 @@ void vd_faces_finished(struct vd_faces *faces, struct vd_exchange *x)
 
 void vd_faces_settle(struct vd_faces *faces)
 {
+    vd_git_stop(faces->git);
     if (faces->env.store)
         vd_store_settle(faces->env.store);
 }
 
 void vd_faces_close(struct vd_faces *faces)
 {
+    vd_git_close(faces->git);
     vd_kube_close(faces->kube);
     for (size_t i = 0; faces->api_loops && i < faces->n; i++)
         if (faces->api_loops[i].registry) {

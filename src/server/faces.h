@@ -21,10 +21,13 @@
 enum { VD_FACES_ROUTES = 6 }; /* of the server itself */
 
 struct vd_audit;
+struct vd_controller;
+struct vd_git;
 struct vd_kube;
 
 struct vd_faces {
     struct vd_kube *kube;
+    struct vd_git *git;
     struct vd_audit *audit; /* NULL: nothing is audited */
     struct vd_accounts accounts;
     struct vd_gatekeeper *gatekeeper;
@@ -51,6 +54,10 @@ int vd_faces_open(struct vd_faces *faces, struct vd_store *store, const struct v
  * start. */
 void vd_faces_follow_definitions(struct vd_faces *faces, struct vd_definitions *definitions);
 
+/* The controller, which is not started yet, looks after what the faces keep beside the store.
+ * Before the loops start. */
+void vd_faces_follow_controller(struct vd_faces *faces, struct vd_controller *controller);
+
 /* The part on one loop; before its HTTP service is initialised, whose hook must come
  * last. */
 void vd_faces_join(struct vd_faces *faces, size_t i, struct vd_loop *loop);
@@ -68,8 +75,9 @@ void vd_faces_finished(struct vd_faces *faces, struct vd_exchange *x);
  * it was, and the log says so. */
 void vd_faces_reload(struct vd_faces *faces);
 
-/* When no request comes any more, before the loops stop: waits until the store has
- * answered every write, so that no answer comes to a loop that is gone. */
+/* When no request comes any more, before the loops stop: gives up what no request waits for, and
+ * waits until the store has answered every write, so that no answer comes to a loop that is gone.
+ */
 void vd_faces_settle(struct vd_faces *faces);
 
 /* When the loops have stopped and all connections are closed. */

@@ -296,13 +296,18 @@ static void start_definitions(struct server *s)
     vd_faces_follow_definitions(&s->faces, s->definitions);
 }
 
-/* The other controllers that every server runs; when the loops do. */
-static void start_controllers(struct server *s, struct vd_slice ca_pem)
+/* The other controllers that every server runs; before the loops start, as requests ask them. */
+static void make_controllers(struct server *s, struct vd_slice ca_pem)
 {
     struct vd_controller_env env = controller_env(s);
     vd_controller_init(&s->controller, &env, &(struct vd_controller_options){.name = "server"});
     s->namespaces = vd_namespaces_new(&s->controller, ca_pem);
     s->garbage = vd_garbage_new(&s->controller);
+    vd_faces_follow_controller(&s->faces, &s->controller);
+}
+
+static void start_controllers(struct server *s)
+{
     vd_controller_start(&s->controller);
     vd_issuers_start(vd_gatekeeper_issuers(s->faces.gatekeeper));
 }
@@ -322,10 +327,11 @@ static int start(struct server *s, struct vd_error *error)
         code = open_listeners(s, error);
     if (!code) {
         start_definitions(s);
+        make_controllers(s, vd_buf_slice(&ca_pem));
         code = start_loops(s, error);
     }
     if (!code)
-        start_controllers(s, vd_buf_slice(&ca_pem));
+        start_controllers(s);
     vd_buf_release(&ca_pem);
     return code;
 }
@@ -494,6 +500,7 @@ int vd_server_run(const struct vd_config *config, struct vd_error *error)
 {
     struct server s = {.config = config, .lock = {-1}};
     sigset_t signals = signal_set(true);
+    sigaddset(&signals, SIGCHLD); /* is the loops' */
     s.plain.fd = s.tls.fd = -1;
     sem_init(&s.done, 0, 0);
     sem_init(&s.drained, 0, 0);

@@ -21,8 +21,8 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/failpoint.h"
 #include "base/limits.h"
-#include "store/failpoint.h"
 #include "store/store_internal.h"
 
 enum {

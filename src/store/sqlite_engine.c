@@ -23,8 +23,8 @@
 #include "base/alloc.h"
 #include "base/container_of.h"
 #include "base/errno_advice.h"
+#include "base/failpoint.h"
 #include "base/vec.h"
-#include "store/failpoint.h"
 #include "store/sqlite_file.h"
 #include "store/sqlite_row.h"
 

@@ -15,9 +15,9 @@
 #include <errno.h>
 #include <time.h>
 
+#include "base/failpoint.h"
 #include "base/limits.h"
 #include "store/admitted.h"
-#include "store/failpoint.h"
 #include "store/store_internal.h"
 
 enum {
