@@ -264,7 +264,7 @@ static void run_thread(void *arg)
     sigset_t all;
     sigfillset(&all);
     sigdelset(&all, SIGCHLD);
-    pthread_sigmask(SIG_BLOCK, &all, NULL);
+    pthread_sigmask(SIG_SETMASK, &all, NULL);
     run(arg);
 }
 

@@ -770,6 +770,11 @@ int main(void)
     /* What the test itself has inherited is not the server's fault. */
     for (int fd = 3; fd < 1024; fd++)
         fcntl(fd, F_SETFD, FD_CLOEXEC);
+    /* As in the server, where the main thread has other signals to wait for. */
+    sigset_t children;
+    sigemptyset(&children);
+    sigaddset(&children, SIGCHLD);
+    pthread_sigmask(SIG_BLOCK, &children, NULL);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_exit_statuses),
         cmocka_unit_test(test_the_environment_and_the_arguments_are_whole),
