@@ -49,7 +49,7 @@ static const struct role {
       {READ, "-", "namespaces namespaces/status", NULL},
       {READ, "events.k8s.io", "events", NULL},
       {READ, "coordination.k8s.io", "leases", NULL}}},
-    /* Reads the kinds that it may need, never Secrets, and writes status only. */
+    /* A controller reads the kinds that it may need, never Secrets, and writes status only. */
     {"system:controllers",
      {{READ, "-", "configmaps events namespaces serviceaccounts services", NULL},
       {READ, "events.k8s.io", "events", NULL},
@@ -81,7 +81,7 @@ static const struct role {
 };
 
 static const struct {
-    const char *role; /* and the binding's name */
+    const char *role; /* also the name of the binding */
     const char *groups[GROUPS_MAX];
 } bindings[] = {
     {"cluster-admin", {VD_GROUP_MASTERS}},
