@@ -30,7 +30,7 @@ void vd_git_report_release(struct vd_git_report *r)
 
 static struct vd_slice join(struct vd_arena *a, struct vd_slice prefix, struct vd_slice path)
 {
-    if (!prefix.n)
+    if (!prefix.n || !path.n)
         return vd_arena_copy(a, path);
     struct vd_buf text = {0};
     vd_buf_add_slice(&text, prefix);
