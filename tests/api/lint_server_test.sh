@@ -60,7 +60,9 @@ asks() {
 }
 apply() {
     admin "$1?fieldManager=test" -X PATCH -H 'Content-Type: application/apply-patch+yaml' \
-        --data-binary @- -o apply.out -w '%{http_code}' | grep -q '^20' || { cat apply.out; return 1; }
+        --data-binary @- -o apply.out -w '%{http_code}' | grep -q '^20' && return 0
+    cat apply.out
+    return 1
 }
 crds=/apis/apiextensions.k8s.io/v1/customresourcedefinitions
 definition cogs Cog '' | apply $crds/cogs.example.com || exit 1
