@@ -13,6 +13,9 @@
 #include "kinds/object_meta.h"
 #include "json/compare.h"
 
+/* Bytes of the arena's first chunk: kinds stay, and there may be thousands of them. */
+enum { FIRST_CHUNK_LEN = 512 };
+
 struct vd_kind_source {
     struct vd_refcount refs;
     struct vd_arena arena;
@@ -455,6 +458,7 @@ int vd_kind_new(struct vd_kind **out, struct vd_kind_source *source, struct vd_s
     struct vd_kind *kind = VD_NEW(struct vd_kind);
     vd_refcount_init(&kind->refs);
     vd_ref(&source->refs);
+    vd_arena_reserve(&kind->arena, FIRST_CHUNK_LEN);
     kind->builtin = options->builtin;
     kind->source = source;
     kind->document = source->document;

@@ -14,6 +14,9 @@
 #include "kinds/schema_internal.h"
 #include "kinds/schema_rules.h"
 
+/* Bytes of the arena's first chunk: schemas stay, and there may be thousands of small ones. */
+enum { FIRST_CHUNK_LEN = 1024 };
+
 struct compiler {
     struct vd_schema *schema;
     struct vd_error *error;
@@ -517,6 +520,7 @@ int vd_schema_new(struct vd_schema **out, const struct vd_json *openapi,
                          .lazy = options && options->lazy};
     struct vd_effort effort = {0};
     vd_refcount_init(&s->refs);
+    vd_arena_reserve(&s->arena, FIRST_CHUNK_LEN);
     vd_hash_map_init(&c.patterns, pattern_text);
     s->book = zeroed(&c, sizeof *s->book);
     atomic_init(s->book, NULL);
