@@ -9,15 +9,32 @@
  *
  * Every member goes the whole way of a write, so that all that is wrong with any of them is known
  * at once: each member that was refused says so itself. What is judged is the state that the batch
- * would make: an object may come into a namespace that another member creates, and may not come
- * into one that another member deletes. If no member is refused, all are one proposal: their events
- * become visible together.
+ * would make:
  *
- * If somebody else was faster, the members are made again from what is there now, unless the one
- * that lost means a certain version: then it is refused, and so is the batch.
+ *  - An object may come into a namespace that another member creates, and may not come into one
+ *    that another member deletes.
+ *  - An object may be of a kind whose definition another member creates or changes, and must not be
+ *    of one whose definition another member deletes. Its kind is in no registry yet: the caller
+ *    takes it from a set that vd_definition_plan() has made (api/definition_plan.h). When `done` is
+ *    called the registry shows the definitions that were written.
+ *  - A binding may name a role that another member creates or changes: the user's rights are
+ *    compared with that role.
  *
- * An object is changed by one member at most. A member's kind must exist before the batch: the
- * kinds of definitions that it creates do not yet.
+ * If no member is refused, all are one proposal: their events become visible together. The events
+ * come in the order of the members, but that a namespace and a definition come before what needs
+ * them, and, when they are deleted, behind the deletions of what is in them. A member that changes
+ * nothing has no event.
+ *
+ * If somebody else was faster, those members are made again whose object, namespace or definition
+ * is another one now, unless the one that lost means a certain version: then it is refused, and so
+ * is the batch.
+ *
+ * An object is changed by one member at most. The members are made in slices of a turn of the loop;
+ * while that is done, no more is kept of a member than what is proposed.
+ *
+ * Limits: VD_BATCH_CHANGES_MAX members with the conditions on their namespaces and definitions, and
+ * VD_BATCH_BYTES_MAX bytes of what they put. A batch that goes beyond is refused, and the member
+ * that does so says VD_REFUSED_TOO_LARGE.
  */
 #ifndef VD_API_BATCH_H
 #define VD_API_BATCH_H
@@ -30,47 +47,45 @@ enum vd_batch_result {
     VD_BATCH_CANCELLED, /* what was proposed by then stands */
 };
 
+struct vd_batch_state;
+
 struct vd_write_batch {
     /* ---- the caller's, before it is started ---- */
     struct vd_api_loop *l;
     bool dry_run;
     void (*done)(struct vd_write_batch *b); /* on the loop, once */
+    void *arg;                              /* the caller's own */
 
     /* ---- the outcome, when `done` is called ---- */
     enum vd_batch_result result;
-    size_t refused;    /* members that were refused */
-    uint64_t revision; /* of the last of them; a dry run has none */
-    bool changed;      /* false: all of it was so already */
+    size_t refused;          /* members that were refused */
+    uint64_t revision_first; /* of the first event; 0: there is none, as in a dry run */
+    uint64_t revision;       /* of the last */
+    bool changed;            /* false: all of it was so already */
+    /* How many members have come to each result, or would, if the batch were not refused. Members
+     * that write a status are made last, so that their `make` can look here. */
+    size_t counts[VD_WRITE_RESULTS];
 
     /* ---- private ---- */
-    struct vd_write **members;
-    size_t n;
-    struct vd_write **order;    /* in which they are made */
-    size_t next;                /* of that order, to be made */
-    struct vd_write *waits_for; /* is being made; NULL: none */
-    bool in_step;               /* a turn is making members */
-    bool cancelled;
-    unsigned attempts;
-    VD_VEC(struct vd_write *) namespaces; /* members that change a namespace */
-    VD_VEC(struct vd_wish) wishes;
-    VD_VEC(struct vd_write *) owners;        /* of each wish, the member, ... */
-    VD_VEC(struct vd_wish_subject) subjects; /* ... and what is known of the object */
-    struct vd_arena arena;
-    struct vd_loop_proposal proposal;
-    struct vd_task task; /* goes on with the members in a later turn */
+    struct vd_batch_state *state;
 };
 
-/* Makes the writes, all of one user, members of the batch, which borrows them and the list until
- * `done`. Their `ops` need no `done`: it is not called. Only the batch's `dry_run` counts. */
+/* Makes the writes, all of one user and author, members of the batch, which borrows them and the
+ * list until it is released. Their `arena` is the batch's from now on: what `read`, `make` and
+ * `stamp` allocate there is gone when the member has been made, and refusals and warnings stay
+ * until the batch is released. Their `ops` need no `done`: it is not called. Only the batch's
+ * `dry_run` counts. */
 void vd_write_batch_init(struct vd_write_batch *b, struct vd_write **members, size_t n);
 
 /* On the loop; `done` may be called at once. */
 void vd_write_batch_start(struct vd_write_batch *b);
 
-/* On the loop, once, after it was started and before `done`: nobody waits for it any more. */
+/* On the loop, once, after it was started and before `done`: nobody waits for it any more. `done`
+ * comes with VD_BATCH_CANCELLED, maybe at once. */
 void vd_write_batch_cancel(struct vd_write_batch *b);
 
-/* Of one that is done or was never started. The members are the caller's to release. */
+/* Of one that is done or was never started. The members are the caller's to release; what their
+ * refusals, warnings and bodies point to is gone. */
 void vd_write_batch_release(struct vd_write_batch *b);
 
 #endif

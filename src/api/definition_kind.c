@@ -28,8 +28,8 @@ static struct vd_json *annotations_of(struct vd_arena *a, const struct vd_json *
 /* What of a definition's metadata its kinds depend on, besides annotations. */
 static const char *const kept[] = {"name", "uid", "generation", "deletionTimestamp"};
 
-static struct vd_json *document_of(struct vd_arena *a, const struct vd_json *object,
-                                   const struct vd_json *names)
+struct vd_json *vd_definition_document(struct vd_arena *a, const struct vd_json *object,
+                                       const struct vd_json *names)
 {
     struct vd_json *document = vd_json_object(a), *metadata = vd_json_object(a);
     for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
@@ -76,7 +76,7 @@ int vd_definition_register(struct vd_kinds *kinds, const struct vd_json *object,
     struct vd_arena arena = {0};
     struct vd_kind_set *set = vd_kinds_snapshot(kinds);
     const struct vd_kind *kind = vd_kind_set_stored(set, vd_meta_name(object));
-    struct vd_json *document = document_of(&arena, object, names);
+    struct vd_json *document = vd_definition_document(&arena, object, names);
     int code = VD_OK;
     if (!is_registered(kind, document)) {
         note_since(&arena, document, object, revision, !kind);

@@ -10,6 +10,11 @@
 #include "store/store.h"
 #include "json/document.h"
 
+/* What of a definition its kinds are made of: its spec, with these names, and what of its metadata
+ * they depend on. In the arena. */
+struct vd_json *vd_definition_document(struct vd_arena *a, const struct vd_json *object,
+                                       const struct vd_json *names);
+
 /*
  * Makes the definition's kinds live under these names (status.acceptedNames), in the
  * place of what it was before; nothing happens if it is the same. `revision` is the store's:

@@ -4,6 +4,10 @@
  * leave out a step: conversion, defaults, pruning, validation, metadata and generation, field
  * managers, escalation, ownership by Git, finalizers.
  *
+ * VD_WRITE_REPLACE creates the object or puts another in the place of the one that is there. One
+ * that is being deleted is not replaced: VD_REFUSED_EXISTS, with `deleting` and the finalizers that
+ * it waits for. With `checks_rights` the user needs the verb create or update, by which it is.
+ *
  *     w->l = loop; w->kind = ...; w->verb = ...;     the first part of the struct
  *     vd_write_start(w);
  *     ...                                            ops->done(w): w->result, w->refusal
@@ -33,9 +37,10 @@
 
 enum vd_write_verb {
     VD_WRITE_CREATE,
-    VD_WRITE_UPDATE, /* all of the object was sent */
-    VD_WRITE_PATCH,  /* `make` makes the new object of the old one */
-    VD_WRITE_APPLY,  /* a configuration was sent: server-side apply */
+    VD_WRITE_UPDATE,  /* all of the object was sent */
+    VD_WRITE_PATCH,   /* `make` makes the new object of the old one */
+    VD_WRITE_APPLY,   /* a configuration was sent: server-side apply */
+    VD_WRITE_REPLACE, /* `make` makes the object, whether there is one or not */
     VD_WRITE_DELETE,
 };
 
@@ -61,8 +66,10 @@ enum vd_write_result {
     VD_WRITE_UNCHANGED, /* it was so already: there is no event */
     VD_WRITE_MARKED,    /* for deletion: finalizers keep it */
     VD_WRITE_DELETED,   /* also by an update that took the last finalizer off */
+    VD_WRITE_ABSENT,    /* what was to be deleted is not there, and may be absent */
     VD_WRITE_CANCELLED,
     VD_WRITE_WITHHELD, /* a member of a batch that was refused because of another one */
+    VD_WRITE_RESULTS
 };
 
 enum {
@@ -71,8 +78,8 @@ enum {
 };
 
 struct vd_write;
-struct vd_write_batch;
-struct vd_write_order;
+struct vd_batch_member;
+struct vd_write_job;
 struct vd_write_validation;
 struct vd_conversion;
 
@@ -81,11 +88,18 @@ struct vd_write_ops {
     /* The document that was sent, in the arena, for this attempt alone: it is changed. False: the
      * write is refused, with VD_REFUSED_BY_CALLER. May be called by a worker's thread. */
     bool (*read)(struct vd_write *w, struct vd_json **out);
-    /* Makes the new object of the old one, after `read`; likewise. */
+    /* Makes the new object of the old one, after `read`; likewise. For VD_WRITE_REPLACE `old` is
+     * NULL when there is no such object; *out is what was sent, or NULL. Of an object that is
+     * replaced the write itself keeps status, finalizers, ownerReferences, managedFields and all
+     * that only the server sets, whatever `make` says of them. */
     bool (*make)(struct vd_write *w, const struct vd_json *old, struct vd_json **out);
+    /* Of VD_WRITE_REPLACE, likewise by any thread: the object is new, or differs from the one that
+     * is replaced. Changes its annotations or its status, and nothing else, before it is validated;
+     * memory is the arena's. No field manager is recorded for that. */
+    void (*stamp)(struct vd_write *w, struct vd_json *object);
     /* On the loop, before a worker calls these for the first time: what they need must not go
      * when the client does. */
-    void (*leaves)(struct vd_write *w);
+    void (*detach)(struct vd_write *w);
     /* Whether the loop has no other client than the one that this is for; see loop.h. */
     bool (*is_alone)(struct vd_write *w);
     void (*done)(struct vd_write *w); /* on the loop, once */
@@ -101,8 +115,9 @@ struct vd_write {
     /* ---- the caller's, before it is started; all of it is borrowed until `done` ---- */
     struct vd_api_loop *l;
     const struct vd_write_ops *ops;
-    struct vd_arena *arena;
+    struct vd_arena *arena; /* of a member of a batch, the batch's */
     struct vd_user *user;
+    enum vd_author author; /* VD_AUTHOR_GIT: the Git pipeline, for the user; no client sets it */
     struct vd_account *account; /* whose turns of the workers it takes; NULL: nobody's */
     struct vd_kind_set *kinds;
     const struct vd_kind *kind;
@@ -116,6 +131,10 @@ struct vd_write {
     bool dry_run;
     bool force;         /* an apply takes fields over that are others' */
     bool checks_rights; /* the user's; false: the caller has already asked whether the user may */
+    bool may_be_absent; /* what is deleted: then it is VD_WRITE_ABSENT, and not refused */
+    /* A replacement that differs in nothing but these annotations is VD_WRITE_UNCHANGED. */
+    const struct vd_slice *annotations_ignored;
+    size_t annotations_ignored_n;
     struct vd_slice propagation; /* "Foreground", "Orphan": of a deletion */
     struct vd_write_preconditions preconditions;
     /* `make` says this of a patch: */
@@ -129,14 +148,15 @@ struct vd_write {
     size_t yaml_warnings; /* so many of them, the first, are of keys that a YAML body repeats */
     uint64_t revision;    /* of what was written; in a dry run that of the version before */
     struct vd_wish wish;  /* with key, uid and body: a template that the revision goes into */
-    struct vd_template served; /* the body in the kind's version; empty: it is that already */
-    bool as_stored;            /* the body is in the version that is stored, whatever its kind */
+    struct vd_template served;  /* the body in the kind's version; empty: it is that already */
+    bool as_stored;             /* the body is in the version that is stored, whatever its kind */
+    struct vd_slice overridden; /* the reason why it was written though Git owns it; or empty */
 
     /* ---- private ---- */
-    struct vd_write_batch *batch;          /* that it is a member of; NULL: it is alone */
-    struct vd_write_order *away;           /* a worker has it; NULL: it is on the loop */
-    struct vd_write_validation *validates; /* what a worker validates */
-    bool left;                             /* ops->leaves was called */
+    struct vd_batch_member *member;        /* of a batch; NULL: it is alone */
+    struct vd_write_job *job;              /* that a worker does; NULL: it is on the loop */
+    struct vd_write_validation *validated; /* what a worker validates */
+    bool detached;                         /* ops->detach was called */
     bool cancelled;
     bool once;       /* it means the version that was read, and no newer one */
     bool deletes;    /* what is proposed is that the object goes, without another word */
@@ -172,7 +192,8 @@ void vd_write_cancel(struct vd_write *w);
  * started. */
 void vd_write_release(struct vd_write *w);
 
-/* Whose write it is: the Git pipeline's, or a user's. */
+/* On whose behalf a user without a write of its own changes something: the Git pipeline's, or the
+ * user's own. */
 enum vd_author vd_write_author(const struct vd_user *user);
 
 /* The object that is meant, in the form of a storage key. */

@@ -27,7 +27,7 @@ struct check {
     VD_VEC(const struct vd_rule *) held;
     VD_VEC(struct missing *) lines;
     struct vd_hash_map by_key;
-    size_t rights; /* looked at so far */
+    size_t rights; /* single rights that were looked at so far */
 };
 
 static struct vd_slice key_of(const void *item)
@@ -226,15 +226,15 @@ enum vd_escalation vd_escalation_by_role(const struct vd_rbac *rbac, const struc
     return check_rules(rbac, user, role->namespace, role, why);
 }
 
-enum vd_escalation vd_escalation_by_binding(const struct vd_rbac *rbac, const struct vd_user *user,
-                                            const struct vd_binding *binding, struct vd_buf *why)
+enum vd_escalation vd_escalation_by_binding_to(const struct vd_rbac *rbac,
+                                               const struct vd_user *user,
+                                               const struct vd_binding *binding,
+                                               const struct vd_role *role, struct vd_buf *why)
 {
     bool cluster_role = binding->to_cluster_role;
     if (vd_user_is_master(user) ||
         may(rbac, user, "bind", cluster_role, binding->namespace, binding->role_name))
         return VD_ESCALATION_NONE;
-    const struct vd_role *role = vd_rbac_role(rbac, cluster_role, binding->namespace,
-                                              binding->role_name);
     if (!role) {
         vd_buf_addf(why, "%s." VD_RBAC_GROUP " ", cluster_role ? "clusterroles" : "roles");
         vd_quote_add(why, binding->role_name);
@@ -242,4 +242,12 @@ enum vd_escalation vd_escalation_by_binding(const struct vd_rbac *rbac, const st
         return VD_ESCALATION_NO_ROLE;
     }
     return check_rules(rbac, user, binding->namespace, role, why);
+}
+
+enum vd_escalation vd_escalation_by_binding(const struct vd_rbac *rbac, const struct vd_user *user,
+                                            const struct vd_binding *binding, struct vd_buf *why)
+{
+    const struct vd_role *role = vd_rbac_role(rbac, binding->to_cluster_role, binding->namespace,
+                                              binding->role_name);
+    return vd_escalation_by_binding_to(rbac, user, binding, role, why);
 }

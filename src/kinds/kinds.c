@@ -280,11 +280,11 @@ static void inherit_since(const struct vd_kind_set *set, struct vd_kind *kind)
         kind->schema_since = was->schema_since;
 }
 
-/* The built-in kinds of a group and version are all that is served there, as in Kubernetes. */
+/* Kubernetes' own kinds of a group and version are all that is served there, as it has it. */
 static bool is_reserved(const struct vd_kind_set *set, const struct vd_kind *kind)
 {
     for (size_t i = 0; i < set->n; i++)
-        if (set->all[i]->builtin && vd_slice_eq(set->all[i]->api_version, kind->api_version))
+        if (set->all[i]->native && vd_slice_eq(set->all[i]->api_version, kind->api_version))
             return true;
     return false;
 }
@@ -298,11 +298,10 @@ static bool is_builtin(const struct vd_kind_set *set, struct vd_slice group, str
     return false;
 }
 
-/* Whether the new kind may stand beside the ones of the current set. */
-static int check_room(const struct vd_kinds *kinds, const struct vd_kind *kind,
+/* Whether the new kind may stand beside the ones of the set. */
+static int check_room(const struct vd_kind_set *set, const struct vd_kind *kind,
                       struct vd_error *error)
 {
-    const struct vd_kind_set *set = kinds->current;
     if (!kind->builtin && is_builtin(set, kind->group, kind->plural))
         return vd_error_set(error, VD_ERR_EXISTS, "%.*s is built in; choose another group or name",
                             VD_FMT(kind->resource));
@@ -313,40 +312,60 @@ static int check_room(const struct vd_kinds *kinds, const struct vd_kind *kind,
     return VD_OK;
 }
 
-int vd_kinds_put(struct vd_kinds *kinds, const struct vd_json *document, bool builtin,
-                 struct vd_error *error)
+/* Makes the kinds of all versions of the document, for change->old. */
+static int make_fresh(struct change *change, const struct vd_json *document,
+                      struct vd_schema *metadata, struct vd_error *error)
 {
-    struct vd_kind_options options = {builtin, kinds->metadata};
+    struct vd_kind_options options = {change->builtin, metadata};
     const struct vd_json *spec = vd_json_get(document, VD_SLICE("spec"));
     const struct vd_json *versions = vd_json_get(spec, VD_SLICE("versions"));
-    struct change change = {.group = vd_json_text(vd_json_get(spec, VD_SLICE("group"))),
-                            .plural = vd_json_text(vd_json_dig(spec, "names", "plural", NULL)),
-                            .builtin = builtin};
     int code = VD_OK;
+    change->group = vd_json_text(vd_json_get(spec, VD_SLICE("group")));
+    change->plural = vd_json_text(vd_json_dig(spec, "names", "plural", NULL));
     if (vd_json_count(versions) == 0)
         return vd_error_set(error, VD_ERR_INVALID, "the definition has no versions");
     struct vd_kind_source *source = vd_kind_source_new(document);
-    pthread_mutex_lock(&kinds->writer);
-    change.old = kinds->current;
     VD_JSON_EACH (version, versions) {
         struct vd_kind *kind = NULL;
         struct vd_slice name = vd_json_text(vd_json_get(version, VD_SLICE("name")));
         code = vd_kind_new(&kind, source, name, &options, error);
         if (code)
             break;
-        *VD_VEC_PUSH(&change.fresh) = kind;
-        inherit_since(change.old, kind);
-        kind->served = kind->served && (builtin || !is_reserved(change.old, kind));
-        code = check_room(kinds, kind, error);
+        *VD_VEC_PUSH(&change->fresh) = kind;
+        inherit_since(change->old, kind);
+        kind->served = kind->served && (change->builtin || !is_reserved(change->old, kind));
+        code = check_room(change->old, kind, error);
         if (code)
             break;
     }
-    for (size_t i = 0; !code && i < change.fresh.n; i++)
-        vd_kind_introduce(change.fresh.p[i], change.fresh.p, change.fresh.n);
+    for (size_t i = 0; !code && i < change->fresh.n; i++)
+        vd_kind_introduce(change->fresh.p[i], change->fresh.p, change->fresh.n);
+    vd_kind_source_unref(source);
+    return code;
+}
+
+int vd_kinds_put(struct vd_kinds *kinds, const struct vd_json *document, bool builtin,
+                 struct vd_error *error)
+{
+    struct change change = {.builtin = builtin};
+    pthread_mutex_lock(&kinds->writer);
+    change.old = kinds->current;
+    int code = make_fresh(&change, document, kinds->metadata, error);
     if (!code)
         publish(kinds, &change);
     pthread_mutex_unlock(&kinds->writer);
-    vd_kind_source_unref(source);
+    change_release(&change);
+    return code;
+}
+
+int vd_kind_set_with(struct vd_kind_set **out, const struct vd_kind_set *set,
+                     const struct vd_json *document, struct vd_schema *metadata,
+                     struct vd_error *error)
+{
+    struct change change = {.old = set};
+    int code = make_fresh(&change, document, metadata, error);
+    if (!code)
+        *out = set_new(&change, set->generation);
     change_release(&change);
     return code;
 }

@@ -66,6 +66,12 @@ void vd_kind_set_unref(struct vd_kind_set *set);
 
 uint64_t vd_kind_set_generation(const struct vd_kind_set *set);
 
+/* A set as vd_kinds_put() would make it of this one and the CRD document of a custom kind: one
+ * reference. Nobody else sees it. Fails as that does. */
+int vd_kind_set_with(struct vd_kind_set **out, const struct vd_kind_set *set,
+                     const struct vd_json *document, struct vd_schema *metadata,
+                     struct vd_error *error) VD_MUST_USE;
+
 /* All kinds, ordered for discovery: by group (the core group first), newest
  * version first, then by plural. Bodies of subresources (`subresource` is not
  * empty) and what is not served are among them. Borrowed from the set. */

@@ -8,6 +8,8 @@
 #include "kube/offload.h"
 #include "kube/query_option.h"
 #include "kube/status/refusal.h"
+#include "request/audit.h"
+#include "request/request_log.h"
 #include "json/parse.h"
 #include "json/revision_hole.h"
 #include "json/write.h"
@@ -67,7 +69,7 @@ void vd_call_write(struct vd_call *call, enum vd_write_verb verb, const struct v
     vd_write_start(w);
 }
 
-void vd_call_write_leaves(struct vd_write *w)
+void vd_call_write_detach(struct vd_write *w)
 {
     vd_call_copy_request(vd_call_of(w));
 }
@@ -175,6 +177,8 @@ void vd_call_write_done(struct vd_write *w)
     }
     call->x->ops = NULL;
     call->target.name = w->name; /* it may have been made */
+    if (w->overridden.n && w->result != VD_WRITE_REFUSED)
+        vd_audit_overridden(vd_request_log_audit(call->x), w->overridden);
     if (w->result == VD_WRITE_REFUSED)
         reply_refusal(call);
     else if (w->verb == VD_WRITE_DELETE && w->result == VD_WRITE_DELETED)

@@ -15,7 +15,7 @@
 /* The ops of a call's write, with a `read` or a `make`. */
 #define VD_CALL_WRITE_OPS(...)                                                                     \
     {                                                                                              \
-        .leaves = vd_call_write_leaves, .is_alone = vd_call_write_is_alone,                        \
+        .detach = vd_call_write_detach, .is_alone = vd_call_write_is_alone,                        \
         .done = vd_call_write_done, __VA_ARGS__                                                    \
     }
 
@@ -53,7 +53,7 @@ void vd_call_reply_deleted(struct vd_call *call);
 void vd_call_reply_terminating(struct vd_call *call);
 
 /* The ops that all have. */
-void vd_call_write_leaves(struct vd_write *w);
+void vd_call_write_detach(struct vd_write *w);
 bool vd_call_write_is_alone(struct vd_write *w);
 void vd_call_write_done(struct vd_write *w);
 

@@ -52,7 +52,8 @@ static void create_valid(struct vd_write *w, struct vd_json *object)
 {
     if (!vd_write_check_escalation(w, object, true))
         return;
-    w->name = vd_arena_copy(w->arena, vd_meta_name(object));
+    if (w->verb == VD_WRITE_CREATE)
+        w->name = vd_arena_copy(w->arena, vd_meta_name(object));
     w->wish = (struct vd_wish){.when = VD_WHEN_ABSENT, .key = vd_write_key(w)};
     vd_write_store(w, object);
 }
@@ -99,6 +100,8 @@ void vd_write_create_object(struct vd_write *w, struct vd_json *object)
     furnish_namespace(w, object);
     if (!w->applied)
         vd_write_track(w, NULL, object, NULL);
+    if (w->verb == VD_WRITE_REPLACE && w->ops->stamp)
+        w->ops->stamp(w, object);
     vd_write_validate(w, object, NULL, create_valid);
 }
 

@@ -75,6 +75,11 @@ static int decode_current(struct vd_write *w, struct vd_slice body, uint64_t rev
     }
 }
 
+static bool may_be_absent(const struct vd_write *w)
+{
+    return w->verb == VD_WRITE_REPLACE || (w->verb == VD_WRITE_DELETE && w->may_be_absent);
+}
+
 bool vd_write_read_current(struct vd_write *w, struct vd_json **out)
 {
     struct vd_event *event = NULL;
@@ -87,13 +92,17 @@ bool vd_write_read_current(struct vd_write *w, struct vd_json **out)
     w->before = event;
     w->guard_count = 0;
     w->managed = w->managed_before = VD_SLICE("");
+    if (code == VD_ERR_NOT_FOUND && may_be_absent(w)) {
+        *out = NULL;
+        return true;
+    }
     if (!code && !find_current(w, event, &body))
         return false;
     effort.over = !code && vd_write_is_too_long_here(w, body.n);
     if (!code && !effort.over)
         code = decode_current(w, body, event->revision, out, &effort, &error);
     if (effort.on_loop && effort.over) {
-        vd_write_start_over(w);
+        vd_write_job_restart(w);
         return false;
     }
     if (code)

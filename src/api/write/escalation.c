@@ -2,6 +2,7 @@
  * auth/escalation.h. */
 #include "auth/escalation.h"
 
+#include "api/batch/batch_internal.h"
 #include "api/write/write_internal.h"
 #include "auth/role.h"
 #include "kinds/object_meta.h"
@@ -17,8 +18,23 @@ static enum vd_escalation judge_role(const struct vd_write *w, const struct vd_r
         return VD_ESCALATION_REFUSED;
     }
     enum vd_escalation verdict = vd_escalation_by_role(rbac, w->user, role, creating, why);
+    if (w->member)
+        vd_batch_put_role(w->member, role);
     vd_role_unref(role);
     return verdict;
+}
+
+/* By the role as it will be, if the same batch writes that. Where it does so in vain, the batch is
+ * refused for that. */
+static enum vd_escalation judge_bound(const struct vd_write *w, const struct vd_rbac *rbac,
+                                      const struct vd_binding *binding, struct vd_buf *why)
+{
+    const struct vd_batch_role *written = w->member ? vd_batch_find_role(w->member, binding) : NULL;
+    if (!written)
+        return vd_escalation_by_binding(rbac, w->user, binding, why);
+    if (written->put && !written->role)
+        return VD_ESCALATION_NONE;
+    return vd_escalation_by_binding_to(rbac, w->user, binding, written->role, why);
 }
 
 static enum vd_escalation judge_binding(const struct vd_write *w, const struct vd_rbac *rbac,
@@ -30,7 +46,7 @@ static enum vd_escalation judge_binding(const struct vd_write *w, const struct v
         vd_buf_add_text(why, error.text);
         return VD_ESCALATION_REFUSED;
     }
-    enum vd_escalation verdict = vd_escalation_by_binding(rbac, w->user, binding, why);
+    enum vd_escalation verdict = judge_bound(w, rbac, binding, why);
     vd_binding_unref(binding);
     return verdict;
 }

@@ -7,7 +7,7 @@
  * its loop. A write that is cancelled in between goes on to its end: its memory belongs to the
  * store until then.
  */
-#include "api/batch_internal.h"
+#include "api/batch/batch_internal.h"
 #include "api/definitions.h"
 #include "api/write/write_internal.h"
 #include "base/container_of.h"
@@ -18,6 +18,8 @@
 
 enum vd_write_result vd_write_result_of(const struct vd_write *w, bool changed)
 {
+    if (w->wish.action == VD_CHECK && w->wish.when == VD_WHEN_ABSENT)
+        return VD_WRITE_ABSENT;
     if (w->deletes || w->finishes)
         return VD_WRITE_DELETED;
     if (w->wish.when == VD_WHEN_ABSENT)
@@ -89,7 +91,7 @@ static void conclude(struct vd_write *w)
         return;
     bool taken = o->code == VD_ERR_EXISTS;
     bool lost = o->code == VD_ERR_CONFLICT || o->code == VD_ERR_NOT_FOUND ||
-                (taken && (w->applied || w->makes_name));
+                (taken && (w->applied || w->makes_name || w->verb == VD_WRITE_REPLACE));
     if (lost && !w->once && vd_write_may_try_again(w, taken)) {
         vd_write_try_again(w);
     } else if (o->code) {
@@ -132,20 +134,37 @@ static struct vd_admitted *admit(struct vd_write *w)
 {
     struct vd_refusal refusal = {.reason = VD_REFUSED_OWNED_BY_GIT};
     struct vd_admission admission = {.store = w->l->env->store,
-                                     .author = vd_write_author(w->user),
+                                     .author = vd_write_author_of(w),
                                      .subject = {w->kind, w->before}};
     struct vd_admitted *admitted = vd_admission_admit(&admission, &w->proposal.proposal, w->arena,
                                                       &refusal.claim);
+    w->overridden = VD_SLICE("");
+    if (!admitted)
+        admitted = vd_write_override(w, &refusal.claim);
     if (!admitted)
         vd_write_refuse(w, &refusal);
     return admitted;
 }
 
+/* For a batch it is a condition like others: the object must still be absent. */
+void vd_write_propose_absent(struct vd_write *w)
+{
+    if (w->job) {
+        vd_write_job_end(w, vd_write_propose_absent);
+        return;
+    }
+    w->wish = (struct vd_wish){.action = VD_CHECK, .when = VD_WHEN_ABSENT, .key = vd_write_key(w)};
+    if (w->member)
+        vd_batch_take(w->member);
+    else
+        vd_write_finish(w, VD_WRITE_ABSENT);
+}
+
 void vd_write_propose(struct vd_write *w)
 {
     size_t n = w->guard_count;
-    if (w->away) { /* the loop does */
-        vd_write_back(w, vd_write_propose);
+    if (w->job) { /* the loop does */
+        vd_write_job_end(w, vd_write_propose);
         return;
     }
     w->wishes[n++] = w->wish;
@@ -154,8 +173,8 @@ void vd_write_propose(struct vd_write *w)
     struct vd_admitted *admitted = admit(w);
     if (!admitted)
         return;
-    if (w->batch)
-        vd_write_batch_take(w->batch, w);
+    if (w->member)
+        vd_batch_take(w->member);
     else if (w->dry_run)
         conclude_dry_run(w);
     else

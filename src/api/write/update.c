@@ -173,8 +173,12 @@ void vd_write_put_version(struct vd_write *w, const struct vd_json *old, struct 
     if (vd_write_is_at_status(w))
         vd_condition_rules_keep_times(w->kind, w->arena, object, old);
     count_generation(w, old, object);
+    if (w->verb == VD_WRITE_REPLACE)
+        vd_write_ignore_annotations(w, old, object);
     vd_write_warn_of_finalizers(w, object, old);
     object = track(w, old, object, managed);
+    if (w->verb == VD_WRITE_REPLACE && w->ops->stamp && !w->unchanged)
+        w->ops->stamp(w, object);
     vd_write_validate(w, object, old, write_valid);
 }
 
@@ -192,7 +196,7 @@ void vd_write_update(struct vd_write *w)
 struct vd_json *vd_write_pruned_copy(struct vd_write *w, const struct vd_json *old)
 {
     struct vd_json *known = vd_json_clone(w->arena, old);
-    if (!w->kind->builtin && !w->kind->preserve_unknown)
+    if (!w->kind->native && !w->kind->preserve_unknown)
         vd_schema_prune(w->kind->schema, known, NULL);
     return known;
 }

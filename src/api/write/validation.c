@@ -1,7 +1,7 @@
 /*
  * Whether an object is valid, asked without holding the loop.
  *
- * What a worker makes anyway (order.c) is checked there. A definition always goes to a worker: its
+ * What a worker makes anyway (job.c) is checked there. A definition always goes to a worker: its
  * patterns and rules are compiled to be looked at. Another object is checked on the loop, with
  * little effort; what is given up there - a pattern on a long text, a pattern or a rule that nobody
  * has compiled yet - a worker does from the beginning.
@@ -60,7 +60,7 @@ static bool conclude(struct vd_write *w, const struct vd_kind *kind, const struc
 
 static void validate(struct vd_write *w)
 {
-    struct vd_write_validation *v = w->validates;
+    struct vd_write_validation *v = w->validated;
     struct vd_violations violations = {0};
     bool ok = vd_object_validate(w->kind, v->object, v->old, &violations);
     (void)conclude(w, w->kind, v->object, &violations, ok);
@@ -68,7 +68,7 @@ static void validate(struct vd_write *w)
 
 static void go_on(struct vd_write *w)
 {
-    struct vd_write_validation *v = w->validates;
+    struct vd_write_validation *v = w->validated;
     v->then(w, v->object);
 }
 
@@ -82,8 +82,8 @@ static void let_validate(struct vd_write *w, const struct vd_json *object,
         .old = old,
         .then = then,
     };
-    w->validates = v;
-    vd_write_order(w, validate, go_on);
+    w->validated = v;
+    vd_write_job_start(w, validate, go_on);
 }
 
 /* ---- here ---- */
@@ -91,13 +91,13 @@ static void let_validate(struct vd_write *w, const struct vd_json *object,
 void vd_write_validate(struct vd_write *w, struct vd_json *object, const struct vd_json *old,
                        void (*then)(struct vd_write *w, struct vd_json *object))
 {
-    struct vd_violations violations = {.effort = {.on_loop = !w->away}};
-    if (!w->away && vd_slice_eq(w->kind->resource, VD_DEFINITIONS)) {
+    struct vd_violations violations = {.effort = {.on_loop = !w->job}};
+    if (!w->job && vd_slice_eq(w->kind->resource, VD_DEFINITIONS)) {
         let_validate(w, object, old, then);
         return;
     }
     bool ok = vd_object_validate(w->kind, object, old, &violations);
-    if (violations.effort.over && !w->away) {
+    if (violations.effort.over && !w->job) {
         vd_violations_release(&violations);
         let_validate(w, object, old, then);
     } else if (conclude(w, w->kind, object, &violations, ok)) {

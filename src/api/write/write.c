@@ -3,7 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "api/batch_internal.h"
+#include "api/batch/batch_internal.h"
 #include "api/conversion.h"
 #include "api/write/write_internal.h"
 #include "base/utf8.h"
@@ -84,7 +84,7 @@ static void make_attempt(struct vd_write *w)
     static void (*const verbs[])(struct vd_write * w) = {
         [VD_WRITE_CREATE] = vd_write_create, [VD_WRITE_UPDATE] = vd_write_update,
         [VD_WRITE_PATCH] = vd_write_update,  [VD_WRITE_APPLY] = vd_write_apply,
-        [VD_WRITE_DELETE] = vd_write_delete,
+        [VD_WRITE_DELETE] = vd_write_delete, [VD_WRITE_REPLACE] = vd_write_replace,
     };
     reset_attempt(w);
     verbs[w->verb](w);
@@ -94,7 +94,7 @@ void vd_write_attempt(struct vd_write *w)
 {
     w->once = false; /* of a lost attempt: whether a worker may make the next goes by it */
     if (vd_write_is_too_long_here(w, w->len))
-        vd_write_leave(w);
+        vd_write_job_attempt(w);
     else
         make_attempt(w);
 }
@@ -103,18 +103,19 @@ void vd_write_start(struct vd_write *w)
 {
     static const char *const verbs[] = {
         [VD_WRITE_CREATE] = "create", [VD_WRITE_UPDATE] = "update", [VD_WRITE_PATCH] = "patch",
-        [VD_WRITE_APPLY] = "patch",   [VD_WRITE_DELETE] = "delete",
+        [VD_WRITE_APPLY] = "patch",   [VD_WRITE_DELETE] = "delete", [VD_WRITE_REPLACE] = NULL,
     };
-    if (!w->checks_rights || vd_write_check_rights(w, verbs[w->verb]))
+    const char *verb = verbs[w->verb]; /* NULL: what is stored decides */
+    if (!w->checks_rights || !verb || vd_write_check_rights(w, verb))
         vd_write_attempt(w);
 }
 
 void vd_write_finish(struct vd_write *w, enum vd_write_result result)
 {
-    assert(!w->away);
+    assert(!w->job);
     w->result = result;
-    if (w->batch)
-        vd_write_batch_settled(w->batch, w);
+    if (w->member)
+        vd_batch_settled(w->member);
     else
         w->ops->done(w);
 }
@@ -125,7 +126,7 @@ void vd_write_cancel(struct vd_write *w)
     if (w->conversion) {
         vd_conversion_abandon(w->conversion);
         w->conversion = NULL;
-    } else if (!w->away || !vd_write_order_cancel(w)) {
+    } else if (!w->job || !vd_write_job_cancel(w)) {
         return; /* the store or a worker has it */
     }
     vd_write_finish(w, VD_WRITE_CANCELLED);
@@ -161,7 +162,7 @@ void vd_write_try_again(struct vd_write *w)
 bool vd_write_refuse(struct vd_write *w, const struct vd_refusal *refusal)
 {
     w->refusal = *refusal;
-    if (!w->away)
+    if (!w->job)
         vd_write_finish(w, VD_WRITE_REFUSED);
     return false;
 }

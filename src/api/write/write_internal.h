@@ -43,10 +43,16 @@ static inline bool vd_write_is_at_status(const struct vd_write *w)
     return w->part == VD_PART_STATUS;
 }
 
+/* Whose change it is: that of the Git pipeline or the user's. */
+static inline enum vd_author vd_write_author_of(const struct vd_write *w)
+{
+    return w->author ? w->author : vd_write_author(w->user);
+}
+
 /* The kind in whose form objects are stored. */
 const struct vd_kind *vd_write_stored_kind(const struct vd_write *w);
 
-/* ---- order.c: what a worker does ---- */
+/* ---- job.c: what a worker does ---- */
 
 /* How much may be done where the write is made: little on the loop, if a worker can have it. */
 struct vd_effort vd_write_effort(const struct vd_write *w);
@@ -55,21 +61,21 @@ struct vd_effort vd_write_effort(const struct vd_write *w);
 bool vd_write_is_too_long_here(const struct vd_write *w, size_t len);
 
 /* Has a worker do the work, and then the loop `then`, unless the write was refused. NULL: the work
- * calls vd_write_back(). On the loop. */
-void vd_write_order(struct vd_write *w, void (*work)(struct vd_write *w),
-                    void (*then)(struct vd_write *w));
+ * calls vd_write_job_end(). On the loop. */
+void vd_write_job_start(struct vd_write *w, void (*work)(struct vd_write *w),
+                        void (*then)(struct vd_write *w));
 
 /* Has a worker make the attempt. */
-void vd_write_leave(struct vd_write *w);
+void vd_write_job_attempt(struct vd_write *w);
 
 /* The same when it was begun on the loop: it begins anew, and finds anew what was warned of. */
-void vd_write_start_over(struct vd_write *w);
+void vd_write_job_restart(struct vd_write *w);
 
 /* On a worker's thread, as the last thing of the work: this is to be done on the loop. */
-void vd_write_back(struct vd_write *w, void (*then)(struct vd_write *w));
+void vd_write_job_end(struct vd_write *w, void (*then)(struct vd_write *w));
 
 /* True: it was waiting for its turn, and is nobody's any more. */
-bool vd_write_order_cancel(struct vd_write *w) VD_MUST_USE;
+bool vd_write_job_cancel(struct vd_write *w) VD_MUST_USE;
 
 /* ---- current.c: what was sent, and what is stored ---- */
 
@@ -77,7 +83,7 @@ bool vd_write_order_cancel(struct vd_write *w) VD_MUST_USE;
 bool vd_write_read_sent(struct vd_write *w, struct vd_json **out) VD_MUST_USE;
 
 /* The stored object, decoded, in the kind's version, or, with w->as_stored, in its own; the wish is
- * set to the condition that it is still that. */
+ * set to the condition that it is still that. NULL: there is none, and the write allows that. */
 bool vd_write_read_current(struct vd_write *w, struct vd_json **out) VD_MUST_USE;
 
 /* ---- store.c: what is to be stored ---- */
@@ -92,6 +98,9 @@ void vd_write_store(struct vd_write *w, struct vd_json *object);
  * member of a batch it tells the batch. */
 void vd_write_propose(struct vd_write *w);
 
+/* What is to be deleted is not there, which the write allows. */
+void vd_write_propose_absent(struct vd_write *w);
+
 /* What has become of the object that was proposed, or would have been in a dry run. */
 enum vd_write_result vd_write_result_of(const struct vd_write *w, bool changed);
 
@@ -104,6 +113,13 @@ struct vd_refusal vd_write_refusal_of(struct vd_write *w, const struct vd_outcom
 bool vd_write_exists(const struct vd_write *w);
 struct vd_refusal vd_write_existing(struct vd_write *w);
 
+/* ---- override.c ---- */
+
+/* What was refused because Git owns the object (*claim), as an override, if the object asks for one
+ * and the user has the right. The proposal then has an Event, too. NULL: it stays refused, and
+ * *claim says all that there is to say. */
+struct vd_admitted *vd_write_override(struct vd_write *w, struct vd_git_claim *claim) VD_MUST_USE;
+
 /* ---- conversion.c ---- */
 
 /* Has the body converted into the version of `to` and then calls `then` with the result, borrowed
@@ -114,13 +130,19 @@ void vd_write_convert(struct vd_write *w, const struct vd_kind *to, struct vd_sl
 
 /* ---- the verbs ---- */
 
-void vd_write_create(struct vd_write *w); /* create.c */
-void vd_write_update(struct vd_write *w); /* update.c: also patches */
-void vd_write_apply(struct vd_write *w);  /* apply.c */
-void vd_write_delete(struct vd_write *w); /* delete.c */
+void vd_write_create(struct vd_write *w);  /* create.c */
+void vd_write_update(struct vd_write *w);  /* update.c: also patches */
+void vd_write_apply(struct vd_write *w);   /* apply.c */
+void vd_write_delete(struct vd_write *w);  /* delete.c */
+void vd_write_replace(struct vd_write *w); /* replace.c */
 
 /* Checks, furnishes and proposes a new object. */
 void vd_write_create_object(struct vd_write *w, struct vd_json *object);
+
+/* Lets a replacement that differs from `old` in nothing but annotations that are ignored be no
+ * change at all. */
+void vd_write_ignore_annotations(struct vd_write *w, const struct vd_json *old,
+                                 struct vd_json *object);
 
 /* The whole way of an update: checks the new object, keeps what it cannot change of the
  * old one, and proposes it. */
@@ -156,7 +178,10 @@ void vd_write_join_warnings(struct vd_write *w, struct vd_buf *out);
 bool vd_write_check_boundary(struct vd_write *w, const struct vd_json *object,
                              const struct vd_json *old) VD_MUST_USE;
 
-/* ---- home.c: where a new object lives ---- */
+/* ---- guards.c: where an object lives ---- */
+
+/* An object that is there is not replaced in a batch that deletes its namespace or its kind. */
+bool vd_write_check_places(struct vd_write *w) VD_MUST_USE;
 
 /* A namespaced object needs its namespace, alive: now, and, by the guard, when the
  * object is written. Nothing then comes into a namespace that is being emptied. */

@@ -119,10 +119,11 @@ static inline void release_trial(struct trial *t)
 static inline const char *result_name(enum vd_write_result result)
 {
     static const char *const names[] = {
-        [VD_WRITE_REFUSED] = "refused",     [VD_WRITE_CREATED] = "created",
-        [VD_WRITE_UPDATED] = "updated",     [VD_WRITE_UNCHANGED] = "unchanged",
-        [VD_WRITE_MARKED] = "marked",       [VD_WRITE_DELETED] = "deleted",
-        [VD_WRITE_CANCELLED] = "cancelled", [VD_WRITE_WITHHELD] = "withheld"};
+        [VD_WRITE_REFUSED] = "refused",  [VD_WRITE_CREATED] = "created",
+        [VD_WRITE_UPDATED] = "updated",  [VD_WRITE_UNCHANGED] = "unchanged",
+        [VD_WRITE_MARKED] = "marked",    [VD_WRITE_DELETED] = "deleted",
+        [VD_WRITE_ABSENT] = "absent",    [VD_WRITE_CANCELLED] = "cancelled",
+        [VD_WRITE_WITHHELD] = "withheld"};
     return names[result];
 }
 
@@ -188,10 +189,11 @@ static inline bool count_up(struct vd_write *w, const struct vd_json *old, struc
     return true;
 }
 
-static inline int open_setting(void **state)
+/* Opens all of it on this store, which belongs to the setting then. */
+static inline int open_setting_on(void **state, struct vd_store *store)
 {
     struct vd_error error;
-    assert_ok(vd_store_open_in(&setting.store, NULL, NULL, &error), &error);
+    setting.store = store;
     setting.kinds = vd_kinds_new_builtin();
     put_kind(setting.kinds, GADGET, false);
     setting.set = vd_kinds_snapshot(setting.kinds);
@@ -208,6 +210,14 @@ static inline int open_setting(void **state)
     write_it(VD_WRITE_CREATE, "namespaces", "", "{\"metadata\":{\"name\":\"room\"}}",
              VD_WRITE_CREATED);
     return arena_setup(state);
+}
+
+static inline int open_setting(void **state)
+{
+    struct vd_store *store = NULL;
+    struct vd_error error;
+    assert_ok(vd_store_open_in(&store, NULL, NULL, &error), &error);
+    return open_setting_on(state, store);
 }
 
 static inline int close_setting(void **state)

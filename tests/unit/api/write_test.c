@@ -353,7 +353,7 @@ static void what_was_proposed_stands(void **state)
 /* A worker makes a large one, and calls what the caller needs to keep before. */
 static size_t left_n;
 
-static void on_leaves(struct vd_write *w)
+static void on_detach(struct vd_write *w)
 {
     (void)w;
     left_n++;
@@ -361,7 +361,7 @@ static void on_leaves(struct vd_write *w)
 
 static void large_writes_leave_the_loop(void **state)
 {
-    static const struct vd_write_ops ops = {.leaves = on_leaves, .done = on_written};
+    static const struct vd_write_ops ops = {.detach = on_detach, .done = on_written};
     struct vd_arena *a = *state;
     struct trial t;
     left_n = 0;
