@@ -109,12 +109,35 @@ static void refuse_plainly(struct vd_exchange *x, const struct vd_route_refusal 
     vd_buf_release(&text);
 }
 
+static size_t place_of(const struct vd_route_table *routes, const struct vd_route *route)
+{
+    size_t at = 0;
+    while (routes->list.p[at] != route)
+        at++;
+    return at;
+}
+
+/* The route is looked for by prefix, not by path: the head may be unreadable. */
+void vd_route_pass_refusal(struct vd_exchange *x, const struct vd_route_refusal *refusal)
+{
+    const struct vd_route_table *routes = x->connection->service->routes;
+    for (size_t at = place_of(routes, x->route) + 1; at < routes->list.n; at++) {
+        const struct vd_route *shorter = routes->list.p[at];
+        if (shorter->refuse && is_of(shorter->prefix, x->route->prefix)) {
+            x->route = shorter;
+            shorter->refuse(x->connection->service, x, refusal);
+            return;
+        }
+    }
+    refuse_plainly(x, refusal);
+}
+
 void vd_route_refuse(struct vd_exchange *x, const struct vd_route_refusal *refusal)
 {
     if (x->route->refuse)
         x->route->refuse(x->connection->service, x, refusal);
     else
-        refuse_plainly(x, refusal);
+        vd_route_pass_refusal(x, refusal);
 }
 
 void vd_route_finished(struct vd_exchange *x)
@@ -131,9 +154,7 @@ static bool pass(struct vd_exchange *x)
 {
     const struct vd_route_table *routes = x->connection->service->routes;
     bool was_open = x->route->is_open;
-    size_t at = 0;
-    while (routes->list.p[at] != x->route)
-        at++;
+    size_t at = place_of(routes, x->route);
     assert(at + 1 < routes->list.n); /* the last route is for all paths, and passes nothing on */
     x->route = find_from(routes, at + 1, x->head);
     return was_open;

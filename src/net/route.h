@@ -49,10 +49,13 @@ struct vd_route {
     /* Answers a request, at once or later. */
     void (*handle)(struct vd_http_service *service, struct vd_exchange *x);
     /* Answers a request that is refused, at once and with vd_exchange_respond(); x->head is NULL
-     * for one that is malformed, too large or too slow. NULL: a plain text answer. */
+     * for one that is malformed, too large or too slow. NULL: the next shorter prefix that has a
+     * `refuse` answers, and the exchange becomes its; if there is none, the answer is plain text.
+     */
     void (*refuse)(struct vd_http_service *service, struct vd_exchange *x,
                    const struct vd_route_refusal *refusal);
-    /* The answer is complete or broken off; called before the service's `finished`. NULL: none. */
+    /* The answer is complete or broken off; called before the service's `finished`, of the route
+     * that the exchange belongs to then. NULL: none. */
     void (*finished)(struct vd_http_service *service, struct vd_exchange *x);
     /* The server stops: streams of this service's loop are to end, spread over so long. NULL: it
      * has none. */
@@ -100,5 +103,8 @@ void vd_route_refuse(struct vd_exchange *x, const struct vd_route_refusal *refus
  * `admit` or `handle`. Who was asked who he is, is not asked again. */
 void vd_route_pass_admit(struct vd_exchange *x);
 void vd_route_pass_handle(struct vd_exchange *x);
+
+/* In `refuse`: the route leaves the answer to the next shorter prefix that has a `refuse`. */
+void vd_route_pass_refusal(struct vd_exchange *x, const struct vd_route_refusal *refusal);
 
 #endif

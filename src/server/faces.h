@@ -1,26 +1,31 @@
 /*
- * The faces of the server, with all that they stand on - kinds, rules of access, the verbs of
- * src/api - and their part on every loop; and the table of routes, with those of the server
- * itself: health, metrics, who uses what.
+ * The faces of the server, with all that they need - kinds, rules of access, the verbs of src/api,
+ * what is noted of requests - and their part on every loop; and the table of routes, with those of
+ * the server itself: health, metrics, who uses what, and the welcome page.
  */
 #ifndef VD_SERVER_FACES_H
 #define VD_SERVER_FACES_H
 
 #include "api/definitions.h"
+#include "api/loop.h"
 #include "auth/gatekeeper.h"
-#include "kube/kube.h"
 #include "net/account.h"
 #include "net/route.h"
+#include "request/loop.h"
 #include "server/authenticator.h"
 #include "server/config.h"
 #include "server/health.h"
 #include "server/metrics.h"
 #include "server/welcome.h"
 
-enum { VD_FACES_ROUTES = 7 };
+enum { VD_FACES_ROUTES = 6 }; /* of the server itself */
+
+struct vd_audit;
+struct vd_kube;
 
 struct vd_faces {
-    struct vd_kube kube;
+    struct vd_kube *kube;
+    struct vd_audit *audit; /* NULL: nothing is audited */
     struct vd_accounts accounts;
     struct vd_gatekeeper *gatekeeper;
     struct vd_authenticator authenticator;
@@ -30,11 +35,11 @@ struct vd_faces {
     struct vd_route own_routes[VD_FACES_ROUTES];
     struct vd_route_table routes;
     struct vd_welcome welcome;
-    struct vd_buf git_version; /* "v1.32.4+vedette.0.1.0" */
     struct vd_api_env env;
     struct vd_api_loop *api_loops;
-    struct vd_kube_loop *loops;
-    size_t n;
+    struct vd_request_loop *request_loops;
+    bool access_log;
+    size_t n; /* loops */
 };
 
 /* Opens on a store, and creates the objects that every store has. Before the loops
@@ -57,7 +62,7 @@ void vd_faces_serve(struct vd_faces *faces, struct vd_http_service *service);
 void vd_faces_follow(struct vd_faces *faces, size_t i);
 
 /* A request is over: for the service's `finished`. */
-void vd_faces_finished(struct vd_faces *faces, struct vd_exchange *x, bool log);
+void vd_faces_finished(struct vd_faces *faces, struct vd_exchange *x);
 
 /* From the main thread, on SIGHUP: issuers, audit policy and audit log again. What fails stays as
  * it was, and the log says so. */

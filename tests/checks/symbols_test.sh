@@ -11,7 +11,7 @@ set -u
 # What may be writable, as file or file:symbol: the logger and the metrics; what is made
 # once and then only read (the CRC tables, the hash's secret); and, in test builds, the failpoints'
 # counter. A new entry needs a reason that its reviewer accepts.
-stateful='src/base/log.c src/base/metrics.c src/kube/meter.c src/server/metrics.c
+stateful='src/base/log.c src/base/metrics.c src/request/meter.c src/server/metrics.c
     src/api/stream_meter.c
     src/auth/audit_log.c:dropped src/auth/audit_log.c:errors src/auth/audit_log.c:events
     src/auth/access_rules.c:failures_total src/auth/access_rules.c:left_out_now

@@ -145,7 +145,7 @@ static int open_world(void **state)
     open_face(state);
     vd_user_unref(face.user);
     face.user = pipeline();
-    put_kind(face.kube.kinds, WIDE, false);
+    put_kind(face.env.kinds, WIDE, false);
     return arena_setup(state);
 }
 
@@ -544,7 +544,7 @@ static void no_field_comes_through_the_other_subresource(void **state)
     client_open(&q.client, &face.server);
     ask(&q, "POST", "json", "/api/v1/namespaces", VD_SLICE("{\"metadata\":{\"name\":\"room\"}}"),
         &code);
-    struct vd_kind_set *set = vd_kinds_snapshot(face.kube.kinds);
+    struct vd_kind_set *set = vd_kinds_snapshot(face.env.kinds);
     struct vd_kind *const *kinds = vd_kind_set_all(set, &n);
     for (size_t i = 0; i < n; i++) {
         const struct example *example = NULL;

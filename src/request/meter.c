@@ -1,5 +1,5 @@
 /* See meter.h. The families are named as Kubernetes names them, where it has them. */
-#include "kube/meter.h"
+#include "request/meter.h"
 
 #include <stdio.h>
 #include <stdlib.h>

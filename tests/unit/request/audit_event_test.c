@@ -1,5 +1,5 @@
-/* src/kube/audit/event.c: the lines, letter by letter. */
-#include "kube/audit/event.h"
+/* src/request/audit_event.c: the lines, letter by letter. */
+#include "request/audit_event.h"
 
 #include "check.h"
 

@@ -1,5 +1,5 @@
 /* See audit_event.h. */
-#include "kube/audit/event.h"
+#include "request/audit_event.h"
 
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
 /* Meters: what they add to the metrics, and when. */
-#include "kube/meter.h"
+#include "request/meter.h"
 
 #include "metrics_check.h"
 

@@ -1,6 +1,6 @@
 /* One audit event, and its line of JSON; see audit.h. */
-#ifndef VD_KUBE_AUDIT_EVENT_H
-#define VD_KUBE_AUDIT_EVENT_H
+#ifndef VD_REQUEST_AUDIT_EVENT_H
+#define VD_REQUEST_AUDIT_EVENT_H
 
 #include "auth/audit_policy.h"
 #include "base/buf.h"

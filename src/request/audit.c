@@ -1,5 +1,5 @@
 /* See audit.h: which requests have entries, and what those gather. */
-#include "kube/audit/audit.h"
+#include "request/audit.h"
 
 #include <arpa/inet.h>
 #include <pthread.h>
@@ -8,16 +8,12 @@
 #include "base/alloc.h"
 #include "base/log.h"
 #include "kinds/uid.h"
-#include "kube/audit/event.h"
-#include "kube/decode.h"
-#include "kube/protobuf/protobuf.h"
-#include "kube/request_log.h"
 #include "net/connection.h"
 #include "net/http_token.h"
+#include "request/audit_event.h"
 #include "json/parse.h"
 #include "json/span.h"
 #include "json/write.h"
-#include "json/yaml_read.h"
 
 enum { SOURCE_IPS_MAX = 16 }; /* addresses of X-Forwarded-For that an event names */
 
@@ -31,7 +27,7 @@ struct vd_audit {
 struct vd_audit_entry {
     struct vd_audit *audit;
     struct vd_audit_verdict verdict;
-    struct vd_audit_event event; /* its texts are in the arena, or the record's */
+    struct vd_audit_event event; /* its texts are in the arena, or the request log's */
     struct vd_access access;
     struct vd_http_field stamp;
     struct vd_arena arena;
@@ -212,29 +208,6 @@ static struct vd_slice write_object(struct vd_audit_entry *e, struct vd_json *ob
     return json;
 }
 
-/* The body as one line of JSON; what is none is left out. */
-static void take_request(struct vd_audit_entry *e, const struct vd_exchange *x)
-{
-    struct vd_arena arena = {0};
-    struct vd_json *object = NULL;
-    struct vd_slice type = {NULL, 0};
-    int code;
-    if (!x->body.n)
-        return;
-    if (!vd_http_head_find(x->head, VD_SLICE("content-type"), &type))
-        type = vd_slice(NULL, 0);
-    enum vd_body_format format = vd_body_format(type);
-    if (format == VD_BODY_PROTOBUF)
-        code = vd_protobuf_decode(&arena, x->body, NULL, &object, NULL);
-    else if (format == VD_BODY_YAML || format == VD_BODY_OTHER) /* server-side apply sends YAML */
-        code = vd_yaml_read(&arena, x->body, &object, NULL);
-    else
-        code = vd_json_parse(&arena, x->body, NULL, &object, NULL);
-    if (!code)
-        e->event.request = write_object(e, object);
-    vd_arena_release(&arena);
-}
-
 /* A create names its object in the body, or has the name made. */
 static void take_name(struct vd_audit_entry *e, struct vd_slice json)
 {
@@ -249,12 +222,10 @@ static void take_name(struct vd_audit_entry *e, struct vd_slice json)
 
 /* ---- on the way ---- */
 
-void vd_audit_received(struct vd_call *call, struct vd_request_log *record)
+void vd_audit_received(struct vd_audit *audit, const struct vd_request *request,
+                       struct vd_request_log *log)
 {
-    struct vd_audit *audit = call->kube->audit;
-    if (!audit)
-        return;
-    struct vd_access access = vd_request_log_access(record);
+    struct vd_access access = vd_request_log_access(log);
     struct vd_audit_verdict verdict = judge(audit, &access);
     if (verdict.level == VD_AUDIT_NONE)
         return;
@@ -264,15 +235,24 @@ void vd_audit_received(struct vd_call *call, struct vd_request_log *record)
     e->event.level = verdict.level;
     e->access = access;
     e->event.access = &e->access;
-    e->event.api_version = vd_arena_copy(&e->arena, call->target.version);
-    describe(audit, &e->event, &e->arena, call->x);
+    e->event.api_version = vd_arena_copy(&e->arena, request->api_version);
+    describe(audit, &e->event, &e->arena, request->x);
     e->stamp = (struct vd_http_field){VD_SLICE("Audit-Id"), e->event.id};
-    call->x->stamp = &e->stamp;
-    record->audit = e;
+    request->x->stamp = &e->stamp;
+    log->audit = e;
     if (!(verdict.omit_stages & VD_AUDIT_RECEIVED))
         emit(audit, &e->event, VD_AUDIT_RECEIVED);
-    if (verdict.level >= VD_AUDIT_REQUEST && access.resource.n)
-        take_request(e, call->x);
+}
+
+bool vd_audit_wants_body(const struct vd_audit_entry *e)
+{
+    return e && e->verdict.level >= VD_AUDIT_REQUEST && e->access.resource.n;
+}
+
+void vd_audit_body(struct vd_audit_entry *e, struct vd_json *document)
+{
+    if (e)
+        e->event.request = write_object(e, document);
 }
 
 void vd_audit_decided(struct vd_audit_entry *e, bool allowed, struct vd_slice reason)
@@ -302,15 +282,15 @@ void vd_audit_object(struct vd_audit_entry *e, struct vd_slice json)
     vd_arena_release(&arena);
 }
 
-void vd_audit_status(struct vd_audit_entry *e, const struct vd_status *status, struct vd_slice json)
+void vd_audit_answer(struct vd_audit_entry *e, const struct vd_audit_answer *answer)
 {
     if (!e)
         return;
-    e->event.status_text = status->success ? VD_SLICE("Success") : VD_SLICE("Failure");
-    e->event.reason = vd_arena_copy(&e->arena, status->reason);
-    e->event.message = vd_arena_copy(&e->arena, status->message);
+    e->event.status_text = answer->success ? VD_SLICE("Success") : VD_SLICE("Failure");
+    e->event.reason = vd_arena_copy(&e->arena, answer->reason);
+    e->event.message = vd_arena_copy(&e->arena, answer->message);
     if (e->verdict.level == VD_AUDIT_REQUEST_RESPONSE)
-        e->event.response = vd_arena_copy(&e->arena, json);
+        e->event.response = vd_arena_copy(&e->arena, answer->json);
 }
 
 void vd_audit_started(struct vd_audit_entry *e, const struct vd_exchange *x)
@@ -332,51 +312,31 @@ void vd_audit_complete(struct vd_audit_entry *e, const struct vd_exchange *x)
     free(e);
 }
 
-/* ---- those that never became calls ---- */
+/* ---- requests without a request log ---- */
 
-static struct vd_access access_of(struct vd_exchange *x, const struct vd_target *t,
-                                  struct vd_user *user)
-{
-    struct vd_call call = {.x = x, .target = *t};
-    return (struct vd_access){.user = user,
-                              .verb = vd_call_verb(&call),
-                              .group = t->group,
-                              .resource = t->is_resource ? t->resource : VD_SLICE(""),
-                              .subresource = t->subresource,
-                              .namespace = t->namespace,
-                              .name = t->is_resource ? t->name : VD_SLICE(""),
-                              .path = t->is_resource ? VD_SLICE("") : t->path};
-}
-
-void vd_audit_refused(struct vd_audit *audit, struct vd_exchange *x, struct vd_user *user,
-                      const struct vd_status *status, struct vd_audit_stamp *stamp)
+void vd_audit_refused(struct vd_audit *audit, const struct vd_request *request, unsigned status,
+                      const struct vd_audit_answer *answer, struct vd_audit_stamp *stamp)
 {
     struct vd_arena arena = {0};
-    struct vd_target target = {0};
-    struct vd_slice path, query;
     if (!audit)
         return;
-    vd_url_split(vd_http_head_target(x->head), &path, &query);
-    if (vd_target_parse(&target, &arena, x->head->method, path, false, NULL))
-        target = (struct vd_target){.path = path};
-    struct vd_access access = access_of(x, &target, user);
-    struct vd_audit_verdict verdict = judge(audit, &access);
+    struct vd_audit_verdict verdict = judge(audit, &request->access);
     /* Kubernetes has only this stage of a request without a good credential. */
-    enum vd_audit_stage stage = user ? VD_AUDIT_COMPLETE : VD_AUDIT_STARTED;
+    enum vd_audit_stage stage = request->user ? VD_AUDIT_COMPLETE : VD_AUDIT_STARTED;
     struct vd_audit_event event = {.level = verdict.level,
-                                   .access = &access,
-                                   .api_version = target.version,
-                                   .status = (unsigned)status->code,
+                                   .access = &request->access,
+                                   .api_version = request->api_version,
+                                   .status = status,
                                    .status_text = VD_SLICE("Failure"),
-                                   .reason = status->reason,
-                                   .message = status->message};
+                                   .reason = answer->reason,
+                                   .message = answer->message};
     if (verdict.level != VD_AUDIT_NONE && !(verdict.omit_stages & stage)) {
-        describe(audit, &event, &arena, x);
+        describe(audit, &event, &arena, request->x);
         emit(audit, &event, stage);
         memcpy(stamp->id, event.id.p, event.id.n);
         stamp->field = (struct vd_http_field){VD_SLICE("Audit-Id"),
                                               vd_slice(stamp->id, event.id.n)};
-        x->stamp = &stamp->field;
+        request->x->stamp = &stamp->field;
     }
     vd_arena_release(&arena);
 }
