@@ -121,6 +121,8 @@ enum vd_slot_result vd_slot_take(struct vd_process_slots *s, struct vd_slot *slo
     } else if (s->waiting < VD_GIT_WAITING_MAX && slot->user->waiting < VD_GIT_USER_WAITING_MAX) {
         queue(s, slot);
         result = VD_SLOT_LATER;
+    } else {
+        close_user(s, slot->user);
     }
     measure(s);
     pthread_mutex_unlock(&s->lock);

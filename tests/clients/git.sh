@@ -77,5 +77,8 @@ fill() {
 # metric NAME-WITH-LABELS: its value.
 metric() { call GET /metrics | sed -n "s/^$1 //p"; }
 
-# no_git_left: no git process of the server is there any more.
-no_git_left() { [ "$(metric vedette_git_processes)" = 0 ] && ! pgrep -P "$pid" >/dev/null; }
+# git_processes: those that the server runs.
+git_processes() { cat /proc/"$pid"/task/*/children; }
+
+# no_git_left: none is there any more.
+no_git_left() { [ "$(metric vedette_git_processes)" = 0 ] && [ -z "$(git_processes)" ]; }

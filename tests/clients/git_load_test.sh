@@ -73,7 +73,7 @@ stalled() {
     stalled=$!
     until_true is_serving
 }
-is_serving() { pgrep -P "$pid" >/dev/null; }
+is_serving() { [ -n "$(git_processes)" ]; }
 
 stall() {
     before=$(resident_kb)
@@ -90,7 +90,7 @@ killed_while_cloning() {
     git clone -q "$as_admin/default/large.git" killed.clone 2>killed.err &
     cloning=$!
     until_true is_serving || return 1
-    children=$(pgrep -P "$pid")
+    children=$(git_processes)
     kill_server
     wait "$cloning" && return 1
     # shellcheck disable=SC2086 # a list of processes
