@@ -1,6 +1,7 @@
 #!/bin/sh
-# The life of a hosted repository: its folder comes and goes with the object, also over kill -9; what
-# an interrupted push has left is mended at start; what the repository owns goes with it or keeps it.
+# The life of a hosted repository: its folder comes and goes with the object, also over kill -9;
+# what an interrupted push has left is mended at start; what the repository owns goes with it or
+# keeps it.
 set -u
 # shellcheck source=tests/checks/tap.sh
 . "$(dirname "$0")/../checks/tap.sh"
