@@ -56,10 +56,23 @@ push() {
 change() { commit "a change" && push origin HEAD:main; }
 
 # map NAME [TEXT]: the manifest of a ConfigMap.
-map() { printf 'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: %s\ndata:\n  x: "%s"\n' "$1" "${2:-1}"; }
+map() {
+    cat <<MAP
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: $1
+data:
+  x: "${2:-1}"
+MAP
+}
 
-# field RESOURCE NAME PATH: one field of an object.
-field() { k get "$1" "$2" -o "jsonpath={$3}"; }
+# field RESOURCE NAME PATH...: fields of an object, with spaces between them.
+field() {
+    field_what=$1/$2
+    shift 2
+    k get "$field_what" -o "jsonpath=$(printf '{%s} ' "$@" | sed 's/ $//')"
+}
 
 # is WANTED COMMAND...: prints exactly this.
 is() {
