@@ -5,8 +5,8 @@ set -u
 . "$(dirname "$0")/../checks/tap.sh"
 # shellcheck source=tests/clients/client.sh
 . "$(dirname "$0")/client.sh"
-# shellcheck source=tests/clients/git.sh
-. "$here/git.sh"
+# shellcheck source=tests/clients/git_shop.sh
+. "$here/git_shop.sh"
 
 tree=catalog
 

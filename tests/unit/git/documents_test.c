@@ -102,8 +102,7 @@ static void json_files_hold_any_number_of_values(void **state)
          "1 0 {\"a\":\"}{\\\"\"}\n3 0 {\"b\":[1,2]}\n3 0 {}\n"},
         {"7", "1 0 7\n"},
         {"{\"a\": 1,}\n{\"b\": 1}", "2 0 {\"b\":1}\nf:1:9: expected a key in quotes, found '}'\n"},
-        {"{}\n {\"a\": 1, \"a\": 2}",
-         "1 0 {}\nf:2:11: the key \"a\" is there twice\n"},
+        {"{}\n {\"a\": 1, \"a\": 2}", "1 0 {}\nf:2:11: the key \"a\" is there twice\n"},
         {"{} {\"a\": x}", "1 0 {}\nf:1:10: expected a value, found 'x'\n"},
         {"\xEF\xBB\xBF{}", "1 0 {}\n"},
     };
