@@ -585,7 +585,9 @@ void vd_repositories_recover(struct vd_repositories *r, struct vd_slice namespac
     struct hosted *h = vd_hash_map_get(&r->all, vd_key_path(&room, &key));
     if (!h)
         return;
-    h->is_recovered = false;
+    /* Who comes now waits until it is ready again: a push under way keeps the folder in use. */
+    h->is_cleaned = h->is_recovered = false;
+    set_ready(h, false);
     add(h);
 }
 
