@@ -11,6 +11,7 @@ packages_for() {
     case $1 in
     build)
         echo gcc g++ libc6-dev make pkg-config meson ninja-build
+        echo git # which the server runs, to serve repositories
         echo libsqlite3-dev libyaml-dev libssl-dev libuv1-dev libre2-dev zlib1g-dev libnghttp2-dev
         ;;
     test)

@@ -8,12 +8,7 @@
 #include "base/clock.h"
 #include "base/container_of.h"
 #include "base/limits.h"
-#include "base/metrics.h"
-
-static struct vd_metric_family processes = VD_GAUGE_FAMILY(
-    "vedette_git_processes", "Git processes that serve clones, fetches and pushes.");
-static struct vd_metric_family waiting = VD_GAUGE_FAMILY("vedette_git_processes_waiting",
-                                                         "Requests that wait for a git process.");
+#include "git/meter.h"
 
 struct vd_slot_user {
     size_t taken, waiting;
@@ -49,8 +44,7 @@ static void close_user(struct vd_process_slots *s, struct vd_slot_user *user)
 
 static void measure(const struct vd_process_slots *s)
 {
-    vd_gauge_set(vd_metric_only(&processes), (int64_t)s->taken);
-    vd_gauge_set(vd_metric_only(&waiting), (int64_t)s->waiting);
+    vd_git_meter_processes(s->taken, s->waiting);
 }
 
 static bool is_free(const struct vd_process_slots *s, const struct vd_slot_user *user)
@@ -121,6 +115,8 @@ enum vd_slot_result vd_slot_take(struct vd_process_slots *s, struct vd_slot *slo
     } else if (s->waiting < VD_GIT_WAITING_MAX && slot->user->waiting < VD_GIT_USER_WAITING_MAX) {
         queue(s, slot);
         result = VD_SLOT_LATER;
+    } else {
+        close_user(s, slot->user);
     }
     measure(s);
     pthread_mutex_unlock(&s->lock);

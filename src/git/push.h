@@ -40,8 +40,8 @@ struct vd_pushes_options {
     struct vd_api_loop *l;                /* of loop 0 */
     const struct vd_git_program *program; /* borrowed */
     const char *root;                     /* the folder of the repositories; borrowed */
-    /* On loop 0: the status of this Repository was written, but its refs could not be moved. May be
-     * NULL. */
+    /* On loop 0: git could not move the refs of this Repository, and may have left locks behind; or
+     * its status was written, and its refs are behind. May be NULL. */
     void (*refs_behind)(void *arg, struct vd_slice namespace, struct vd_slice name);
     void *arg;
 };

@@ -105,17 +105,22 @@ static bool is_stale(const struct vd_error *error)
            strstr(error->text, "unable to resolve reference");
 }
 
-static void finish_behind(struct vd_push *p, const struct vd_error *error)
+/* git was killed, or found the lock of one that was: the controller of repositories removes it. */
+static void recover(struct vd_push *p)
 {
     const struct vd_pushes_options *o = &p->pushes->options;
+    if (o->refs_behind)
+        o->refs_behind(o->arg, p->namespace, p->name);
+}
+
+static void finish_behind(struct vd_push *p, const struct vd_error *error)
+{
     struct vd_buf text = {0};
     vd_git_admission_write_text(&text, &p->admission);
     vd_buf_addf(&text, ", but git could not move its refs: %s\nthe server tries again by itself\n",
                 error->text);
     vd_log_warn("refs of a push could not be moved", VD_F_SLICE("repository", p->admission.mark),
                 VD_F_ERROR(error));
-    if (o->refs_behind)
-        o->refs_behind(o->arg, p->namespace, p->name);
     finish(p, vd_buf_slice(&text), "admitted, but the ref could not be moved yet", "admitted");
     vd_buf_release(&text);
 }
@@ -142,6 +147,8 @@ static void on_refs_ended(struct vd_refs *refs, const struct vd_error *error)
     struct vd_push *p = VD_CONTAINER_OF(refs, struct vd_push, transaction);
     if (p->is_admitting)
         return; /* somebody has killed git; on_admitted() sees it */
+    if (error && error->code != VD_ERR_CLOSED && !is_stale(error))
+        recover(p);
     if (error && is_committed(p)) {
         finish_behind(p, error);
     } else if (error && p->has_admission) {

@@ -13,9 +13,9 @@
 #include "base/container_of.h"
 #include "base/hash_map.h"
 #include "base/log.h"
-#include "base/metrics.h"
 #include "git/bare_repository.h"
 #include "git/folder_job.h"
+#include "git/meter.h"
 #include "git/owned_objects.h"
 #include "git/ref_update.h"
 #include "git/repository.h"
@@ -28,10 +28,6 @@ enum {
     RESCAN_MS = 1000, /* before it is looked again whether objects are left */
     USED_MS = 200     /* before it is looked again whether a push is over */
 };
-
-static struct vd_metric_family recovered = VD_COUNTER_FAMILY(
-    "vedette_git_recovered_refs_total",
-    "Refs that were set to what the store records, after an interrupted push.");
 
 struct hosted {
     struct vd_controller_item item;
@@ -193,7 +189,7 @@ static void move_refs(struct hosted *h)
     h->is_recovered = n == 0;
     if (n == 0)
         return;
-    vd_counter_add(vd_metric_only(&recovered), n);
+    vd_git_meter_recovered(n);
     vd_log_info("refs are set to what the store records", VD_F_SLICE("repository", hosted_key(h)),
                 VD_F_U64("refs", n));
     vd_bare_repository_path(&folder, r->options.root, h->uid);
@@ -589,7 +585,9 @@ void vd_repositories_recover(struct vd_repositories *r, struct vd_slice namespac
     struct hosted *h = vd_hash_map_get(&r->all, vd_key_path(&room, &key));
     if (!h)
         return;
-    h->is_recovered = false;
+    /* Who comes now waits until it is ready again: a push under way keeps the folder in use. */
+    h->is_cleaned = h->is_recovered = false;
+    set_ready(h, false);
     add(h);
 }
 
@@ -603,7 +601,6 @@ struct vd_repositories *vd_repositories_new(const struct vd_repositories_options
     r->reconciler = (struct vd_reconciler){reconcile, settled};
     pthread_mutex_init(&r->lock, NULL);
     vd_hash_map_init(&r->all, hosted_key);
-    vd_metric_register(&recovered);
     vd_informer_add_handler(&options->controller->informer, &r->handler);
     return r;
 }

@@ -51,7 +51,8 @@ void vd_repositories_free(struct vd_repositories *repositories);
 bool vd_repositories_is_ready(struct vd_repositories *repositories, struct vd_slice namespace,
                               struct vd_slice name, struct vd_slice uid);
 
-/* The refs of the repository are not those of its status: it is recovered. */
+/* The refs of the repository are not those of its status, or locks were left behind: it is
+ * recovered. */
 void vd_repositories_recover(struct vd_repositories *repositories, struct vd_slice namespace,
                              struct vd_slice name);
 

@@ -17,6 +17,7 @@
 #include "base/log.h"
 #include "git/answer.h"
 #include "git/bare_repository.h"
+#include "git/meter.h"
 #include "git/repository.h"
 #include "git/transfer.h"
 #include "net/connection.h"

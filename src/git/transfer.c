@@ -12,6 +12,7 @@
 #include "git/answer.h"
 #include "git/bare_repository.h"
 #include "git/command.h"
+#include "git/meter.h"
 #include "git/push.h"
 #include "net/inflate.h"
 #include "net/process.h"

@@ -90,7 +90,7 @@ complaints() {
 # pointers_up ROOT: a line for each pointer to a function that stands in a struct of a face and is
 # set by src/server: through it the face would call up into the server. A face is given data, or a
 # pointer to something below it, instead. Found are members "type (*name)(...)" in the headers of
-# the faces, and ".name = " or "->name = " in src/server.
+# the faces, and ".name = " or "->name = " in the files of src/server that include the face.
 pointers_up() {
     (
         cd "$1" || exit
@@ -99,7 +99,8 @@ pointers_up() {
             find "src/$face" -name '*.h' -exec sed -n \
                 's/^[[:space:]]\{1,\}[a-z].*(\*\([a-z_0-9]*\))(.*/\1/p' {} + | LC_ALL=C sort -u |
                 while read -r member; do
-                    grep -rnE --include='*.[ch]' "(\.|->)$member = " src/server 2>/dev/null |
+                    grep -rl --include='*.[ch]' "#include \"$face/" src/server 2>/dev/null |
+                        xargs -r grep -nHE "(\.|->)$member = " |
                         sed "s/:\([0-9]*\):.*/:\1: sets \"$member\", a function of $face/"
                 done
         done
@@ -112,8 +113,8 @@ pointer_up() {
     rm -rf "$tree"
     mkdir -p "$tree/src/kube" "$tree/src/server"
     echo '    void (*usage)(void *arg);' >"$tree/src/kube/d.h"
-    echo '    api->kube.usage = vd_usage;' >"$tree/src/server/a.c"
-    complains 'src/server/a.c:1: sets "usage", a function of kube' pointers_up "$tree"
+    printf '#include "kube/d.h"\n    api->kube.usage = vd_usage;\n' >"$tree/src/server/a.c"
+    complains 'src/server/a.c:2: sets "usage", a function of kube' pointers_up "$tree"
 }
 
 # violation FILE LINE TEXT: the made-up tree with this line at the end of this file makes it say so.

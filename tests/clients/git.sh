@@ -1,82 +1,84 @@
 # shellcheck shell=sh disable=SC2034,SC2154 # names shared with client.sh and the tests
-# Sourced by the tests that push with the real git client, after client.sh: git without anybody's
-# settings, a token, and a work tree for each repository.
-# shellcheck source=tests/clients/kubectls.sh
-. "$here/kubectls.sh"
-
-kubectl=$(found | head -n 1)
-[ -n "$kubectl" ] || kubectl=$(debian)
-[ -n "$kubectl" ] || skip_all "there is no kubectl"
-command -v git >/dev/null || skip_all "there is no git"
-
+# Sourced by tests of Git repositories, after tap.sh and client.sh: a server, tokens of some users,
+# and a git client that knows no settings of this machine.
+#
+# $as_admin, $as_ann (who may do nothing by herself) and $as_bob (who may read all repositories) are
+# the server's URL with a user's token in it; $nobody is without one.
+command -v git >/dev/null || skip_all "no git here"
 GIT_CONFIG_NOSYSTEM=1
 GIT_TERMINAL_PROMPT=0
-GIT_AUTHOR_NAME=Ann GIT_AUTHOR_EMAIL=ann@example.com
-GIT_COMMITTER_NAME=Ann GIT_COMMITTER_EMAIL=ann@example.com
-export GIT_CONFIG_NOSYSTEM GIT_TERMINAL_PROMPT
+GIT_SSL_CAINFO=$scratch/data/pki/ca.crt
+GIT_AUTHOR_NAME=t GIT_AUTHOR_EMAIL=t@example.com GIT_COMMITTER_NAME=t
+GIT_COMMITTER_EMAIL=t@example.com
+export GIT_CONFIG_NOSYSTEM GIT_TERMINAL_PROMPT GIT_SSL_CAINFO
 export GIT_AUTHOR_NAME GIT_AUTHOR_EMAIL GIT_COMMITTER_NAME GIT_COMMITTER_EMAIL
+unset GIT_DIR GIT_WORK_TREE GIT_CONFIG GIT_CONFIG_PARAMETERS GIT_PROXY_COMMAND 2>/dev/null
 
-# k ARGUMENT...: kubectl in the namespace shop, with an end.
-k() { timeout 60 "$kubectl" -n shop "$@"; }
-
-# open_shop: a token of an administrator in $token, and the namespace.
-open_shop() {
-    token=$("$vedette" token create --data data --user ann --groups system:masters) &&
-        k create namespace shop
-}
-
-# url REPOSITORY [TOKEN]
-url() { echo "http://ann:${2:-$token}@$http_door/shop/$1.git"; }
-
-# repository NAME SPEC: a Repository and its clone, in the folder of its name.
-repository() {
-    k apply -f - <<REPOSITORY && timeout 60 git clone -q "$(url "$1")" "$1"
-apiVersion: git.vedette.dev/v1
-kind: Repository
-metadata: {name: $1}
-spec: {$2}
-REPOSITORY
-}
-
-# g ARGUMENT...: git in the work tree $tree, with an end.
-g() { timeout 120 git -C "$tree" "$@"; }
-
-# commit MESSAGE: all that the work tree has.
-commit() { g add -A && g commit -q -m "$1"; }
-
-# push ARGUMENT...: what the server says, without git's padding.
-push() {
-    g push "$@" >push.out 2>&1
-    push_status=$?
-    sed 's/ *$//' push.out
-    return "$push_status"
-}
-
-# change: commits everything and pushes it to main.
-change() { commit "a change" && push origin HEAD:main; }
-
-# map NAME [TEXT]: the manifest of a ConfigMap.
-map() { printf 'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: %s\ndata:\n  x: "%s"\n' "$1" "${2:-1}"; }
-
-# field RESOURCE NAME PATH: one field of an object.
-field() { k get "$1" "$2" -o "jsonpath={$3}"; }
-
-# is WANTED COMMAND...: prints exactly this.
-is() {
-    is_wanted=$1
+# token NAME OPTION...
+token() {
+    token_user=$1
     shift
-    is_got=$("$@" 2>&1)
-    [ "$is_got" = "$is_wanted" ] && return 0
-    echo "got: $is_got"
-    echo "wanted: $is_wanted"
-    return 1
+    "$vedette" token create --data data --user "$token_user" "$@"
 }
 
-# absent RESOURCE NAME
-absent() { refuses "not found" k get "$1" "$2"; }
-
-# agree REPOSITORY BRANCH: the ref is what the status records.
-agree() {
-    agree_ref=$(git ls-remote "$(url "$1")" "refs/heads/$2" | cut -f 1)
-    is "$agree_ref" field repository "$1" ".status.branches[?(@.name==\"$2\")].commit"
+# git_users: the URLs above, of a server that runs.
+git_users() {
+    admin_token=$(token root --groups system:masters) &&
+        ann_token=$(token ann) && bob_token=$(token bob) || return 1
+    as_admin=http://x:$admin_token@$http_door
+    as_ann=http://ann:$ann_token@$http_door
+    as_bob=http://x:$bob_token@$http_door
+    nobody=http://$http_door
+    call POST /apis/rbac.authorization.k8s.io/v1/clusterroles '{"metadata":{"name":"readers"},
+        "rules":[{"apiGroups":["git.vedette.dev"],"resources":["repositories/contents"],
+        "verbs":["get"]}]}' >/dev/null &&
+        call POST /apis/rbac.authorization.k8s.io/v1/clusterrolebindings '{"metadata":
+        {"name":"readers"},"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole",
+        "name":"readers"},"subjects":[{"kind":"User","name":"bob"}]}' >/dev/null
 }
+
+# call METHOD PATH [BODY]: the administrator's; the answer's body; fails when it is refused.
+call() {
+    curl -sS -f -m 60 -H "Authorization: Bearer $admin_token" -H 'Content-Type: application/json' \
+        -X "$1" ${3:+-d "$3"} "$http$2"
+}
+repositories=/apis/git.vedette.dev/v1/namespaces/default/repositories
+
+# repository NAME [SPEC]: creates one; SPEC is JSON.
+repository() {
+    call POST $repositories "{\"apiVersion\":\"git.vedette.dev/v1\",\"kind\":\"Repository\",
+        \"metadata\":{\"name\":\"$1\"},\"spec\":${2:-{\}}}" >repository.json
+}
+
+# condition NAME TYPE: its status.
+condition() {
+    call GET "$repositories/$1" |
+        jq -r ".status.conditions[]? | select(.type == \"$2\").status"
+}
+condition_is() { [ "$(condition "$1" "$2")" = "$3" ]; }
+
+# folder NAME: of the bare repository.
+folder() { echo "$scratch/data/git/$(call GET "$repositories/$1" | jq -r .metadata.uid).git"; }
+
+# fill NAME COMMITS: makes a work tree `work.NAME` with so many commits and puts it into the bare
+# repository behind the server's back.
+fill() {
+    git init -q -b main "work.$1" || return 1
+    fill_at=0
+    while [ "$fill_at" -lt "$2" ]; do
+        fill_at=$((fill_at + 1))
+        echo "$fill_at" >"work.$1/file$fill_at.txt"
+        git -C "work.$1" add . && git -C "work.$1" commit -q -m "c$fill_at" || return 1
+    done
+    until_true condition_is "$1" Ready True &&
+        git -C "work.$1" -c core.hooksPath=/dev/null push -q "$(folder "$1")" main
+}
+
+# metric NAME-WITH-LABELS: its value.
+metric() { call GET /metrics | sed -n "s/^$1 //p"; }
+
+# git_processes: those that the server runs.
+git_processes() { cat /proc/"$pid"/task/*/children; }
+
+# no_git_left: none is there any more.
+no_git_left() { [ "$(metric vedette_git_processes)" = 0 ] && [ -z "$(git_processes)" ]; }

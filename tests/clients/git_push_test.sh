@@ -6,8 +6,8 @@ set -u
 . "$(dirname "$0")/../checks/tap.sh"
 # shellcheck source=tests/clients/client.sh
 . "$(dirname "$0")/client.sh"
-# shellcheck source=tests/clients/git.sh
-. "$here/git.sh"
+# shellcheck source=tests/clients/git_shop.sh
+. "$here/git_shop.sh"
 
 tree=catalog
 
@@ -50,16 +50,18 @@ recorded() {
     head=$(g rev-parse HEAD)
     is "$head" field repository catalog '.status.lastAdmission.commit' &&
         is "3 0 0" field repository catalog \
-            '.status.lastAdmission.created} {.status.lastAdmission.updated} {.status.lastAdmission.deleted' &&
+            .status.lastAdmission.created .status.lastAdmission.updated \
+            .status.lastAdmission.deleted &&
         is 3 field repository catalog .status.resources &&
-        is "$range" field repository catalog \
-            '.status.lastAdmission.firstResourceVersion}..{.status.lastAdmission.lastResourceVersion' &&
+        is "$(echo "$range" | sed 's/\.\./ /')" field repository catalog \
+            .status.lastAdmission.firstResourceVersion .status.lastAdmission.lastResourceVersion &&
         is ann field repository catalog .status.lastAdmission.user && agree catalog main
 }
 
 annotated() {
+    notes='.metadata.annotations.vedette\.dev/git-'
     is "shop/catalog main products/shoe.md $(g rev-parse HEAD)" field product shoe \
-        '.metadata.annotations.vedette\.dev/git-repository} {.metadata.annotations.vedette\.dev/git-branch} {.metadata.annotations.vedette\.dev/git-path} {.metadata.annotations.vedette\.dev/git-commit' &&
+        "${notes}repository" "${notes}branch" "${notes}path" "${notes}commit" &&
         is "main@sha1:$(g rev-parse HEAD)" field product shoe .status.lastAppliedRevision
 }
 
@@ -81,7 +83,9 @@ seen_before() {
 }
 
 # keep: remembers uid, generation and resourceVersion of the product.
-keep() { field product shoe '.metadata.uid} {.metadata.generation} {.metadata.resourceVersion' >kept; }
+keep() {
+    field product shoe .metadata.uid .metadata.generation .metadata.resourceVersion >kept
+}
 
 # counts UID GENERATION VERSION: `same` or `other`; generation and version by how much they grow,
 # of which a version may say `more`.
@@ -131,8 +135,9 @@ rewrite_nothing() {
 }
 
 status_stays() {
+    version=$(field product shoe .metadata.resourceVersion)
     k patch product shoe --subresource=status --type=merge -p \
-        "{\"metadata\":{\"resourceVersion\":\"$(field product shoe .metadata.resourceVersion)\"},\"status\":{\"observedGeneration\":3}}" &&
+        "{\"metadata\":{\"resourceVersion\":\"$version\"},\"status\":{\"observedGeneration\":3}}" &&
         product shoe "Shoe with a status" blue >catalog/products/boot.md &&
         change && is 3 field product shoe .status.observedGeneration
 }
@@ -166,7 +171,7 @@ finalizers() {
 
 comes_back_too_early() {
     { map one; echo ---; map two; } >catalog/maps.yaml
-    refuses 'maps.yaml:4:3: metadata.name: the object is being deleted and waits for its finalizers (example.com/wait); push again when it is gone' \
+    refuses 'maps.yaml:4:3: metadata.name: the object is being deleted and waits for its fin' \
         change
 }
 

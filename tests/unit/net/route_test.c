@@ -209,6 +209,41 @@ static void test_the_longest_prefix_wins(void **state)
     h2_close(&h);
 }
 
+static bool ends_in_git(const struct vd_route *route, const struct vd_http_head *head)
+{
+    (void)route;
+    return vd_slice_ends_with(vd_http_head_target(head), VD_SLICE(".git"));
+}
+
+static const struct vd_route *found(const struct vd_route_table *table, const char *text)
+{
+    static struct vd_http_head head;
+    vd_http_head_init(&head);
+    assert_int_equal(vd_http_head_parse(&head, text, strlen(text)), VD_HTTP_DONE);
+    return vd_route_table_find(table, &head);
+}
+
+/* Whichever is added first. */
+static void test_a_route_that_chooses_comes_before_one_that_has_all_paths(void **state)
+{
+    static const struct vd_route all = {.prefix = VD_SLICE("")};
+    static const struct vd_route some = {.prefix = VD_SLICE(""), .matches = ends_in_git};
+    static const struct vd_route longer = {.prefix = VD_SLICE("/a")};
+    static const struct vd_route *const orders[][3] = {{&all, &some, &longer},
+                                                       {&some, &longer, &all}};
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        struct vd_route_table table = {0};
+        for (size_t k = 0; k < 3; k++)
+            vd_route_table_add(&table, orders[i][k]);
+        assert_ptr_equal(found(&table, "GET /x/y.git" HOST "\r\n"), &some);
+        assert_ptr_equal(found(&table, "GET /x/y" HOST "\r\n"), &all);
+        assert_ptr_equal(found(&table, "GET /a/y.git" HOST "\r\n"), &longer);
+        assert_ptr_equal(vd_route_table_find(&table, NULL), &all);
+        vd_route_table_release(&table);
+    }
+}
+
 static void test_each_route_has_its_limit_and_its_words(void **state)
 {
     static struct h2 h;
@@ -316,6 +351,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_the_longest_prefix_wins),
+        TEST(test_a_route_that_chooses_comes_before_one_that_has_all_paths),
         TEST(test_each_route_has_its_limit_and_its_words),
         TEST(test_what_cannot_be_read_is_refused_by_the_route_of_all_paths),
         TEST(test_who_is_not_known_is_refused_in_the_words_of_the_route),
