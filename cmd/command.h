@@ -32,15 +32,16 @@ struct vd_option {
     const char *value; /* its name in the help: "DIR" */
     enum vd_option_type type;
     bool required;
-    bool operand;        /* is given without its name, in its place: FILE */
+    bool operand;        /* is given by its position, without its name: FILE */
     bool repeated;       /* is the last operand, and takes all words that are left: PATH... */
-    const char *setting; /* of the server whose variable and default it has; NULL: none */
-    const char *choices; /* all values that there are, spaces between them; NULL: others too */
+    const char *setting; /* the server's setting whose environment variable and default it has;
+                            NULL: none */
+    const char *choices; /* all values that are allowed, with spaces between them; NULL: any */
     const char *help;
 };
 
-/* What the command line gave for the option of the same place in the table. An option that was
- * not given and has a setting has the text of its variable or its default. */
+/* The value of the option at the same position in the table. An option that was not given but has a
+ * setting gets the text of the setting's environment variable or its default. */
 struct vd_option_value {
     bool given;
     const char *text;
@@ -79,7 +80,7 @@ static inline bool vd_option_is_json(const struct vd_option_value *output)
 
 #define VD_COUNT(table) (sizeof(table) / sizeof((table)[0]))
 
-/* The program itself, with all others below it. */
+/* The program itself, with all commands below it. */
 extern const struct vd_command vd_command_root;
 
 extern const struct vd_command vd_command_completion;

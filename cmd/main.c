@@ -41,7 +41,8 @@ static enum vd_exit run(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    /* A reader that goes away is an error like any other, with a sentence. */
+    /* Writing to a closed pipe is then an error like any other, which is reported with a
+     * sentence. */
     signal(SIGPIPE, SIG_IGN);
     const char *hook = vd_hook_of(argc > 0 ? argv[0] : NULL);
     if (hook)

@@ -4,9 +4,9 @@
  *   vedette WORD... [OPERAND | --NAME VALUE | --NAME=VALUE | --SWITCH]...
  *   vedette help WORD...
  *
- * Words lead down the tree of commands until one runs; options belong to that
- * one, so they come behind it. `--help` (or -h) may stand anywhere and wins over
- * whatever else is wrong with the options; a command that there is not has no help.
+ * Words lead down the tree of commands until one runs; options belong to that one, so they come
+ * after it. `--help` (or -h) may stand anywhere, and then mistakes in the options do not matter; an
+ * unknown command is a mistake even with --help.
  */
 #include "options.h"
 
@@ -75,8 +75,8 @@ static int unknown_command(const struct vd_command_path *path, const char *word,
     return usage_error(path, error, "unknown command '%s'", word);
 }
 
-/* The command's next operand that has no value yet, or takes several. Those of a repeated one are
- * gathered at the front of argv, whose words have been read already. */
+/* Gives the word to the command's next operand that has no value yet, or takes several. Words of a
+ * repeated one are gathered at the front of argv, whose words have been read already. */
 static int take_operand(struct vd_command_line *line, char **argv, int at, struct vd_error *error)
 {
     const struct vd_command *command = vd_command_path_end(&line->path);
@@ -198,7 +198,7 @@ static int take_option(struct vd_command_line *line, int argc, char **argv, int 
     return read_value(&line->path, option, value, error);
 }
 
-/* What the environment or the server's default says of options that were not given. */
+/* Gives options that were not given the value of the environment or the server's default. */
 static void fill_in(struct vd_command_line *line)
 {
     const struct vd_command *command = vd_command_path_end(&line->path);

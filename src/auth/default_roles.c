@@ -64,7 +64,7 @@ static const struct role {
       {READ, GIT, "repositories repositories/status", NULL},
       {"get", GIT, "repositories/contents", NULL},
       {READ, CATALOG, CATALOGUE, NULL}}},
-    /* Reads the kinds that it may need, never Secrets, and writes status only. */
+    /* A controller reads the kinds that it may need, never Secrets, and writes status only. */
     {"system:controllers",
      {{READ, "-", "configmaps events namespaces serviceaccounts services", NULL},
       {READ, "events.k8s.io", "events", NULL},
@@ -97,7 +97,7 @@ static const struct role {
 };
 
 static const struct {
-    const char *role; /* and the binding's name */
+    const char *role; /* also the name of the binding */
     const char *groups[GROUPS_MAX];
 } bindings[] = {
     {"cluster-admin", {VD_GROUP_MASTERS}},

@@ -1,5 +1,5 @@
-/* See failpoint.h. The wish is read from the environment at each pass: only
- * test builds have this, and only at steps that cost a sync anyway. */
+/* See failpoint.h. The environment variable is read each time that a failpoint is passed. That is
+ * cheap enough: only test builds have failpoints, and only at steps that cost a sync anyway. */
 #include "base/failpoint.h"
 
 #if VD_FAILPOINTS

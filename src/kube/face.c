@@ -11,6 +11,7 @@
 #include "kube/review.h"
 #include "kube/scale.h"
 #include "kube/subresource.h"
+#include "request/timeout_option.h"
 
 static bool query_is(const struct vd_url_query *query, const char *key, const char *value)
 {
@@ -57,7 +58,7 @@ static int parse(struct vd_call *call, struct vd_error *error)
                                error);
     /* A watch has a timeout of its own, timeoutSeconds. */
     if (!code && !(call->target.is_resource && call->target.verb == VD_VERB_WATCH))
-        code = vd_query_timeout_check(&call->query, error);
+        code = vd_timeout_option_check(&call->query, error);
     call->write.dry_run = query_is(&call->query, "dryRun", "All");
     if (query_is(&call->query, "fieldValidation", "Strict"))
         call->write.validation = VD_FIELDS_STRICT;

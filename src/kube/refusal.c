@@ -3,8 +3,7 @@
 
 #include "kube/call_request.h"
 
-/* The answer to a request that is known to be one has no other headers than any answer of a call.
- */
+/* A request that a page has begun gets the headers that every answer to a call has. */
 static void respond(struct vd_exchange *x, unsigned status, struct vd_slice body)
 {
     static const struct vd_http_field challenge = {{"WWW-Authenticate", 16}, {"Bearer", 6}};
@@ -45,11 +44,11 @@ static struct vd_status status_of(struct vd_arena *arena, const struct vd_route_
         .code = (int)r->status, .reason = vd_slice_of(reason_of(r->status)), .message = why};
 }
 
-/* A request of which a page knew already what it asks for has a request log, and its events go on
- * from there; of any other this is the only event. */
-static void audit(struct vd_kube_loop *l, struct vd_exchange *x, struct vd_arena *arena,
-                  const struct vd_status *status, struct vd_slice json,
-                  struct vd_audit_stamp *stamp)
+/* A request that a page has begun has a request log already, and maybe an entry in the audit log,
+ * which is told the answer. The refusal of any other request is an event of its own. */
+static void audit_refusal(struct vd_kube_loop *l, struct vd_exchange *x, struct vd_arena *arena,
+                          const struct vd_status *status, struct vd_slice json,
+                          struct vd_audit_stamp *stamp)
 {
     struct vd_audit_answer answer = vd_status_audit_answer(status, json);
     if (vd_request_log_of(x)) {
@@ -69,7 +68,7 @@ void vd_kube_refuse(struct vd_kube_loop *l, struct vd_exchange *x,
     struct vd_status status = status_of(&arena, refusal);
     vd_status_write(&json, &status);
     if (refusal->is_of_user)
-        audit(l, x, &arena, &status, vd_buf_slice(&json), &stamp);
+        audit_refusal(l, x, &arena, &status, vd_buf_slice(&json), &stamp);
     vd_buf_add_char(&json, '\n');
     respond(x, (unsigned)status.code, vd_buf_slice(&json));
     vd_buf_release(&json);

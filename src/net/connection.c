@@ -52,8 +52,8 @@ static void handshake_dequeue(struct vd_connection *c)
     if (!c->handshake_queued)
         return;
     c->handshake_queued = false;
-    *(c->prev_dirty ? &c->prev_dirty->next_dirty : &s->handshakes_first) = c->next_dirty;
-    *(c->next_dirty ? &c->next_dirty->prev_dirty : &s->handshakes_last) = c->prev_dirty;
+    *(c->prev_queued ? &c->prev_queued->next_queued : &s->handshakes_first) = c->next_queued;
+    *(c->next_queued ? &c->next_queued->prev_queued : &s->handshakes_last) = c->prev_queued;
 }
 
 static void unlink_connection(struct vd_connection *c)
@@ -319,10 +319,10 @@ static bool handshake_must_wait(struct vd_connection *c)
     c->events = 0;
     c->handshake_queued = true;
     bool first = c->handshake_steps == 1;
-    c->next_dirty = first ? s->handshakes_first : NULL;
-    c->prev_dirty = first ? NULL : s->handshakes_last;
-    *(c->prev_dirty ? &c->prev_dirty->next_dirty : &s->handshakes_first) = c;
-    *(c->next_dirty ? &c->next_dirty->prev_dirty : &s->handshakes_last) = c;
+    c->next_queued = first ? s->handshakes_first : NULL;
+    c->prev_queued = first ? NULL : s->handshakes_last;
+    *(c->prev_queued ? &c->prev_queued->next_queued : &s->handshakes_first) = c;
+    *(c->next_queued ? &c->next_queued->prev_queued : &s->handshakes_last) = c;
     return true;
 }
 

@@ -99,8 +99,10 @@ struct vd_connection {
     VD_VEC(struct vd_output) output;
     size_t output_first;
     size_t backlog;
-    struct vd_connection *prev_dirty, *next_dirty; /* or, while `handshake_queued`, in that list */
-    struct vd_connection *prev, *next;             /* of those known, or of strangers */
+    /* Its neighbours in the service's list of connections to flush (`dirty`) or, while
+     * `handshake_queued`, in the queue of handshakes. It must not be in both. */
+    struct vd_connection *prev_queued, *next_queued;
+    struct vd_connection *prev, *next; /* of those known, or of strangers */
 };
 
 /* How long a client may take, in milliseconds; see limits.h. */

@@ -6,8 +6,9 @@
 #include "net/url.h"
 #include "request/gzip.h"
 #include "request/request.h"
+#include "request/timeout_option.h"
 
-/* VD_ERR_INVALID for a query that cannot be read; a page has no use for one that can. */
+/* VD_ERR_INVALID for a query that no request may have. A page has no options of its own. */
 static int check_query(const struct vd_exchange *x, struct vd_error *error)
 {
     struct vd_arena arena = {0};
@@ -15,6 +16,8 @@ static int check_query(const struct vd_exchange *x, struct vd_error *error)
     struct vd_slice path, query;
     vd_url_split(vd_http_head_target(x->head), &path, &query);
     int code = vd_url_query_parse(&parsed, &arena, query, error);
+    if (!code)
+        code = vd_timeout_option_check(&parsed, error);
     vd_arena_release(&arena);
     return code;
 }

@@ -136,7 +136,7 @@ static void handle_usage(struct vd_http_service *service, struct vd_exchange *x)
     vd_buf_release(&json);
 }
 
-/* A request that is refused at one of these is told so by the face that has all paths. */
+/* Those without `refuse` are refused in the words of the face that has all paths. */
 static const struct vd_route routes[VD_FACES_ROUTES] = {
     {.prefix = VD_SLICE("/"), .handle = handle_root, .refuse = refuse_at_root},
     {.prefix = VD_SLICE("/livez"),

@@ -237,10 +237,11 @@ static void a_page_is_refused_in_the_words_of_a_shorter_prefix(void **state)
     ask("POST /page" HOST "Content-Length: 0\r\n\r\n", 403, "Audit-Id: mine",
         "User \"ann\" cannot post path \"/page\"");
     ask(GET("/page?%zz"), 400, "Audit-Id: mine", "refused");
+    ask(GET("/page?timeout=soon"), 400, "Audit-Id: mine", "refused");
     assert_int_equal(
         events_with(COMPLETE, "\"verb\":\"post\"", "\"authorization.k8s.io/decision\":\"forbid\""),
         1);
-    assert_int_equal(events_with(COMPLETE, "\"verb\":\"get\"", "\"code\":400"), 1);
+    assert_int_equal(events_with(COMPLETE, "\"verb\":\"get\"", "\"code\":400"), 2);
 }
 
 static void what_is_below_a_page_is_passed_on(void **state)
