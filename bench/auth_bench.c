@@ -1,5 +1,5 @@
 /*
- * How long "who are you" and "may you" take: `auth_bench`.
+ * How long authentication and authorization take: `auth_bench`.
  *
  * The policy is that of a busy server: the default roles, 1,000 namespaces with
  * two bindings each, and 200 ClusterRoleBindings. The user is in four groups.

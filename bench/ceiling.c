@@ -1,14 +1,14 @@
 /*
- * ceiling: answers the load generator and does nothing else, so that its figures are
- * what the kernel, TLS and the generator allow on this machine at this moment. No
- * object is parsed, checked or kept, nothing is durable, everybody is let in.
+ * ceiling: a server that answers the load generator and does nothing else, so that its figures are
+ * the most that the kernel, TLS and the generator allow on this machine at this moment. It does not
+ * parse, check or keep objects, makes nothing durable and authenticates nobody.
  *
  *   ceiling [CERT KEY]     on a free port of 127.0.0.1, which it prints
  *
- * One thread. Each PATCH adds a ready-made frame to one long stretch of memory, the
- * log; a watcher is an offset into it and is sent straight from there, up to SEND_MAX
- * bytes at a time. All that arrived in one turn is answered before watchers are sent
- * to, so that they get it together. Each POST adds its body to a ready-made list.
+ * It has one thread. Each PATCH adds a ready-made frame to one long stretch of memory, the log; a
+ * watcher is an offset into it and is sent straight from there, up to SEND_MAX bytes at a time. All
+ * that arrived in one turn is answered before watchers are sent to, so that they get it together.
+ * Each POST adds its body to a ready-made list.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -31,7 +31,7 @@ enum { SEND_MAX = 16384, SENDS_PER_TURN = 8, EVENTS = 512, READ_MAX = 65536, PAD
 
 #define LOG_LEN  (UINT64_C(16) << 30) /* reserved, not used up */
 #define LOG_MAX  (UINT64_C(1) << 24)  /* frames */
-#define REVISION UINT64_C(1)          /* before the first frame */
+#define REVISION UINT64_C(1)          /* the revision before the first frame */
 
 struct client {
     int fd;
@@ -45,14 +45,14 @@ struct client {
 static char *log_bytes;
 static uint64_t log_n, frames_n;
 static uint64_t *frame_at;  /* where each frame of the log begins */
-static struct vd_buf items; /* of the list */
+static struct vd_buf items; /* of the ready-made list */
 static VD_VEC(struct client *) watchers;
 static int epoll;
 static SSL_CTX *context;
 
 /* ---- bytes ---- */
 
-/* Bytes sent; 0: not now; -1: broken. */
+/* Returns the bytes that were sent; 0: the socket takes none now; -1: the connection is broken. */
 static ssize_t send_some(struct client *c, const char *p, size_t n)
 {
     if (!c->ssl) {
@@ -91,7 +91,7 @@ static void set_blocked(struct client *c, bool blocked)
     epoll_ctl(epoll, EPOLL_CTL_MOD, c->fd, &event);
 }
 
-/* Answers first, then what a watcher lacks of the log. */
+/* What to send next: answers first, then what a watcher has not been sent of the log. */
 static struct vd_slice next_bytes(const struct client *c)
 {
     if (c->out_sent < c->out.n)
@@ -203,7 +203,7 @@ static void answer(struct client *c, const char *head, struct vd_slice body)
     }
 }
 
-/* The request at the front; its length, or 0 when it has not come whole. */
+/* Answers the first request that was received. Returns its length, or 0 when it is not complete. */
 static size_t take_request(struct client *c)
 {
     vd_buf_text(&c->in);

@@ -21,8 +21,8 @@ enum { CONNECTIONS = 2000, WARM_UP = 200 };
 
 static struct server server;
 
-/* Opens connections, waits for a word between the two lots, and ends with the
- * parent's side of the socket. */
+/* The child process: opens some connections, waits for a byte from the parent, opens the others,
+ * and ends when the parent closes its side of the socket. */
 static void run_clients(int control, const char *request, const char *ca)
 {
     SSL_CTX *context = ca ? client_context(ca, NULL, NULL) : NULL;
@@ -70,7 +70,8 @@ static void measure(const char *what, const char *request, const struct tls_file
     if (send(control[1], server.listener.address, sizeof server.listener.address, 0) < 0 ||
         recv(control[1], &word, 1, 0) != 1)
         exit(3);
-    (void)server_connections(&server); /* what the last turn freed is free */
+    /* Waits for a turn of the loop, so that what the last one frees is freed. */
+    (void)server_connections(&server);
     size_t before = mallinfo2().uordblks + mallinfo2().hblkhd;
     if (send(control[1], "g", 1, 0) != 1 || recv(control[1], &word, 1, 0) != 1)
         exit(4);

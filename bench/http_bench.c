@@ -1,5 +1,5 @@
 /*
- * Request heads: what reading one costs, with all that the router then asks of it.
+ * What it costs to read a request's head, and what the router then looks up in it.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,7 +54,7 @@ static void parse_whole(struct vd_slice text)
     sink = h.used;
 }
 
-/* As a slow network brings it: 16 bytes at a time. */
+/* Parses the head in pieces of 16 bytes, as a slow network brings it. */
 static void parse_pieces(struct vd_slice text)
 {
     struct vd_http_head h;
@@ -67,7 +67,7 @@ static void parse_pieces(struct vd_slice text)
     sink = h.used;
 }
 
-/* The head, its target, its media types, and three headers by name. */
+/* Parses the head, its target and its media types, and looks three headers up by name. */
 static void parse_and_ask(struct vd_slice text)
 {
     static struct vd_arena arena;

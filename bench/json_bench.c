@@ -1,12 +1,10 @@
 /*
- * How fast JSON goes in and out: `json_bench [SECONDS]`.
+ * How fast JSON is parsed and written: `json_bench [SECONDS]`.
  *
- * The subject is a pod as kubectl prints it, some 4.5 KB in compact form, made
- * here so that nothing has to be read from disk. One document parsed over and
- * over flatters the CPU's branch predictor, so there is also a herd of 256
- * pods that differ in shape and lengths, parsed in turn. Each line is the best
- * of several rounds: the machine has other things to do, and the best round is
- * the one in which it had not.
+ * The subject is a pod as kubectl prints it, some 4.5 KB in compact form, made here so that nothing
+ * has to be read from disk. One document parsed over and over flatters the CPU's branch predictor,
+ * so 256 pods that differ in shape and lengths are also parsed in turn. Each line is the best of
+ * several rounds, the one in which other programs disturbed least.
  */
 #include <assert.h>
 #include <stdio.h>
@@ -117,7 +115,7 @@ static uint32_t random_below(uint32_t n)
     return seed % n;
 }
 
-/* Other lengths, members left out: the same kind of document, another shape. */
+/* Changes lengths and leaves members out: the same kind of document in another shape. */
 static void vary(struct vd_arena *a, struct vd_json *v)
 {
     static const char letters[] = "the-quick-brown-fox-jumps-over-the-lazy-dog.example.com/x";

@@ -1,6 +1,6 @@
 /*
- * What an object's way in costs: pruning, defaulting and validation of an object of
- * about 1 KB, built-in and custom, without and with ten CEL rules; registering a thousand
+ * What it costs to check an object that is written: pruning, defaulting and validation of an object
+ * of about 1 KB, built-in and custom, without and with ten CEL rules; registering a thousand
  * definitions; look-ups.
  */
 #include <stdio.h>

@@ -2,19 +2,21 @@
  * load: puts a Kubernetes-style server under load and says what it did.
  *
  *   load fanout   watchers see what writers patch: events/s, latency, order, nothing missing
- *   load idle     watchers that nothing happens to: memory of each
+ *   load idle     watchers whose objects do not change: memory of each
  *   load replay   watchers resume from an old version: events/s
  *   load list     clients list the collection: lists/s, MB/s
- *   load write    writers patch: writes/s; with --watchers and --watch-path, bystanders
- *   load greedy   watches that nobody reads, and busy connections
- *   load pulse    one user's reads and writes, beside that
- *   load requests a flood of them;  load resets  of such as are taken back at once
- *   load slow     watches, all at once, that nobody reads
- *   load vigil    /readyz and one user's reads and writes, beside those
+ *   load write    writers patch: writes/s; --watchers and --watch-path: beside watches of others
+ *   load greedy   opens watches that it does not read, and keeps connections busy
+ *   load pulse    one user's reads and writes, to run beside `greedy`: latency
+ *   load requests sends a flood of requests
+ *   load resets   sends a flood of HTTP/2 requests and resets each at once
+ *   load slow     opens many watches at once and does not read them
+ *   load vigil    asks for /readyz, reads and writes, to run beside a flood: latency
+ *   load definitions  makes many definitions of kinds: seconds, memory, discovery
  *
- * Plain Kubernetes REST over HTTP/1.1, so it drives kube-apiserver as well. With
- * --http2-connections N, watchers share N connections of HTTP/2.
- * One line of JSON each; "right" is false when a promise was broken.
+ * It speaks plain Kubernetes REST over HTTP/1.1, so it drives kube-apiserver as well. With
+ * --http2-connections N, watchers share N connections of HTTP/2. Each mode prints one line of JSON;
+ * "right" is false when a promise was broken.
  */
 #include <getopt.h>
 #include <signal.h>
@@ -98,7 +100,7 @@ void load_sleep_ms(unsigned ms)
 static atomic_bool told_to_stop;
 static uint64_t end_ns;
 
-/* The signal is waited for, and interrupts nothing. */
+/* Blocks the signal, so that it interrupts nothing; load_stops_within() waits for it. */
 void load_stop_on_signal(void)
 {
     sigset_t stop;

@@ -1,7 +1,7 @@
 /*
- * What the parts of the load generator share. load.c is the program; each other
- * part is one noun: a link (a connection), a reply, the crowd of watchers, the
- * writers, latencies. What cannot go on ends the program with a sentence.
+ * What the parts of the load generator share. load.c is the program; each other part is one noun: a
+ * link (a connection), a reply, the crowd of watchers, the writers, latencies. An error ends the
+ * program with a sentence.
  */
 #ifndef VD_BENCH_LOAD_H
 #define VD_BENCH_LOAD_H
@@ -22,8 +22,9 @@ struct load_options {
     const char *watch_path; /* of the one that is watched, when it is another */
     const char *kind, *api_version;
     unsigned watchers, writers, clients, objects, size, events, check_every;
-    unsigned requests, ahead; /* of a flood: in all, and sent before the answer on a connection */
-    unsigned receive_buffer;  /* bytes that the kernel keeps for a connection; 0: its own idea */
+    unsigned requests, ahead; /* of a flood: the number of requests, and how many a connection sends
+                                 before it waits */
+    unsigned receive_buffer;  /* bytes of a socket's receive buffer; 0: the kernel's default */
     unsigned bundles; /* HTTP/2 connections that the watchers share; 0: HTTP/1.1, one each */
     int pid;          /* the server's, 0: unknown */
     double seconds;
@@ -34,7 +35,7 @@ extern struct load_options load;
 uint64_t load_now_ns(void);
 void load_sleep_ms(unsigned ms);
 
-/* An end by SIGTERM, or after load.seconds. */
+/* A run ends by SIGTERM, or after load.seconds. */
 void load_stop_on_signal(void); /* once, before the others */
 bool load_stops_within(unsigned ms);
 void load_await_stop(void);
@@ -45,7 +46,7 @@ _Noreturn void load_die(const char *format, ...) __attribute__((format(printf, 1
 
 enum { LATENCY_BUCKETS = 64 * 16 };
 
-/* Counts by size: 16 buckets to each doubling of the microseconds. */
+/* A histogram of microseconds with 16 buckets for each doubling. */
 struct latency {
     uint64_t n, longest_ns;
     uint64_t counts[LATENCY_BUCKETS];
@@ -79,7 +80,7 @@ struct reply {
 
 typedef void (*reply_sink)(void *arg, struct vd_slice part);
 
-/* How many bytes are left: those after the response's end. */
+/* Returns how many bytes are left after the end of the response. */
 size_t reply_feed(struct reply *r, struct vd_slice bytes, reply_sink sink, void *arg);
 
 /* ---- link ---- */
@@ -97,25 +98,26 @@ void link_close(struct link *l);
 void link_set_nonblocking(struct link *l);
 bool link_send(struct link *l, struct vd_slice bytes);
 
-/* Bytes read, 0 at the end, or one of the two above. */
+/* Returns the bytes that were read, 0 at the end, or one of the two codes above. */
 ssize_t link_receive(struct link *l, char *room, size_t n);
 
 /* Puts a request together; without a body, content_type is NULL. */
 void link_request_text(struct vd_buf *out, const char *method, const char *path,
                        const char *content_type, struct vd_slice body);
 
-/* Sends `request` and reads its answer through `sink`, which may be NULL. The status;
- * 0: the connection broke. */
+/* Sends `request` and reads its answer through `sink`, which may be NULL. Returns the status; 0:
+ * the connection broke. */
 unsigned link_ask(struct link *l, struct vd_slice request, reply_sink sink, void *arg);
 
 /* ---- bundle ---- */
 
 struct bundle_ops {
-    void (*part)(void *watch, struct vd_slice part); /* of a watch's answer */
-    void (*cut)(void *watch);                        /* it has ended */
+    void (*part)(void *watch, struct vd_slice part); /* called with a part of a watch's answer */
+    void (*cut)(void *watch);                        /* called when a watch has ended */
 };
 
-/* Open, then the watches, then start, which gives the descriptor to wait for. */
+/* A bundle is opened, then its watches are added, then it is started, which returns the descriptor
+ * to wait for. */
 struct bundle *bundle_open(const struct bundle_ops *ops);
 void bundle_watch(struct bundle *b, const char *path, void *watch);
 int bundle_start(struct bundle *b);
@@ -159,7 +161,7 @@ void crowd_open(struct crowd *c, uint64_t revision);
 void crowd_close(struct crowd *c); /* stops reading; the figures stay */
 void crowd_count(const struct crowd *c, struct crowd_count *out);
 
-/* Waits until every watcher has `n` events, or no more have come for so long. */
+/* Waits until every watcher has `n` events, or none has come for `patience_ms`. */
 void crowd_wait(const struct crowd *c, uint64_t n, unsigned patience_ms);
 
 /* ---- modes ---- */

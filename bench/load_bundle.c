@@ -1,6 +1,6 @@
 /*
- * A bundle: one HTTP/2 connection with many watches. nghttp2 speaks for it; windows are
- * as large as those of Go's client, 4 MiB a stream, and are opened again by themselves.
+ * A bundle: one HTTP/2 connection with many watches. It uses nghttp2, with windows as large as
+ * those of Go's client, 4 MiB a stream, which nghttp2 keeps open by itself.
  */
 #include <nghttp2/nghttp2.h>
 #include <stdlib.h>
@@ -83,7 +83,7 @@ void bundle_watch(struct bundle *b, const char *path, void *watch)
         field(":authority", vd_buf_text(&authority)),
         field(":path", path),
         field("accept", "application/json"),
-        field("authorization", vd_buf_text(&bearer)), /* last: not everybody has one */
+        field("authorization", vd_buf_text(&bearer)), /* last: left out without a token */
     };
     size_t n = sizeof fields / sizeof *fields - (load.token == NULL);
     if (nghttp2_submit_request(b->session, NULL, fields, n, NULL, watch) < 0)

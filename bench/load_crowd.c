@@ -21,8 +21,8 @@ struct watcher {
     _Atomic uint64_t events;
     _Atomic bool cut;
     bool checked;
-    uint64_t revision;  /* of the event before */
-    struct vd_buf line; /* of a checked one: an event that has not come whole */
+    uint64_t revision;  /* of the last event */
+    struct vd_buf line; /* of a checked watcher: an event that is not complete yet */
 };
 
 /* The number in a member's text, 0 when there is none. */
@@ -97,7 +97,8 @@ static void read_watcher(struct watcher *w, char *room)
         }
         if (!w->link.ssl && n < ROOM)
             return;
-        i -= w->link.ssl != NULL; /* what OpenSSL has read ahead, epoll does not see */
+        /* epoll does not see what OpenSSL has read ahead, so under TLS everything is read. */
+        i -= w->link.ssl != NULL;
     }
 }
 
@@ -129,7 +130,7 @@ static void open_watcher(struct crowd *c, struct watcher *w, struct vd_slice req
     epoll_ctl(c->epoll, EPOLL_CTL_ADD, w->link.fd, &event);
 }
 
-/* Watchers are dealt out to the connections in turns. */
+/* The connections get their watchers in turn. */
 static void open_bundles(struct crowd *c, const char *path)
 {
     c->bundles = vd_calloc(load.bundles, sizeof(struct bundle *));

@@ -1,6 +1,6 @@
 /*
- * Definitions of kinds: how long it takes to make many, what they cost, and how fast
- * discovery tells of them. Groups have 20 kinds each.
+ * Definitions of kinds: how long it takes to make many, how much memory they take, and how fast
+ * discovery shows them. Groups have 20 kinds each.
  */
 #include <pthread.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /*
- * What one user does to another.
+ * How one user slows another down.
  *
  *   greedy   opens --watchers watches that it never reads, and keeps --clients connections
- *            busy, half of them with single objects and half with lists. Says "ready" when
+ *            busy, half of them with single objects and half with lists. Prints "ready" when
  *            all are open, and goes on for --seconds or until SIGTERM.
  *   pulse    reads and writes one object after the other, a hundred times a second on one
  *            connection each, and says how long that took.
@@ -25,7 +25,7 @@ struct busy {
     uint64_t answers, refused;
 };
 
-/* The head of its answer shows that the watch is open; then nobody reads. */
+/* Reads the head of the answer, which shows that the watch is open, and then no more. */
 static void open_slow_watch(struct link *l)
 {
     struct vd_buf path = {0}, request = {0};
@@ -134,7 +134,7 @@ void mode_pulse(void)
         if (next_ns > now_ns)
             load_sleep_ms((unsigned)((next_ns - now_ns) / 1000000));
         else
-            next_ns = now_ns; /* behind: it does not catch up by hurrying */
+            next_ns = now_ns; /* it is late, and does not send faster to catch up */
         vd_buf_reset(&path);
         vd_buf_addf(&path, "%s/load-%u", load.path, i % load.objects);
         link_request_text(&request, "GET", vd_buf_text(&path), NULL, VD_SLICE(""));

@@ -1,11 +1,11 @@
 /*
- * Floods of one user over HTTP/1.1: as much as a client can do that wants to keep others out.
+ * Floods of one user over HTTP/1.1: the most that a client can do to keep others from being served.
  *
- *   requests   --requests of them over --clients connections, each --ahead of its answers, and
- *              more until --seconds are over or SIGTERM. Says "ready" when every connection has
- *              had an answer, and then what the answers were.
- *   slow       --watchers watches, asked for all at once and then never read. Says "ready" when
- *              each is answered, and after --seconds or SIGTERM how many still stand.
+ *   requests   sends --requests requests over --clients connections, --ahead of them before the
+ *              first answer, and more until --seconds are over or SIGTERM. Prints "ready" when
+ *              every connection has had an answer, and at the end how many answers were good.
+ *   slow       opens --watchers watches all at once and never reads them. Prints "ready" when
+ *              each is answered, and after --seconds or SIGTERM how many are still open.
  */
 #include <errno.h>
 #include <poll.h>
@@ -42,7 +42,7 @@ struct asker {
 
 struct answers {
     uint64_t sent, good, refused, odd;
-    unsigned odd_status; /* of the last odd one */
+    unsigned odd_status; /* status of the last answer that was neither good nor a refusal */
     unsigned began;      /* connections that have had an answer */
 };
 
@@ -144,7 +144,8 @@ struct slow {
     bool open;
 };
 
-/* Its answer's head shows that a watch is open; then nobody reads. Whether it has come. */
+/* Reads the head of the answer, which shows that the watch is open, and then no more. Returns
+ * whether the head has come. */
 static bool take_head(struct slow *one, int epoll, unsigned *refused)
 {
     char room[FIRST_READ];

@@ -13,7 +13,8 @@ enum { ROOM = 256 * 1024 };
 
 static SSL_CTX *context;
 
-/* The server is our own, on this machine: its certificate is not looked at. */
+/* The server runs on this machine and was started for the benchmark: its certificate is not
+ * verified. */
 void link_setup(void)
 {
     if (!load.tls)

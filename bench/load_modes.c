@@ -1,4 +1,4 @@
-/* The five things that are measured. Each prints one line of JSON. */
+/* The modes fanout, idle, replay, list and write. Each prints one line of JSON. */
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -18,7 +18,8 @@ static void print_latency(const char *name, const struct latency *l)
            latency_ms(l, 0.99), (double)l->longest_ns / 1e6);
 }
 
-/* What must hold for a figure to count: nobody cut, nothing missing, all in order. */
+/* Prints what must hold for a figure to count: no watcher was cut off, no event is missing, and all
+ * came in order. */
 static void print_checks(const struct crowd *c, const struct crowd_count *count, uint64_t expected)
 {
     bool right = !count->cut && !c->out_of_order && !c->others && count->least == expected &&
@@ -174,7 +175,8 @@ void mode_list(void)
     free(listers);
 }
 
-/* With watchers, they look elsewhere (--watch-path): a write must cost the same. */
+/* Watchers, if there are any, watch another namespace (--watch-path): a write must cost the
+ * same. */
 void mode_write(void)
 {
     struct crowd crowd = {0};

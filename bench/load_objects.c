@@ -5,7 +5,7 @@
 #include "base/alloc.h"
 #include "load.h"
 
-enum { MAKERS = 16 }; /* a durable create takes its time: they share syncs */
+enum { MAKERS = 16 }; /* threads that create objects, and so share the syncs */
 
 static void create(struct link *l, unsigned i, struct vd_slice pad)
 {
@@ -50,7 +50,8 @@ static void keep(void *arg, struct vd_slice part)
     vd_buf_add_slice(arg, part);
 }
 
-/* A list is never older than what is in it, so the greatest version there is its own. */
+/* A list's own resourceVersion is at least that of each object in it, so it is the greatest one in
+ * the answer. */
 uint64_t objects_revision(void)
 {
     static const char member[] = "\"resourceVersion\":\"";

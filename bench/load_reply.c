@@ -1,7 +1,7 @@
 /*
- * One HTTP/1.1 response, read as it comes. Heads and chunk sizes are taken line by
- * line, bodies in as large parts as they arrived. A line longer than the room for it
- * is cut: none that matters is.
+ * One HTTP/1.1 response, read as it comes. Heads and chunk sizes are taken line by line, bodies in
+ * as large parts as they arrived. A line that is longer than the room for it is cut off; the lines
+ * that matter are short.
  */
 #include <stdlib.h>
 #include <strings.h>

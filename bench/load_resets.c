@@ -1,11 +1,11 @@
 /*
- * Rapid reset (CVE-2023-44487): requests over HTTP/2 that are taken back at once, so that the
- * client has none open and the server has begun all of them. --clients connections at a time do
- * that until the server ends them, and then come back: until --requests were reset, and on until
- * --seconds are over or SIGTERM.
+ * Rapid reset (CVE-2023-44487): HTTP/2 requests that the client resets at once, so that the client
+ * has none open and the server has begun all of them. --clients connections at a time do that until
+ * the server ends them, and are then opened again, until --requests were reset and --seconds are
+ * over, or SIGTERM.
  *
- * Frames are written by hand: no library would send this. Says "ready" when the server has ended
- * the first connection, and then how many it has ended, and how.
+ * Frames are written by hand, as no library would send this. Prints "ready" when the server has
+ * ended the first connection, and at the end how many it has ended, and how.
  */
 #include <poll.h>
 #include <pthread.h>
@@ -17,19 +17,19 @@
 #include "load.h"
 
 enum {
-    BURST = 50,  /* requests, then as many resets */
-    BURSTS = 12, /* of a connection without a pause: a few more than it is borne for */
+    BURST = 50,  /* requests that are sent in a row, and then as many resets */
+    BURSTS = 12, /* bursts of a connection without a pause: a few more than the server accepts */
     BURSTS_MAX = 1000,
     PAUSE_MS = 20,
-    DEADLINE_S = 60,       /* for the server to end it */
-    GOAWAY_ROOM = 1 << 16, /* of what it says until then */
+    DEADLINE_S = 60,       /* seconds that the server has to end a connection */
+    GOAWAY_ROOM = 1 << 16, /* bytes of what the server sends until then */
     FRAME_HEAD_LEN = 9,
 };
 
 enum frame { FRAME_HEADERS = 1, FRAME_RST_STREAM = 3, FRAME_SETTINGS = 4, FRAME_GOAWAY = 7 };
 
 struct storm {
-    atomic_ullong resets, ended, told; /* `told`: with a GOAWAY */
+    atomic_ullong resets, ended, told; /* `told`: connections that were ended with a GOAWAY */
     atomic_bool ready;
     struct vd_buf block; /* the request's headers */
 };
@@ -50,7 +50,7 @@ static void add_frame(struct vd_buf *out, enum frame type, unsigned flags, uint3
     vd_buf_add_slice(out, payload);
 }
 
-/* A header that leaves nothing in the table: RFC 7541, 6.2.2. Short ones only. */
+/* Adds a header that is not put into the dynamic table (RFC 7541, 6.2.2). Only for short ones. */
 static void add_header(struct vd_buf *out, const char *name, const char *value)
 {
     if (strlen(name) > 126 || strlen(value) > 126)
@@ -74,7 +74,7 @@ static void write_block(struct vd_buf *block)
     vd_buf_release(&text);
 }
 
-/* Whether the frame is among those that were received. */
+/* Whether a GOAWAY is among the frames that were received. */
 static bool has_goaway(struct vd_slice in)
 {
     while (in.n >= FRAME_HEAD_LEN) {
@@ -105,7 +105,7 @@ static bool send_burst(struct storm *storm, struct link *l, struct vd_buf *out, 
     return true;
 }
 
-/* Whether the server says its last word in that time. */
+/* Whether the server ends the connection within that time. */
 static bool has_ended(const struct link *l, int wait_ms)
 {
     struct pollfd state = {.fd = l->fd, .events = POLLRDHUP};

@@ -1,7 +1,8 @@
 /*
- * What others feel of a flood: /readyz, asked for by nobody in particular, in turns on a
- * connection that is kept and on a new one; and beside that the reads and writes of a user. Two
- * threads, so that neither waits for the other's answers. Until --seconds are over or SIGTERM.
+ * How a flood affects other clients. One thread asks for /readyz without a credential, in turns on
+ * a connection that is kept and on a new one; another reads and writes as a user. They are two
+ * threads, so that neither waits for the other's answers. They run until --seconds are over or
+ * SIGTERM.
  */
 #include <pthread.h>
 #include <sys/socket.h>
@@ -13,8 +14,8 @@ enum { PERIOD_MS = 2, DEADLINE_S = 60 };
 
 struct vigil {
     struct latency kept, fresh, reads, writes;
-    uint64_t served, refused; /* of the user */
-    uint64_t failed;          /* whoever asked */
+    uint64_t served, refused; /* requests of the user */
+    uint64_t failed;          /* requests of either thread that failed */
 };
 
 static void open_patiently(struct link *l)
@@ -29,7 +30,7 @@ static bool ask_ready(struct link *l)
     return link_ask(l, VD_SLICE("GET /readyz HTTP/1.1\r\nHost: vigil\r\n\r\n"), NULL, NULL) == 200;
 }
 
-/* A new connection's time is with that of its making. */
+/* The time of a request on a new connection includes the time to connect. */
 static void *watch_health(void *arg)
 {
     struct vigil *v = arg;

@@ -26,13 +26,13 @@ struct vd_template measure_body(struct vd_buf *room, const char *name, uint64_t 
 /* "  what                 1,234,567 unit   note" */
 void measure_print(const char *what, double figure, const char *unit, const char *note);
 
-/* The same with a target: says whether it was met. A miss is a word, not a failed
- * run: the machine may just have been busy. */
+/* The same with a target: says whether it was met. A target that is missed is printed but does not
+ * fail the run, as the machine may have been busy. */
 void measure_target(const char *what, double figure, const char *unit, bool met,
                     const char *target);
 
-/* Fills a store with `n` objects of a kind "things" in namespace "default", in
- * atomic batches; names are "o-0", "o-1"... */
+/* Fills a store with `n` objects of a resource "things" in namespace "default", in atomic batches;
+ * names are "o-0", "o-1"... */
 void measure_fill(struct vd_store *store, size_t n, size_t len);
 
 /* Opens a store, or ends the program with the reason. */

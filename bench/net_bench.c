@@ -1,7 +1,7 @@
 /*
- * The network half by itself: small requests on kept-alive connections, and one
- * stream's frames fanned out to many. Clients and loop share one process and this
- * machine's cores, so the loop's own time is shown beside what the clock says.
+ * The network layer by itself: small requests on connections that are kept alive, and frames that
+ * are sent to many streams. Clients and loop share one process and this machine's cores, so the
+ * loop's own time is shown beside what the clock says.
  */
 #include <errno.h>
 #include <stdio.h>

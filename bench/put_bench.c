@@ -3,7 +3,8 @@
  * writes again, beside what the disk and plain SQLite do in the same run. The
  * figures are taken in turns, because a shared machine's disk changes by the second.
  *
- *   put_bench [sqlite]     the second says only how many writes a second plain SQLite does
+ *   put_bench [parts]      with `parts` it prints only two numbers: the writes a second of plain
+ *                          SQLite and of the store with one writer
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -44,8 +45,8 @@ static double raw_sync(const char *folder)
     return rate;
 }
 
-/* One INSERT a transaction, with SQLite's own defaults for everything but WAL and
- * FULL: what anyone would write first. */
+/* One INSERT in each transaction, with SQLite's defaults for everything but WAL mode and
+ * synchronous=FULL. */
 static double raw_sqlite(const char *folder)
 {
     struct vd_buf path = {0}, room = {0};
@@ -213,8 +214,8 @@ static double median(double *figures)
     return figures[ROUNDS / 2];
 }
 
-/* For the benchmark of the server, which compares itself with these: one after the other, plain
- * SQLite and our store with one writer. */
+/* For server_bench.sh, which compares the server with these: prints the writes a second of plain
+ * SQLite and of the store with one writer. */
 static int parts(void)
 {
     char *folder = measure_folder_new();

@@ -1,12 +1,13 @@
 #!/bin/sh
 # The server's rows of the performance targets, as ratios within one run: each row is
-# measured on the ceiling and on the server in turns, plain and over TLS.
+# measured on the ceiling (bench/ceiling.c) and on the server in turns, plain and over TLS.
 #
 #   bench/server_bench.sh BUILD_DIR [SECONDS] [PATTERN]
 #
-# SECONDS is what a row takes, PATTERN picks rows by name. JSON lines of all runs go to
-# BUILD_DIR/server_bench.jsonl. A miss is a word, not a failed run: the machine may be busy.
-# A broken promise (a watcher cut, an event missing or out of order) fails the run.
+# SECONDS is how long a row takes, PATTERN picks rows by name. JSON lines of all runs go to
+# BUILD_DIR/server_bench.jsonl. A target that is missed is printed as MISS and does not fail the
+# run, as the machine may be busy. A broken promise (a watcher that was cut off, an event that is
+# missing or out of order) fails the run. DOOR is the listener that a row uses: plain or tls.
 set -eu
 build=${1:?usage: bench/server_bench.sh BUILD_DIR [SECONDS] [PATTERN]}
 seconds=${2:-2}
@@ -15,7 +16,8 @@ load=$build/bench/load
 server=$build/vedette
 results=$build/server_bench.jsonl
 
-# kube-apiserver 1.32 with etcd on a machine of two cores: where a target is a multiple of it.
+# The peer: figures of kube-apiserver 1.32 with etcd on a machine of two cores. Some targets are
+# multiples of them.
 peer_writes_64=1300
 peer_replay=64000
 peer_list_mb=90
@@ -31,12 +33,12 @@ stop_all() {
     pids=
 }
 spinners=
-# shellcheck disable=SC2086 # a list; they may be stopped, so that only this ends them
+# shellcheck disable=SC2086 # a list; they may be stopped (SIGSTOP), so only SIGKILL ends them
 trap 'kill -KILL $spinners 2>/dev/null || true; stop_all; rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM
 : >"$results"
 
-# await FILE PID: the line "ready ..." of a program that was just started.
+# await FILE PID: waits for the line "ready ..." of a program that was just started.
 await() {
     until grep -q '^ready' "$1"; do
         kill -0 "$2" 2>/dev/null || { cat "$1" "$1.err" >&2; exit 1; }
@@ -74,7 +76,7 @@ start_ceiling() {
     url=$(sed -n 's/^ready //p' "$work/ceiling")
 }
 
-# field JSON NAME: a number; p99 of NAME's object is "NAME.p99".
+# field JSON NAME: prints a number of a JSON line; "NAME.p99" is the member p99 of the object NAME.
 field() {
     name=${2%.*}
     if [ "$name" = "$2" ]; then
@@ -187,7 +189,7 @@ write_row() {
         sqlite=${parts% *}
         store=${parts#* }
         verdict "  beside SQLite alone" "$(ratio "$n" "$sqlite")" '>=' 0.6 "$n/s of $sqlite/s"
-        # One after the other: the ceiling's round trip, and a write of the store by itself.
+        # The rate if the ceiling's round trip and the store's write came one after the other.
         both=$(awk -v a="$(field "$ceiling" writes_per_s)" -v b="$store" \
             'BEGIN { printf "%.0f", 1 / (1 / a + 1 / b) }')
         say "  a round trip and the store's write alone" "$both/s, $(ratio "$both" "$sqlite")"
@@ -240,7 +242,7 @@ list() {
         "$(printf '%s\n' "$line" | sed 's/.*"resident_kb":\[\([^]]*\).*/\1/')"
 }
 
-# post URL FILE: an object of the server's own.
+# post URL FILE: creates the object in FILE.
 post() {
     curl -sSf -m 20 -o /dev/null -H "Authorization: Bearer $token" \
         -H 'Content-Type: application/json' -d @"$2" "$1"
@@ -258,7 +260,7 @@ definitions() {
     say "  the index of OpenAPI, ms" "$(field "$line" openapi_index_ms)"
 }
 
-# ten_rules: of the kinds that definitions in the wild have.
+# ten_rules: CEL rules like those that real definitions have.
 ten_rules() {
     cat <<END
 "x-kubernetes-validations":[
@@ -310,7 +312,8 @@ resident_mb() {
     awk '/^VmRSS/ {print $2 / 1024}' "/proc/$1/status"
 }
 
-# start_again: the server on the folder that it had; sets ready_ms, the shell's own steps included.
+# start_again: starts the server again on its folder; sets ready_ms, with the time of the shell's
+# own steps.
 start_again() {
     before=$(date +%s%N)
     : >"$work/server"
@@ -345,12 +348,12 @@ empty() {
     verdict "binary, MB" "$(ratio "$size" 1048576)" '<=' 5 "stripped"
 }
 
-# user NAME: a token of a user who may edit everything and is nobody special.
+# user NAME: a token of a user in the group `crowd`, who may edit and is no administrator.
 user() {
     "$server" token create --data "$work/data" --user "$1" --groups crowd
 }
 
-# bind_crowd: the users of that group may edit.
+# bind_crowd: lets the users of the group `crowd` edit.
 bind_crowd() {
     curl -sS -f -o /dev/null -H "Authorization: Bearer $token" -H 'Content-Type: application/json' \
         -d '{"apiVersion":"rbac.authorization.k8s.io/v1","kind":"ClusterRoleBinding",
@@ -360,7 +363,7 @@ bind_crowd() {
         "$plain/apis/rbac.authorization.k8s.io/v1/clusterrolebindings"
 }
 
-# pulse WHAT: adds the p99 of another user's reads and writes to WHAT's.
+# pulse WHAT: measures another user's reads and writes, and adds their p99 to the figures of WHAT.
 pulse() {
     run server pulse --server "$plain" --token "$other" --objects 100
     field "$line" read_ms.p99 >>"$work/$1_reads"
@@ -372,14 +375,14 @@ middle() {
     sort -n "$work/$1" | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'
 }
 
-# parked N: whether so many watches wait for their clients.
+# parked N: whether at least N watches are parked, as their clients do not read.
 parked() {
     curl -sS -H "Authorization: Bearer $token" "$plain/metrics" |
         awk -v n="$1" '/^watch_watchers.*parked/ { sum += $NF } END { exit sum < n }'
 }
 
-# crowd USER WATCHERS CLIENTS: its watches that nobody reads and its busy connections, in the
-# background, with what others leave of this machine's CPUs.
+# crowd USER WATCHERS CLIENTS: opens watches of the user that it does not read, and keeps
+# connections busy, in the background and only on CPU time that other programs leave.
 crowd() {
     : >"$work/$1"
     chrt -i 0 "$load" greedy --server "$plain" --token "$(user "$1")" --watchers "$2" \
@@ -387,7 +390,7 @@ crowd() {
     await "$work/$1" $!
 }
 
-# spin: a process for each CPU that asks nothing of anybody, with what others leave of it.
+# spin: starts a process for each CPU that only uses up the CPU time that other programs leave.
 spin() {
     spinners=''
     for _ in $(seq "$(nproc)"); do
@@ -398,9 +401,9 @@ spin() {
 
 # Another user's reads and writes beside one with 5,000 watches that nobody reads and 200 busy
 # connections. That user keeps all CPUs busy, and on a virtual machine this alone moves a p99: busy
-# CPUs are taken away for milliseconds, idle ones are not. So what is judged is the greedy user
-# beside processes that only spin; what it is on a machine that does nothing else is told, too. They
-# take turns, as p99 differs from minute to minute.
+# CPUs are taken away for milliseconds, idle ones are not. So the target compares the greedy user
+# with processes that only spin; the figure on an otherwise idle machine is printed, too. The three
+# are measured in turns, as p99 differs from minute to minute.
 fair() {
     wanted fair || return 0
     start_server
@@ -412,7 +415,7 @@ fair() {
     kill -STOP $spinners
     crowd greedy 5000 200
     greedy=$!
-    until parked 4500; do # what their kernels take without being asked is full
+    until parked 4500; do # until the kernel's socket buffers are full
         "$load" write --server "$plain" --token "$token" --seconds 0.5 >/dev/null
     done
     # shellcheck disable=SC2086
@@ -443,14 +446,14 @@ fair() {
     stop_all
 }
 
-# until_known TOKEN: the server looks at its file of tokens about once a second.
+# until_known TOKEN: waits until the server accepts the token.
 until_known() {
     until curl -sS -f -o /dev/null -H "Authorization: Bearer $1" "$plain/api" 2>/dev/null; do
         sleep 0.1
     done
 }
 
-# vigil: begins to ask for /readyz, and to read and write as the other user.
+# vigil: starts a program that asks for /readyz, and reads and writes as the other user.
 vigil() {
     : >"$work/vigil"
     "$load" vigil --server "$plain" --token "$other" --seconds 600 \
@@ -465,7 +468,8 @@ waited_ms() {
     cat "/proc/$pid/task"/*/schedstat | awk '{ sum += $2 } END { printf "%d\n", sum / 1000000 }'
 }
 
-# vigil_end WHAT: what was seen beside it. /readyz is judged by its slowest answer of all.
+# vigil_end WHAT: ends that program and prints what it measured beside WHAT. The target is for the
+# slowest answer of /readyz.
 vigil_end() {
     kill "$vigil_pid"
     wait "$vigil_pid" || { cat "$work/vigil.err" >&2; exit 1; }
@@ -485,8 +489,8 @@ vigil_end() {
         "$(field "$seen" served), $(field "$seen" refused)"
 }
 
-# flood WHAT MODE OPTION...: one that comes to an end. Its program gets what the others leave of
-# this machine's CPUs, as in `fair`.
+# flood WHAT MODE OPTION...: runs a flood to its end, with a vigil beside it. The flood gets only
+# CPU time that other programs leave, as in `fair`.
 flood() {
     what=$1
     shift
@@ -498,7 +502,8 @@ flood() {
     say "  the flood" "$(printf '%s\n' "$line" | tr -d '{}"' | sed 's/,/, /g; s/, right.*//')"
 }
 
-# Watches that nobody reads: while they arrive, while their queues fill, and when these are full.
+# Watches that are not read: while they are opened, while their backlogs fill, and when these are
+# full.
 flood_of_watches() {
     : >"$work/slow"
     vigil
@@ -521,7 +526,7 @@ flood_of_watches() {
         "$(field "$(tail -n 1 "$work/slow")" refused), $(field "$(tail -n 1 "$work/slow")" open)"
 }
 
-# What one user does to keep others out, and what these feel of it.
+# Floods of one user, and how they affect others.
 floods() {
     wanted floods || return 0
     start_server

@@ -1,5 +1,5 @@
 /*
- * Reading: open, memory, lists and replay, with 100,000 objects of 1 KB.
+ * Opening and reading a store with 100,000 objects of 1 KB: memory, lists and replay.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,10 +14,10 @@
 enum {
     OBJECTS = 100000,
     BODY_LEN = 1024,
-    OVERHEAD_MAX = 250, /* bytes an object, beside 1.3 x its body */
+    OVERHEAD_MAX = 250, /* bytes of memory that an object may cost beyond 1.3 times its body */
 };
 
-/* A piece of work in a process of its own, so that memory is measured alone. */
+/* Runs `work` in a process of its own, so that only its memory is measured. */
 static void in_child(void (*work)(const char *folder), const char *folder)
 {
     fflush(stdout);

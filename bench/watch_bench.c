@@ -1,6 +1,6 @@
 /*
- * The registry: what one event costs when 10 watchers match, and how that does not
- * depend on how many others there are.
+ * The registry: what one event costs when 10 watchers match, and that this does not depend on the
+ * number of other watchers.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -95,7 +95,7 @@ int main(void)
     double few = cost(MATCHING), many = cost(100000);
     measure_print("among 10 watchers", few, "ns", "");
     measure_print("among 1,000", cost(1000), "ns", "");
-    /* Caches are colder with more around; the look-ups are the same. */
+    /* With more watchers there are more cache misses, but the look-ups are the same. */
     measure_target("among 100,000", many, "ns", many < 3 * few, "independent of the 100,000");
     return 0;
 }

@@ -18,7 +18,7 @@ void vd_admin_kubeconfig_release(struct vd_admin_kubeconfig *config)
     vd_buf_release(&config->key);
 }
 
-/* The only element of the list, and in it what it names. */
+/* The member `member` of the only element of the list `list`. */
 static const struct vd_json *only(const struct vd_json *root, const char *list, const char *member)
 {
     const struct vd_json *items = vd_json_get(root, vd_slice_of(list));

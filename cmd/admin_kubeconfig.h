@@ -1,5 +1,5 @@
-/* DIR/admin.kubeconfig, which the server writes: where it can be reached, by which CA it is known,
- * and the administrator's credentials. */
+/* DIR/admin.kubeconfig, which the server writes: the server's URL, its CA, and the administrator's
+ * credentials. */
 #ifndef VD_CMD_ADMIN_KUBECONFIG_H
 #define VD_CMD_ADMIN_KUBECONFIG_H
 
@@ -10,12 +10,12 @@
 
 struct vd_admin_kubeconfig {
     struct vd_slice server; /* "https://127.0.0.1:6443", in the arena */
-    struct vd_buf ca;       /* PEM; empty: the system knows it */
+    struct vd_buf ca;       /* PEM; empty: a CA that the system trusts */
     struct vd_buf certificate, key;
 };
 
-/* *config is zero, and to be released whatever comes out. VD_ERR_NOT_FOUND: the server has never
- * had an HTTPS door. */
+/* *config must be zero, and must be released even after an error. VD_ERR_NOT_FOUND: there is no
+ * such file, as the server has never had a TLS listener. */
 int vd_admin_kubeconfig_read(struct vd_admin_kubeconfig *config, struct vd_arena *arena,
                              const char *folder, struct vd_error *error) VD_MUST_USE;
 void vd_admin_kubeconfig_release(struct vd_admin_kubeconfig *config);

@@ -32,18 +32,22 @@ struct vd_option {
     const char *value; /* its name in the help: "DIR" */
     enum vd_option_type type;
     bool required;
-    bool operand;        /* is given without its name, in its place: FILE */
-    const char *setting; /* of the server whose variable and default it has; NULL: none */
-    const char *choices; /* all values that there are, spaces between them; NULL: others too */
+    bool operand;        /* is given by its position, without its name: FILE */
+    bool repeated;       /* is the last operand, and takes all words that are left: PATH... */
+    const char *setting; /* the server's setting whose environment variable and default it has;
+                            NULL: none */
+    const char *choices; /* all values that are allowed, with spaces between them; NULL: any */
     const char *help;
 };
 
-/* What the command line gave for the option of the same place in the table. An option that was
- * not given and has a setting has the text of its variable or its default. */
+/* The value of the option at the same position in the table. An option that was not given but has a
+ * setting gets the text of the setting's environment variable or its default. */
 struct vd_option_value {
     bool given;
     const char *text;
     uint64_t number;
+    char *const *texts; /* of a repeated operand, all of them; borrowed from argv */
+    size_t count;
 };
 
 struct vd_command {
@@ -76,7 +80,7 @@ static inline bool vd_option_is_json(const struct vd_option_value *output)
 
 #define VD_COUNT(table) (sizeof(table) / sizeof((table)[0]))
 
-/* The program itself, with all others below it. */
+/* The program itself, with all commands below it. */
 extern const struct vd_command vd_command_root;
 
 extern const struct vd_command vd_command_completion;
@@ -84,6 +88,7 @@ extern const struct vd_command vd_command_config;
 extern const struct vd_command vd_command_config_check;
 extern const struct vd_command vd_command_config_print;
 extern const struct vd_command vd_command_kubeconfig;
+extern const struct vd_command vd_command_lint;
 extern const struct vd_command vd_command_serve;
 extern const struct vd_command vd_command_store;
 extern const struct vd_command vd_command_store_backup;

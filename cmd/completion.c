@@ -1,8 +1,8 @@
 /*
  * vedette completion: a script for the shell that completes commands, options and values.
  *
- * Everything in it is written from the tables of commands and options, so it knows what the program
- * that wrote it knows. It runs nothing: completing costs the shell a look at its own words.
+ * Everything in it is written from the tables of commands and options, so it knows exactly the
+ * commands of the program that wrote it. The script runs no other program when it completes a word.
  *
  * What a value can be follows from its option: its choices if there are any, files for a FILE and
  * folders for a DIR.
@@ -26,7 +26,7 @@ static const struct vd_option options[] = {
                       .help = "bash or zsh"},
 };
 
-/* One visit for each command below and including `command`; `path` is " store backup". */
+/* Visits `command` and each command below it; `path` is its words: " store backup". */
 static void each_command(const struct vd_command *command, const char *path,
                          void (*visit)(const struct vd_command *command, const char *path))
 {
@@ -135,8 +135,8 @@ static void print_bash(const struct vd_command *root)
 
 /* ---- zsh ---- */
 
-/* A text between single quotes, for _arguments and _describe: what these read as their own has a
- * backslash in front. */
+/* Prints a text between single quotes, for _arguments and _describe: characters that have a meaning
+ * to these get a backslash in front. */
 static void zsh_text(const char *text)
 {
     for (; *text; text++)
@@ -178,7 +178,7 @@ static void zsh_options(const struct vd_command *command)
     printf(" \\\n        '(- *)'{-h,--help}'[show the help]'");
 }
 
-/* " store backup" as a part of a function's name. */
+/* Prints " store backup" as a part of a function's name. */
 static void zsh_name(const char *path)
 {
     printf("_vedette");

@@ -1,5 +1,6 @@
-/* vedette config check: the file, with those that it names for issuers and auditing, without
- * environment and options. Every mistake that can be seen behind another one is told. */
+/* vedette config check: checks the file, and the files that it names for issuers and auditing,
+ * without the environment and options. It reports all mistakes that it can find, not only the
+ * first. */
 #include "auth/audit_policy.h"
 #include "auth/oidc.h"
 #include "server/config.h"
@@ -19,7 +20,8 @@ static const struct vd_option options[] = {
                        .help = "the same, as 'vedette serve' has it"},
 };
 
-/* Says what is wrong with the files that the configuration names, and how many are. */
+/* Says what is wrong with the files that the configuration names. Returns how many of them are
+ * wrong. */
 static size_t check_named_files(const struct vd_config *config)
 {
     struct vd_audit_policy *policy = NULL;

@@ -128,7 +128,7 @@ static int create(const struct vd_option_value *values, struct vd_error *error)
     return code;
 }
 
-/* What the tables cannot say of values. False: it has been told. */
+/* Checks what the tables of options cannot say of values. False: the mistake has been printed. */
 static bool check(const struct vd_option_value *values)
 {
     const char *wrong = NULL;

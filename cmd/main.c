@@ -4,13 +4,15 @@
 #include <string.h>
 
 #include "help.h"
+#include "hook.h"
 #include "options.h"
 #include "terminal.h"
 
 /* The table of commands; groups have tables of their own (store.c). */
 static const struct vd_command *const commands[] = {
-    &vd_command_serve,      &vd_command_config, &vd_command_store,      &vd_command_token,
-    &vd_command_kubeconfig, &vd_command_top,    &vd_command_completion, &vd_command_version,
+    &vd_command_serve, &vd_command_config,     &vd_command_store,
+    &vd_command_token, &vd_command_kubeconfig, &vd_command_lint,
+    &vd_command_top,   &vd_command_completion, &vd_command_version,
 };
 
 const struct vd_command vd_command_root = {
@@ -39,7 +41,11 @@ static enum vd_exit run(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    /* A reader that goes away is an error like any other, with a sentence. */
+    /* Writing to a closed pipe is then an error like any other, which is reported with a
+     * sentence. */
     signal(SIGPIPE, SIG_IGN);
+    const char *hook = vd_hook_of(argc > 0 ? argv[0] : NULL);
+    if (hook)
+        return vd_hook_run(hook);
     return (int)vd_output_finish(run(argc - 1, argv + 1));
 }

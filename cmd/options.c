@@ -4,9 +4,9 @@
  *   vedette WORD... [OPERAND | --NAME VALUE | --NAME=VALUE | --SWITCH]...
  *   vedette help WORD...
  *
- * Words lead down the tree of commands until one runs; options belong to that
- * one, so they come behind it. `--help` (or -h) may stand anywhere and wins over
- * whatever else is wrong with the options; a command that there is not has no help.
+ * Words lead down the tree of commands until one runs; options belong to that one, so they come
+ * after it. `--help` (or -h) may stand anywhere, and then mistakes in the options do not matter; an
+ * unknown command is a mistake even with --help.
  */
 #include "options.h"
 
@@ -75,25 +75,33 @@ static int unknown_command(const struct vd_command_path *path, const char *word,
     return usage_error(path, error, "unknown command '%s'", word);
 }
 
-/* The command's next operand that has no value yet. */
-static int take_operand(struct vd_command_line *line, const char *word, struct vd_error *error)
+/* Gives the word to the command's next operand that has no value yet, or takes several. Words of a
+ * repeated one are gathered at the front of argv, whose words have been read already. */
+static int take_operand(struct vd_command_line *line, char **argv, int at, struct vd_error *error)
 {
     const struct vd_command *command = vd_command_path_end(&line->path);
-    for (size_t i = 0; i < command->options_n; i++)
-        if (command->options[i].operand && !line->values[i].given) {
-            line->values[i] = (struct vd_option_value){.given = true, .text = word};
-            return VD_OK;
-        }
+    char *word = argv[at];
+    for (size_t i = 0; i < command->options_n; i++) {
+        struct vd_option_value *value = &line->values[i];
+        if (!command->options[i].operand || (value->given && !command->options[i].repeated))
+            continue;
+        if (!value->given)
+            *value = (struct vd_option_value){.given = true, .text = word, .texts = argv};
+        if (command->options[i].repeated)
+            argv[value->count++] = word;
+        return VD_OK;
+    }
     return usage_error(&line->path, error, "surplus argument '%s'", word);
 }
 
 /* Follows one word down the tree; at its end, the word is an operand. */
-static int descend(struct vd_command_line *line, const char *word, struct vd_error *error)
+static int descend(struct vd_command_line *line, char **argv, int at, struct vd_error *error)
 {
+    const char *word = argv[at];
     struct vd_command_path *path = &line->path;
     const struct vd_command *here = vd_command_path_end(path);
     if (here->children_n == 0)
-        return take_operand(line, word, error);
+        return take_operand(line, argv, at, error);
     const struct vd_command *child = child_find(here, word);
     if (!child)
         return unknown_command(path, word, error);
@@ -190,7 +198,7 @@ static int take_option(struct vd_command_line *line, int argc, char **argv, int 
     return read_value(&line->path, option, value, error);
 }
 
-/* What the environment or the server's default says of options that were not given. */
+/* Gives options that were not given the value of the environment or the server's default. */
 static void fill_in(struct vd_command_line *line)
 {
     const struct vd_command *command = vd_command_path_end(&line->path);
@@ -238,7 +246,7 @@ int vd_command_line_parse(struct vd_command_line *line, const struct vd_command 
         if (word[0] == '-' && word[1])
             code = take_option(line, argc, argv, &at, error);
         else
-            code = descend(line, word, error);
+            code = descend(line, argv, at, error);
         if (code && leads_on && word[0] != '-')
             return code;
     }

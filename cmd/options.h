@@ -6,7 +6,7 @@
 #include "command.h"
 
 enum {
-    VD_OPTIONS_MAX = 64, /* of one command */
+    VD_OPTIONS_MAX = 64, /* options that one command may have */
     VD_COMMAND_DEPTH_MAX = 4,
 };
 
@@ -24,13 +24,13 @@ static inline const struct vd_command *vd_command_path_end(const struct vd_comma
 struct vd_command_line {
     struct vd_command_path path;
     struct vd_option_value values[VD_OPTIONS_MAX];
-    bool help; /* asked for, or nothing else can be done: a group without a command */
+    bool help; /* help was asked for, or a command with sub-commands was given without one */
 };
 
 /*
- * Reads the words behind the program's name. VD_ERR_INVALID with a sentence that
- * names the word and the way out; line->path then leads as far as was understood.
- * The values borrow from argv.
+ * Reads the words after the program's name. VD_ERR_INVALID with a sentence that names the wrong
+ * word and says what to do; line->path is then the path up to where it was understood. The values
+ * borrow from argv.
  */
 int vd_command_line_parse(struct vd_command_line *line, const struct vd_command *root, int argc,
                           char **argv, struct vd_error *error) VD_MUST_USE;

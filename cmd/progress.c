@@ -1,5 +1,5 @@
-/* See progress.h. Drawn at most ten times a second, and not at all by work that
- * ends before the first tenth. */
+/* See progress.h. The line is drawn at most ten times a second, and not at all if the work takes
+ * less than a tenth of a second. */
 #include "progress.h"
 
 #include <stdio.h>

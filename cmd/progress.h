@@ -15,7 +15,7 @@ struct vd_progress_line {
 
 void vd_progress_line_init(struct vd_progress_line *line);
 
-/* For the work: NULL when nobody looks. */
+/* What to pass to the work: NULL when stderr is no terminal. */
 const struct vd_progress *vd_progress_of(const struct vd_progress_line *line);
 
 /* Erases the line. To be called before anything else is printed. */

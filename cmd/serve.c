@@ -1,8 +1,8 @@
 /*
  * vedette serve
  *
- * A mistake in the configuration is one of usage: exit status 2, like a wrong
- * option, whether it stands in the file, the environment or the command line.
+ * A mistake in the configuration counts as a mistake of usage: exit status 2, like a wrong option,
+ * whether it stands in the file, the environment or the command line.
  */
 #include "server/server.h"
 

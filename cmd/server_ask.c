@@ -1,6 +1,6 @@
 /*
- * See server_ask.h. One connection for each question: HTTP/1.0, whose answer ends with
- * the connection.
+ * See server_ask.h. Each request has a connection of its own and uses HTTP/1.0, so that the answer
+ * ends with the connection.
  */
 #include "server_ask.h"
 

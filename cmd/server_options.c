@@ -17,7 +17,7 @@ static char names[VD_SETTINGS_N][VD_SETTING_NAME_MAX];
 static char helps[VD_SETTINGS_N][HELP_MAX];
 static char choices[VD_SETTINGS_N][CHOICES_MAX];
 
-/* All values of a setting, if they can be counted. */
+/* All values of a setting, if it has a fixed set of them. */
 static const char *choices_of(const struct vd_setting *s, char out[CHOICES_MAX])
 {
     size_t n = 0;

@@ -12,8 +12,8 @@ enum { VD_SERVER_OPTIONS_N = 1 + VD_SETTINGS_N }; /* options of the server */
 extern struct vd_option vd_server_options[VD_SERVER_OPTIONS_N];
 void vd_server_options_prepare(void);
 
-/* Loads the configuration from file, environment and these values. Initialises
- * *config, which must be released whatever comes out. */
+/* Loads the configuration from file, environment and these values. Initialises *config, which must
+ * be released even after an error. */
 int vd_server_options_load(const struct vd_option_value *values, struct vd_config *config,
                            struct vd_error *error) VD_MUST_USE;
 

@@ -1,8 +1,8 @@
 /*
  * vedette store compact
  *
- * The store itself moves the floor, so there is one compactor; then the free
- * pages go back to the file system, which a running server never does.
+ * The store itself moves the floor, so that there is only one compactor. Then the log's free pages
+ * are given back to the file system, which a running server never does.
  */
 #include "base/clock.h"
 #include "base/limits.h"

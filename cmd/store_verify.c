@@ -18,7 +18,7 @@ static const struct vd_option options[] = {
     [OPTION_OUTPUT] = VD_OPTION_OUTPUT_ENTRY,
 };
 
-/* Findings are printed as they come: the work may be long, and they many. */
+/* Findings are printed as they are found: the check may take long, and there may be many. */
 struct printer {
     struct vd_progress_line line;
     bool json;
@@ -67,7 +67,7 @@ static void print_finding(void *arg, const struct vd_finding *f)
     p->any = true;
 }
 
-/* The check broke off: what was begun as JSON ends as JSON. */
+/* The check was broken off by an error: output that was begun as JSON is ended as JSON. */
 static void print_broken_off(const struct vd_error *error)
 {
     struct vd_buf out = {0};

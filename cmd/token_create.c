@@ -1,7 +1,7 @@
 /*
  * vedette token create
  *
- * The token itself is all that goes to stdout, so that a script can take it.
+ * The token itself is all that goes to stdout, so that a script can read it from there.
  */
 #include "auth/token.h"
 

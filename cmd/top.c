@@ -25,7 +25,7 @@ static const struct vd_option options[] = {
     [OPTION_OUTPUT] = VD_OPTION_OUTPUT_ENTRY,
 };
 
-/* What the server said, and when. */
+/* What the server answered, and when. */
 struct look {
     struct vd_arena arena;
     struct vd_json *document;
@@ -63,8 +63,8 @@ static const struct vd_json *find_user(const struct look *look, struct vd_slice 
     return NULL;
 }
 
-/* A table, in the server's order: those who hold most first. `rows_max` users at most; `start` is
- * that of a line. */
+/* Prints a table of at most `rows_max` users, in the server's order: those who hold most come
+ * first. Each line begins with `start`. */
 static void print_table(const struct look *before, const struct look *now, size_t rows_max,
                         const char *start)
 {
@@ -106,7 +106,7 @@ static void print_json(const struct look *now)
     vd_buf_release(&out);
 }
 
-/* ---- again and again ---- */
+/* ---- drawing again and again ---- */
 
 static volatile sig_atomic_t interrupted;
 
@@ -115,7 +115,7 @@ static void interrupt(int signal)
     interrupted = signal;
 }
 
-/* Until it is interrupted. */
+/* Sleeps for so long, or until a signal interrupts it. */
 static void pause_ms(uint64_t ms)
 {
     struct timespec rest = {.tv_sec = (time_t)(ms / 1000), .tv_nsec = (long)(ms % 1000 * 1000000)};
@@ -123,8 +123,8 @@ static void pause_ms(uint64_t ms)
         ;
 }
 
-/* A table that is drawn over the last one has the terminal's other screen for itself, and gives the
- * first one back as it was. */
+/* A table that is drawn again and again uses the terminal's alternate screen; at the end the normal
+ * screen is shown as it was before. */
 static void screen_take(void)
 {
     struct sigaction action = {.sa_handler = interrupt};
@@ -147,7 +147,7 @@ static size_t screen_lines(void)
     return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row ? size.ws_row : SIZE_MAX;
 }
 
-/* From the first line on, each with what was behind it taken away, and nothing below. */
+/* Draws the table from the first line of the screen on, and erases what was there before. */
 static void draw(const struct look *before, const struct look *now, const char *folder)
 {
     char clock[16] = "";
@@ -174,7 +174,7 @@ static int show(const struct vd_option_value *values, struct look looks[2], stru
     for (size_t i = 1; !code; i++) {
         struct look *before = &looks[(i - 1) % 2], *now = &looks[i % 2];
         if (json && i == 1)
-            now = before; /* it has no rates */
+            now = before; /* JSON has no rates, so one answer is enough */
         else
             pause_ms(interval_ms);
         if (interrupted)

@@ -1,6 +1,7 @@
 /* See delete_collection.h. */
 #include "api/delete_collection.h"
 
+#include "api/git_claim.h"
 #include "api/write.h"
 #include "base/container_of.h"
 #include "base/limits.h"
@@ -133,7 +134,10 @@ static int want_gone(struct vd_delete_collection *d, const struct vd_event *was,
                                    .clock = d->l->env->clock};
     struct vd_wish wish;
     enum vd_deletion_step step = VD_DELETION_NOTHING;
-    if (!code && vd_uid_eq(now->uid, was->uid))
+    bool same = !code && vd_uid_eq(now->uid, was->uid);
+    if (same)
+        code = vd_deletion_check(object, key.resource, error);
+    if (same && !code)
         code = vd_deletion_wish(&deletion, now, object, &scratch, &d->arena, &step, &wish, error);
     if (!code && step != VD_DELETION_NOTHING) {
         wish.key = key; /* of an event that stays as long as the piece */
@@ -165,14 +169,21 @@ static struct vd_admitted *admit(struct vd_delete_collection *d)
     struct vd_admission admission = {.store = d->l->env->store,
                                      .author = vd_write_author(d->user),
                                      .subject = {.kind = d->kind}};
-    return vd_admission_admit(&admission, &d->proposal.proposal, &d->arena, &d->claim);
+    struct vd_admitted *admitted = vd_admission_admit(&admission, &d->proposal.proposal, &d->arena,
+                                                      &d->claim);
+    d->claim.is_one_of_many = true;
+    if (!admitted)
+        vd_git_claim_complete(&d->claim, d->l->env, d->user, d->kind,
+                              d->wishes.p[d->claim.at].key.namespace, &d->arena);
+    return admitted;
 }
 
 /* Proposes the piece, or goes on when there is nothing to propose. */
 static void do_piece(struct vd_delete_collection *d)
 {
-    if (make_wishes(d, &d->error)) {
-        finish(d, VD_COLLECTION_FAILED);
+    int code = make_wishes(d, &d->error);
+    if (code) {
+        finish(d, code == VD_ERR_CONFLICT ? VD_COLLECTION_IN_USE : VD_COLLECTION_FAILED);
         return;
     }
     struct vd_api_loop *l = d->l;

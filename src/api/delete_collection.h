@@ -30,6 +30,7 @@
 enum vd_delete_collection_result {
     VD_COLLECTION_DELETED,
     VD_COLLECTION_OWNED_BY_GIT, /* `claim` says which object, and whose it is */
+    VD_COLLECTION_IN_USE,       /* an object owns others, `error` says which */
     VD_COLLECTION_FAILED,       /* `error` says why */
     VD_COLLECTION_CANCELLED,
 };

@@ -39,7 +39,7 @@ int vd_api_get(const struct vd_api_env *env, const struct vd_key *key, uint64_t 
 static int unknown_field(const struct vd_kind *kind, struct vd_slice field, struct vd_error *error)
 {
     return vd_error_set(error, VD_ERR_INVALID,
-                        kind->builtin && !kind->selectable_count
+                        kind->native && !kind->selectable_count
                             ? "\"%.*s\" is not a known field selector: only \"metadata.name\", "
                               "\"metadata.namespace\""
                             : "field label not supported: %.*s",

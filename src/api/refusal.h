@@ -44,6 +44,7 @@ enum vd_refusal_reason {
     VD_REFUSED_KIND_TERMINATING,
 
     /* What must not be there is. */
+    VD_REFUSED_IN_USE,        /* the object owns others: text */
     VD_REFUSED_EXISTS,        /* deleting; text, of a replacement: what it waits for */
     VD_REFUSED_NAME_NOT_MADE, /* every name that was made from generateName was taken */
 

@@ -148,8 +148,9 @@ struct vd_write {
     size_t yaml_warnings; /* so many of them, the first, are of keys that a YAML body repeats */
     uint64_t revision;    /* of what was written; in a dry run that of the version before */
     struct vd_wish wish;  /* with key, uid and body: a template that the revision goes into */
-    struct vd_template served; /* the body in the kind's version; empty: it is that already */
-    bool as_stored;            /* the body is in the version that is stored, whatever its kind */
+    struct vd_template served;  /* the body in the kind's version; empty: it is that already */
+    bool as_stored;             /* the body is in the version that is stored, whatever its kind */
+    struct vd_slice overridden; /* the reason why it was written though Git owns it; or empty */
 
     /* ---- private ---- */
     struct vd_batch_member *member;        /* of a batch; NULL: it is alone */

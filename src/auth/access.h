@@ -1,6 +1,6 @@
 /*
- * What a request wants to do: Kubernetes' request attributes, and the sentences
- * that refuse one.
+ * What a request wants to do, which Kubernetes calls request attributes, and the sentences with
+ * which a request is refused.
  */
 #ifndef VD_AUTH_ACCESS_H
 #define VD_AUTH_ACCESS_H
@@ -12,7 +12,7 @@
 #include "base/slice.h"
 
 /*
- * All is borrowed. A request for a resource has `resource`; any other has `path`.
+ * All texts are borrowed. A request for a resource has `resource`; any other has `path`.
  *
  * `name` is the object's. A create has none (but for a create of a subresource).
  * For list, watch and deletecollection it is the value that the field selector

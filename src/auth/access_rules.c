@@ -1,8 +1,8 @@
 /*
- * See access_rules.h. While the informer lists, a second set of rules is filled, and takes the
- * place of the first when the list is complete. While it follows the log the first is changed; what
- * is in force is made of it when a piece of the log ends that changed it, unless an atomic batch
- * goes on.
+ * See access_rules.h. While the informer lists, a second set of rules (`fresh`) is filled, and
+ * takes the place of the first (`rules`) when the list is complete. While the informer follows the
+ * log, the first set is changed. The snapshot that is in force is made from it after each piece of
+ * the log that changed it, unless the piece ends inside an atomic batch.
  */
 #include "auth/access_rules.h"
 
@@ -22,7 +22,7 @@ static struct vd_metric_family left_out_now = VD_GAUGE_FAMILY(
 static struct vd_metric_family failures_total = VD_COUNTER_FAMILY(
     "rbac_load_failures_total", "Times that the rules of access could not be loaded again.");
 
-/* The kinds that rules are made of, and as they are stored. */
+/* The resources whose objects rules are made of, and below their kinds. */
 static const struct vd_slice resources[] = {
     {"clusterroles.rbac.authorization.k8s.io", 38},
     {"roles.rbac.authorization.k8s.io", 31},
@@ -36,7 +36,7 @@ static const struct vd_slice kinds[SOURCES] = {
 /* The rules of the objects that were told of. */
 struct rules {
     struct vd_policy *policy;
-    struct vd_hash_map left_out; /* of struct left_out: those that cannot be read */
+    struct vd_hash_map left_out; /* of struct left_out: the objects that cannot be read */
 };
 
 struct left_out {
@@ -47,8 +47,8 @@ struct vd_access_rules {
     struct vd_access_rules_options options;
     struct vd_informer informer;
     struct vd_informer_handler handler;
-    struct rules rules; /* the loop's: what is in force is made from them */
-    bool dirty;         /* and they have changed since */
+    struct rules rules; /* used by the loop only: the snapshot in force is made from them */
+    bool dirty;         /* they have changed since that snapshot was made */
     bool listing;       /* `fresh` is being filled */
     struct rules fresh;
     struct vd_error error; /* of the last list that failed */
@@ -129,7 +129,7 @@ static int put_object(struct rules *r, const struct vd_event *event, struct vd_e
     return code;
 }
 
-/* Takes in what the object is now. */
+/* Takes the present state of an object into the rules. */
 static void take_object(struct vd_access_rules *rules, struct rules *r,
                         const struct vd_event *event)
 {
@@ -139,7 +139,7 @@ static void take_object(struct vd_access_rules *rules, struct rules *r,
     struct vd_error error;
     bool live = vd_event_is_live(event);
     int code = live ? put_object(r, event, &error) : VD_OK;
-    if (!live || code) /* also what it was before grants nothing any more */
+    if (!live || code) /* an earlier version of it must not grant anything any more */
         vd_policy_remove(r->policy, kind, namespace, name);
     if (code) {
         vd_error_prefix(&error, "revision %llu, %.*s \"%.*s\"", (unsigned long long)event->revision,
@@ -186,7 +186,7 @@ size_t vd_access_rules_left_out(const struct vd_access_rules *rules)
 
 /* ---- what the informer tells ---- */
 
-/* What was listed is thrown away; what is in force stays. */
+/* Throws away what was listed so far; the rules in force stay. */
 static void give_up_list(struct vd_access_rules *rules)
 {
     if (rules->listing)
@@ -227,7 +227,7 @@ static void on_synced(struct vd_informer_handler *handler)
     publish(rules);
 }
 
-/* Half of an atomic batch is not put in force. */
+/* Rules are not put in force while only a part of an atomic batch was told. */
 static void on_passed(struct vd_informer_handler *handler, uint64_t revision, bool whole)
 {
     struct vd_access_rules *rules = rules_of(handler);
@@ -269,7 +269,7 @@ static void on_task(struct vd_task *task)
 {
     struct vd_access_rules *rules = VD_CONTAINER_OF(task, struct vd_access_rules, task);
     atomic_store(&rules->posted, false);
-    if (!vd_timer_is_set(&rules->retry) && /* or it will see to it */
+    if (!vd_timer_is_set(&rules->retry) && /* else the timer will do it */
         vd_access_rules_step(rules))
         post(rules);
 }

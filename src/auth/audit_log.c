@@ -1,10 +1,10 @@
 /*
  * See audit_log.h.
  *
- * Adders fill one buffer while the writer empties another; the two are swapped. Where lines come
- * fast the writer lets some gather first, as waking it for each costs more than the line. What is
- * no plain file - a pipe, a terminal - is written in pieces that its poll() has promised room for,
- * so that the writer never hangs in a write and can always be told to stop.
+ * Whoever adds lines fills one buffer while the log's thread writes another; the two are swapped.
+ * When lines come fast, the thread lets some gather first, as waking it for each costs more than
+ * the line. A log that is no plain file (a pipe, a terminal) is written only when poll() says that
+ * there is room, so that the thread never blocks in a write and can always be told to stop.
  */
 #include "auth/audit_log.h"
 
@@ -51,16 +51,16 @@ struct vd_audit_log {
     pthread_cond_t filled, emptied;
     enum vd_audit_mode mode;
     struct vd_buf queue;
-    int fresh_fd;          /* to be used from the next buffer on; -1: none */
-    uint64_t dropped_here; /* since it was last told */
+    int fresh_fd; /* the file that was opened again, used from the next buffer on; -1: none */
+    uint64_t dropped_here; /* lines that were dropped since the last log line about that */
     bool stopping;
-    /* The writer's own: */
+    /* Used by the log's thread only: */
     struct vd_buf writing;
     int fd;
-    bool plain;          /* a file: writes do not hang */
+    bool plain;          /* a plain file, to which writes do not block */
     bool torn;           /* the last line is incomplete */
-    int64_t told_ms;     /* when a failure was last told */
-    int64_t deadline_ms; /* when stopping: no waiting after this; 0: not yet */
+    int64_t told_ms;     /* when a failure was last logged */
+    int64_t deadline_ms; /* a stopping log waits for room until then; 0: not set yet */
 };
 
 /* ---- files ---- */
@@ -71,7 +71,8 @@ static int open_file(const char *path, int *fd, struct vd_error *error)
     if (strcmp(path, "-") == 0) {
         *fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
     } else {
-        /* A pipe that nobody reads yet can be opened for both, and not for writing alone. */
+        /* A pipe that nobody reads yet can be opened for reading and writing, but not for writing
+         * alone. */
         bool is_pipe = stat(path, &found) == 0 && S_ISFIFO(found.st_mode);
         *fd = open(path, (is_pipe ? O_RDWR : O_WRONLY) | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY,
                    0600);
@@ -104,7 +105,7 @@ static size_t count_lines(const char *p, size_t n)
     return lines;
 }
 
-/* True about every 5 s: not each of a million failures is worth a line. */
+/* True at most every TELL_MS: not each of a million failures is logged. */
 static bool is_time_to_tell(struct vd_audit_log *log)
 {
     int64_t now_ms = vd_clock_wall_ms(vd_clock_system());
@@ -127,7 +128,7 @@ static void tell_dropped(struct vd_audit_log *log)
                      VD_F_STR("file", log->path), VD_F_U64("dropped", n));
 }
 
-/* Waits until some bytes can be written. False: the time of a stopping log is up. */
+/* Waits until some bytes can be written. False: the log is stopping, and its time is over. */
 static bool await_room(struct vd_audit_log *log)
 {
     while (!log->plain) {
@@ -187,7 +188,8 @@ static void write_out(struct vd_audit_log *log)
     }
 }
 
-/* Waits until there is something to do, and a little longer, so that it is worth while. Locked. */
+/* Waits until there is something to do, and then up to GATHER_MS for more lines. The lock is
+ * held. */
 static void await_lines(struct vd_audit_log *log)
 {
     struct timespec until;

@@ -159,7 +159,7 @@ struct vd_audit_verdict vd_audit_policy_judge(const struct vd_audit_policy *poli
 struct reading {
     struct vd_manifest *m;
     struct vd_arena *arena;
-    unsigned omit_stages; /* by the whole policy */
+    unsigned omit_stages; /* stages that the whole policy omits */
     bool omit_managed_fields;
 };
 

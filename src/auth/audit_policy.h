@@ -1,5 +1,6 @@
 /*
- * An audit policy: what of which requests is written down. Kubernetes' own format and meaning:
+ * An audit policy: which requests are audited, and how much of each is written. Format and meaning
+ * are Kubernetes' own:
  *
  *     apiVersion: audit.k8s.io/v1
  *     kind: Policy
@@ -14,8 +15,9 @@
  *         resources: [configmaps, secrets/status]
  *     - level: Metadata
  *
- * The first rule that fits decides; a request that none fits is not audited. A rule speaks of the
- * user who sent the request, not of the one in whose name. Immutable, shared by reference count.
+ * The first rule that matches a request decides; a request that no rule matches is not audited. A
+ * rule names the user who sent the request, not the one whom that user impersonates. Immutable,
+ * shared by reference count.
  */
 #ifndef VD_AUTH_AUDIT_POLICY_H
 #define VD_AUTH_AUDIT_POLICY_H
@@ -27,11 +29,11 @@
 enum vd_audit_level {
     VD_AUDIT_NONE,
     VD_AUDIT_METADATA,         /* who, what, when */
-    VD_AUDIT_REQUEST,          /* and the request's object */
-    VD_AUDIT_REQUEST_RESPONSE, /* and the answer's */
+    VD_AUDIT_REQUEST,          /* also the object of the request */
+    VD_AUDIT_REQUEST_RESPONSE, /* also that of the answer */
 };
 
-/* As bits. */
+/* The stages of a request, as bits. */
 enum vd_audit_stage {
     VD_AUDIT_RECEIVED = 1,
     VD_AUDIT_STARTED = 2, /* the answer's head has gone out, and the rest takes long: a watch */
@@ -51,7 +53,7 @@ const char *vd_audit_stage_name(enum vd_audit_stage stage);
 
 struct vd_audit_policy;
 
-/* Reads the file. The error has the place. Blocking. */
+/* Reads the file. The error names the line. Blocks on the file. */
 int vd_audit_policy_load(struct vd_audit_policy **out, const char *path,
                          struct vd_error *error) VD_MUST_USE;
 /* The same of a text; `name` stands in messages. */
@@ -63,8 +65,8 @@ struct vd_audit_policy *vd_audit_policy_default(void) VD_MUST_USE;
 struct vd_audit_policy *vd_audit_policy_ref(struct vd_audit_policy *policy);
 void vd_audit_policy_unref(struct vd_audit_policy *policy); /* NULL is fine */
 
-/* What is to be done with a request. `user` is who sent it, NULL: nobody who is known; the
- * access's own user is not looked at. */
+/* What is to be done with a request. `user` is who sent it, NULL if that is not known; the user in
+ * `access` is not looked at. */
 struct vd_audit_verdict vd_audit_policy_judge(const struct vd_audit_policy *policy,
                                               const struct vd_user *user,
                                               const struct vd_access *access);

@@ -27,7 +27,7 @@ static bool add_entry_text(struct vd_buf *out, const X509_NAME_ENTRY *entry)
     return ok;
 }
 
-/* The subject's texts of one kind, in order, one behind the other in `room`. */
+/* The subject's texts of one type, in order, one after the other in `room`. */
 struct entries {
     struct vd_buf room;
     VD_VEC(size_t) ends;
@@ -134,7 +134,7 @@ int64_t vd_certificate_expires_ms(const struct x509_st *certificate)
     struct tm t;
     if (ASN1_TIME_to_tm(X509_get0_notAfter(certificate), &t) != 1) {
         ERR_clear_error();
-        return 1; /* a time that cannot be read is long past */
+        return 1; /* a certificate whose time cannot be read counts as expired */
     }
     return (int64_t)timegm(&t) * 1000;
 }

@@ -1,8 +1,8 @@
 /*
- * X.509 certificates: whom a client's stands for, and making our own.
+ * X.509 certificates: which user a client's certificate names, and making the server's own.
  *
- * Whether a certificate may be believed - the chain, its times, its purpose -
- * is for whoever accepted it (TLS); here it only is read.
+ * TLS checks whether a certificate may be trusted (its chain, times and purpose) when it accepts
+ * one; here it is only read.
  */
 #ifndef VD_AUTH_CERTIFICATE_H
 #define VD_AUTH_CERTIFICATE_H
@@ -37,7 +37,7 @@ int vd_certificate_user_der(struct vd_slice der, struct vd_user **out,
 int vd_certificate_from_pem(struct x509_st **out, struct vd_slice pem,
                             struct vd_error *error) VD_MUST_USE;
 
-/* When it ends, in milliseconds of the wall clock. */
+/* When the certificate expires, in milliseconds of the wall clock. */
 int64_t vd_certificate_expires_ms(const struct x509_st *certificate);
 
 /* ---- making ---- */
@@ -54,7 +54,7 @@ struct vd_certificate_spec {
     const char *organisation; /* NULL: none */
     const char *const *hosts; /* names and addresses of a server */
     size_t hosts_n;
-    int64_t begins_ms, expires_ms;    /* it never outlives its issuer */
+    int64_t begins_ms, expires_ms;    /* it is made to expire no later than its issuer */
     const struct vd_signing_key *key; /* whose public half is certified */
     struct x509_st *issuer;           /* NULL: it signs itself */
     const struct vd_signing_key *issuer_key;
@@ -67,7 +67,7 @@ int vd_certificate_make(struct x509_st **out, const struct vd_certificate_spec *
 
 void vd_certificate_add_pem(const struct x509_st *certificate, struct vd_buf *pem);
 
-/* Whether it names exactly these hosts (each once), as a server's. */
+/* Whether a server's certificate names exactly these hosts, each once. */
 bool vd_certificate_has_hosts(struct x509_st *certificate, const char *const *hosts, size_t n);
 
 /* Whether the text can be a host of a certificate: an IPv4 or IPv6 address, or

@@ -98,7 +98,7 @@ bool vd_certificate_has_hosts(struct x509_st *certificate, const char *const *ho
     return all;
 }
 
-/* ---- the parts of a certificate; each asserts what fails without memory only ---- */
+/* ---- the parts of a certificate; what fails only without memory is asserted ---- */
 
 static void set_serial(X509 *x)
 {

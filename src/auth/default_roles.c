@@ -4,7 +4,7 @@
  * The tables hold lists as texts with blanks between the words; the core API
  * group, whose name is empty, is written as a dash. admin, edit and view are
  * Kubernetes', reduced to the kinds that exist here; view leaves out Secrets, as
- * there, and edit cannot touch roles.
+ * there, and edit cannot touch roles. None but cluster-admin has the verb override.
  */
 #include "auth/default_roles.h"
 
@@ -14,12 +14,16 @@
 #define READ  "get list watch"
 #define WRITE "create update patch delete deletecollection"
 
+#define GIT       "git.vedette.dev"
+#define CATALOG   "catalog.gitstore.dev"
+#define CATALOGUE "products productvariants categorytaxonomies collections"
+
 struct rule {
     const char *verbs, *groups, *resources, *paths;
 };
 
 enum {
-    RULES_MAX = 8,  /* rules of a default role */
+    RULES_MAX = 12, /* rules of a default role */
     GROUPS_MAX = 2, /* groups that a default role is bound to */
 };
 
@@ -36,6 +40,10 @@ static const struct role {
       {READ " " WRITE, "events.k8s.io", "events", NULL},
       {READ " " WRITE, "coordination.k8s.io", "leases", NULL},
       {"create", "authorization.k8s.io", "localsubjectaccessreviews", NULL},
+      {READ " " WRITE, GIT, "repositories", NULL},
+      {READ, GIT, "repositories/status", NULL},
+      {"get update", GIT, "repositories/contents", NULL},
+      {READ, CATALOG, CATALOGUE, NULL},
       {READ " " WRITE, VD_RBAC_GROUP, "roles rolebindings", NULL}}},
     {"edit",
      {{READ " " WRITE, "-", "configmaps events secrets serviceaccounts services", NULL},
@@ -43,17 +51,25 @@ static const struct role {
       {"impersonate", "-", "serviceaccounts", NULL},
       {READ, "-", "namespaces namespaces/status services/status", NULL},
       {READ " " WRITE, "events.k8s.io", "events", NULL},
-      {READ " " WRITE, "coordination.k8s.io", "leases", NULL}}},
+      {READ " " WRITE, "coordination.k8s.io", "leases", NULL},
+      {READ " " WRITE, GIT, "repositories", NULL},
+      {READ, GIT, "repositories/status", NULL},
+      {"get update", GIT, "repositories/contents", NULL},
+      {READ, CATALOG, CATALOGUE, NULL}}},
     {"view",
      {{READ, "-", "configmaps events serviceaccounts services services/status", NULL},
       {READ, "-", "namespaces namespaces/status", NULL},
       {READ, "events.k8s.io", "events", NULL},
-      {READ, "coordination.k8s.io", "leases", NULL}}},
-    /* Reads the kinds that it may need, never Secrets, and writes status only. */
+      {READ, "coordination.k8s.io", "leases", NULL},
+      {READ, GIT, "repositories repositories/status", NULL},
+      {"get", GIT, "repositories/contents", NULL},
+      {READ, CATALOG, CATALOGUE, NULL}}},
+    /* A controller reads the kinds that it may need, never Secrets, and writes status only. */
     {"system:controllers",
      {{READ, "-", "configmaps events namespaces serviceaccounts services", NULL},
       {READ, "events.k8s.io", "events", NULL},
-      {READ, "catalog.gitstore.dev git.vedette.dev", "*", NULL},
+      {READ, CATALOG, "*", NULL},
+      {READ, GIT, "repositories", NULL},
       {READ, "apiextensions.k8s.io", "customresourcedefinitions", NULL},
       {"get update patch", "*", "*/status", NULL},
       {"update patch", "*", "*/finalizers", NULL},
@@ -81,7 +97,7 @@ static const struct role {
 };
 
 static const struct {
-    const char *role; /* and the binding's name */
+    const char *role; /* also the name of the binding */
     const char *groups[GROUPS_MAX];
 } bindings[] = {
     {"cluster-admin", {VD_GROUP_MASTERS}},

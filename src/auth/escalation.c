@@ -27,7 +27,7 @@ struct check {
     VD_VEC(const struct vd_rule *) held;
     VD_VEC(struct missing *) lines;
     struct vd_hash_map by_key;
-    size_t rights; /* looked at so far */
+    size_t rights; /* single rights that were looked at so far */
 };
 
 static struct vd_slice key_of(const void *item)

@@ -1,7 +1,7 @@
 /*
  * See gatekeeper.h. The informer of the rules of access (access_rules.h) tells of every commit on
- * the writer's thread, before whoever wrote is answered: what was remembered of tokens is forgotten
- * when an object goes that some may be bound to.
+ * the writer's thread, before the proposer is answered: when an object is deleted that tokens may
+ * be bound to, the loops' caches of tokens become invalid.
  */
 #include "auth/gatekeeper.h"
 
@@ -25,10 +25,10 @@
 
 enum { TOKEN_CHECK_MS = 1000 }; /* milliseconds between two looks at the file of tokens */
 
-/* What a loop remembers. */
+/* What a loop remembers of tokens. */
 struct memory {
     struct vd_user_cache *users; /* by bearer token */
-    uint64_t bound_version;      /* that all of it is as of */
+    uint64_t bound_version; /* the gatekeeper's bound_version when the cache was last emptied */
 };
 
 struct vd_gatekeeper {
@@ -37,13 +37,14 @@ struct vd_gatekeeper {
     struct vd_access_rules *rules; /* NULL: `fixed` are in force */
     struct vd_service_accounts *accounts;
     struct vd_issuers *issuers;         /* NULL: none */
-    struct vd_informer_handler handler; /* is told of commits */
-    pthread_mutex_t lock;               /* guards the next three; held for a reference only */
+    struct vd_informer_handler handler; /* it is told of commits */
+    pthread_mutex_t lock; /* guards the next three fields; held only while a reference is taken */
     struct vd_rbac *fixed;
     struct vd_token_set *tokens;
     int64_t tokens_checked_ms;
-    _Atomic uint64_t version;       /* grows after rules, tokens or accounts have changed */
-    _Atomic uint64_t bound_version; /* grows before it is told that what tokens stand on goes */
+    _Atomic uint64_t version; /* grows after rules, tokens, issuers or accounts have changed */
+    _Atomic uint64_t bound_version; /* grows when verified tokens may have become invalid: caches of
+                                       tokens are then emptied */
     struct memory *memories;        /* one for each loop */
 };
 
@@ -55,14 +56,14 @@ static void rules_changed(void *arg)
     atomic_fetch_add(&g->version, 1);
 }
 
-/* Objects with which tokens end; see struct vd_bound_object. */
-static bool is_bound_to(struct vd_slice kind)
+/* Whether tokens can be bound to objects of this resource; see struct vd_bound_object. */
+static bool is_bound_to(struct vd_slice resource)
 {
-    return vd_slice_is(kind, "serviceaccounts") || vd_slice_is(kind, "secrets") ||
-           vd_slice_is(kind, "pods") || vd_slice_is(kind, "nodes");
+    return vd_slice_is(resource, "serviceaccounts") || vd_slice_is(resource, "secrets") ||
+           vd_slice_is(resource, "pods") || vd_slice_is(resource, "nodes");
 }
 
-/* Writer thread. */
+/* Called by the writer. */
 static void on_committed(struct vd_informer_handler *handler, const struct vd_commit *commit)
 {
     struct vd_gatekeeper *g = VD_CONTAINER_OF(handler, struct vd_gatekeeper, handler);
@@ -77,8 +78,8 @@ static void on_committed(struct vd_informer_handler *handler, const struct vd_co
 
 /* ---- life cycle ---- */
 
-/* Whether the account, or what its token is bound to, is still that very object: by the uid that
- * the store keeps beside the body, which nothing that a client writes into an object can change. */
+/* Whether the account, or the object that its token is bound to, still exists with the same uid.
+ * The uid is the one that the store keeps beside the body, which no client can change. */
 static bool exists(void *arg, const struct vd_bound_object *object)
 {
     struct vd_gatekeeper *g = arg;
@@ -212,8 +213,8 @@ const struct vd_service_accounts *vd_gatekeeper_accounts(const struct vd_gatekee
 
 /* ---- who ---- */
 
-/* The tokens of this moment. The file is looked at about once a second, or now. One that
- * cannot be read leaves the ones that were there. */
+/* The present tokens, with a reference. The file is checked for changes about once a second, or at
+ * once if `now` is set. If it cannot be read, the tokens that were read before stay. */
 static struct vd_token_set *tokens(struct vd_gatekeeper *g, int64_t now_ms, bool now)
 {
     struct vd_error error;
@@ -252,7 +253,7 @@ static bool bearer(const struct vd_exchange *x, struct vd_slice *token)
            strncasecmp(scheme.p, "bearer", 6) == 0;
 }
 
-/* Ours first: nobody else can speak for our own issuer. */
+/* ServiceAccount tokens come first: no other issuer may issue tokens in the server's own name. */
 static int verify_jwt(struct vd_gatekeeper *g, struct vd_slice token, int64_t now_ms,
                       struct vd_user **out, struct vd_error *error)
 {
@@ -272,8 +273,8 @@ static int find_token(struct vd_token_set *set, struct vd_slice token, int64_t n
     return code;
 }
 
-/* Before a token is said to be unknown, the file is looked at: it may have been made a
- * moment ago. That is one stat for each wrong guess. */
+/* Before a token is refused as unknown, the file is checked again, as the token may have been made
+ * a moment ago. That costs one stat for each wrong guess. */
 static int verify(struct vd_gatekeeper *g, struct vd_slice token, int64_t now_ms,
                   struct vd_user **out, struct vd_error *error)
 {
@@ -285,12 +286,14 @@ static int verify(struct vd_gatekeeper *g, struct vd_slice token, int64_t now_ms
     return code;
 }
 
-/* The same, by the loop's memory. What it says is as of a version that is read before
- * the token is verified: if something goes meanwhile, the answer is not believed again. */
+/* Verifies a token by the loop's cache. The version is read before the token is verified: if an
+ * object that the token is bound to is deleted meanwhile, the cache is emptied at the next
+ * request. */
 static int recall(struct vd_gatekeeper *g, struct memory *m, struct vd_slice token, int64_t now_ms,
                   struct vd_user **out, struct vd_error *error)
 {
-    vd_token_set_unref(tokens(g, now_ms, false)); /* what it knows may have been revoked */
+    /* Checks the file of tokens for changes: a token in the cache may have been revoked. */
+    vd_token_set_unref(tokens(g, now_ms, false));
     uint64_t version = atomic_load(&g->bound_version);
     if (m->bound_version != version)
         vd_user_cache_clear(m->users);
@@ -324,7 +327,8 @@ static void forget_user(void *user)
     vd_user_unref(user);
 }
 
-/* The handshake has verified the certificate; whom it names is kept with the connection. */
+/* The TLS handshake has verified the certificate; the user whom it names is kept with the
+ * connection. */
 static int identify_certificate(struct vd_gatekeeper *g, struct vd_connection *c,
                                 struct vd_user **out, struct vd_error *error)
 {
@@ -390,8 +394,8 @@ uint64_t vd_gatekeeper_version(struct vd_gatekeeper *g)
     return atomic_load(&g->version);
 }
 
-/* Whether the account of "system:serviceaccount:SPACE:NAME" is still the same, and so is
- * what its token is bound to. */
+/* Whether the account of "system:serviceaccount:NAMESPACE:NAME" still exists, and so does the
+ * object that its token is bound to. */
 static bool account_is_valid(struct vd_gatekeeper *g, const struct vd_user *user)
 {
     struct vd_slice name = vd_slice_from(user->is.name, sizeof "system:serviceaccount:" - 1),
@@ -413,7 +417,7 @@ static bool token_is_valid(struct vd_gatekeeper *g, const struct vd_user *user, 
     return valid;
 }
 
-/* Whoever impersonates the user must still have a good credential, and the right to do so. */
+/* The impersonator must still have a valid credential, and the right to impersonate this user. */
 static bool impersonator_is_valid(struct vd_gatekeeper *g, const struct vd_user *user)
 {
     struct vd_rbac *rbac = vd_gatekeeper_rbac(g);

@@ -1,14 +1,14 @@
 /*
  * The gatekeeper: who is asking, and whether they may.
  *
- * A user is known by a client certificate, a bearer token of DIR/tokens, a ServiceAccount's token,
- * or a token of another issuer. What a user may do is said by RBAC, from the roles and bindings
- * that are in the store at the moment; a change to them is in force as soon as its commit is told.
+ * A user is identified by a client certificate, a bearer token of DIR/tokens, a ServiceAccount's
+ * token, or a token of another issuer. RBAC decides what a user may do, by the roles and bindings
+ * in the store; a change to them is in force as soon as the informer has told of its commit.
  *
  * Every face holds a pointer to the server's one gatekeeper and asks it. Snapshots of tokens and
  * rules are swapped under a lock and asked without it. The user of a client certificate is found
- * once for a connection. That a bearer token is good is remembered for a while, by each loop for
- * itself, and forgotten as soon as an object goes that tokens are bound to.
+ * once for a connection. Each loop remembers for a while which bearer tokens are valid, and forgets
+ * all of them as soon as an object is deleted that tokens may be bound to.
  */
 #ifndef VD_AUTH_GATEKEEPER_H
 #define VD_AUTH_GATEKEEPER_H
@@ -23,11 +23,12 @@ struct vd_gatekeeper;
 
 struct vd_gatekeeper_options {
     struct vd_store *store;
-    const char *folder;   /* with tokens and pki; NULL: no tokens of either sort */
-    struct vd_loop *loop; /* where changes of roles are taken in */
-    size_t loops_n;       /* that requests come on */
+    const char *folder;   /* the data folder, with tokens and pki; NULL: neither bearer tokens nor
+                             ServiceAccount tokens */
+    struct vd_loop *loop; /* the loop on which changes of roles are taken in */
+    size_t loops_n;       /* how many loops handle requests */
     const struct vd_clock *clock;
-    const char *issuers; /* the file of issuers (auth/oidc.h); NULL: none but ourselves */
+    const char *issuers; /* the file of issuers (auth/oidc.h); NULL: none but this server */
 };
 
 int vd_gatekeeper_new(struct vd_gatekeeper **out, const struct vd_gatekeeper_options *options,
@@ -44,12 +45,12 @@ struct vd_gatekeeper *vd_gatekeeper_new_fixed(struct vd_rbac *rules,
 /* Puts other rules in the place of those that were given. Any thread. */
 void vd_gatekeeper_fix(struct vd_gatekeeper *gatekeeper, struct vd_rbac *rules);
 
-/* Hears of changes from now on. After the roles that must exist do. */
+/* Follows changes from now on. To be called when the default roles exist. */
 int vd_gatekeeper_start(struct vd_gatekeeper *gatekeeper, struct vd_error *error) VD_MUST_USE;
 
 /*
- * The user behind a request: one reference in *out. VD_ERR_NOT_FOUND when it brings
- * no credential at all; any other code is a credential that is no good. On the
+ * The user who sends a request: one reference in *out. VD_ERR_NOT_FOUND when the request has no
+ * credential at all; any other code means that its credential is not valid. To be called on the
  * exchange's loop.
  */
 int vd_gatekeeper_identify(struct vd_gatekeeper *gatekeeper, struct vd_exchange *x,
@@ -63,11 +64,12 @@ int vd_gatekeeper_identify_token(struct vd_gatekeeper *gatekeeper, struct vd_sli
 bool vd_gatekeeper_allows(struct vd_gatekeeper *gatekeeper, const struct vd_access *access,
                           struct vd_buf *reason);
 
-/* Whether the credential that the user came with is still good. Any thread. */
+/* Whether the user's credential is still valid. Any thread. */
 bool vd_gatekeeper_is_valid(struct vd_gatekeeper *gatekeeper, const struct vd_user *user);
 
 /* A number, never 0, that changes when an answer of vd_gatekeeper_allows() or
- * vd_gatekeeper_is_valid() may have changed for another reason than time. Any thread. */
+ * vd_gatekeeper_is_valid() may have changed; that a credential expires does not change it. Any
+ * thread. */
 uint64_t vd_gatekeeper_version(struct vd_gatekeeper *gatekeeper);
 
 /* A reference to the rules of this moment. Any thread. */
@@ -76,7 +78,7 @@ struct vd_rbac *vd_gatekeeper_rbac(struct vd_gatekeeper *gatekeeper) VD_MUST_USE
 /* Whether the rules follow the log; see vd_access_rules_are_current(). Any thread. */
 bool vd_gatekeeper_is_current(const struct vd_gatekeeper *gatekeeper);
 
-/* NULL: there are none. */
+/* The issuers whose tokens are accepted, or NULL. */
 struct vd_issuers *vd_gatekeeper_issuers(const struct vd_gatekeeper *gatekeeper);
 
 const struct vd_service_accounts *vd_gatekeeper_accounts(const struct vd_gatekeeper *gatekeeper);

@@ -22,7 +22,7 @@ static int check_text(struct vd_slice text, struct vd_error *error)
     return VD_OK;
 }
 
-/* The key of "Impersonate-Extra-KEY": in small letters, undone of percent-encoding. */
+/* The key of "Impersonate-Extra-KEY": in lower case, with percent-encoding decoded. */
 static int extra_key(struct vd_arena *a, struct vd_slice name, struct vd_slice *out,
                      struct vd_error *error)
 {
@@ -216,7 +216,7 @@ struct vd_user *vd_impersonation_user(struct vd_user *by, const struct vd_identi
     return vd_user_new(&is);
 }
 
-/* Groups that may have come with the name are not asked about. */
+/* The groups that vd_impersonation_user() adds to a user need no right. */
 bool vd_impersonation_is_valid(const struct vd_rbac *rbac, const struct vd_user *user)
 {
     struct vd_arena arena = {0};

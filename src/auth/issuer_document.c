@@ -1,5 +1,5 @@
-/* See issuer_document.h. Members stand in the order in which Kubernetes writes them. Only public
- * numbers are asked of a key. */
+/* See issuer_document.h. Members stand in the order in which Kubernetes writes them. Only the
+ * public numbers of a key are read. */
 #include "auth/issuer_document.h"
 
 #include <assert.h>
@@ -21,7 +21,8 @@ static void add_member(struct vd_buf *out, const char *key, struct vd_slice text
     vd_escape_write(out, text);
 }
 
-/* A number of the key in base64url: of `len` bytes, or of as many as it has if that is 0. */
+/* Adds a number of the key in base64url: as `len` bytes, or, if `len` is 0, as many bytes as it
+ * has. */
 static void add_number(struct vd_buf *out, const char *key, EVP_PKEY *handle, const char *param,
                        int len)
 {

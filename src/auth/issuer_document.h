@@ -14,7 +14,7 @@
 void vd_issuer_configuration_write(struct vd_buf *out, const struct vd_service_accounts *accounts,
                                    struct vd_slice keys_url);
 
-/* Adds the JWK set (RFC 7517): every key that a good token may be signed with. */
+/* Adds the JWK set (RFC 7517): every key that a valid token may be signed with. */
 void vd_issuer_keys_write(struct vd_buf *out, const struct vd_service_accounts *accounts);
 
 #endif

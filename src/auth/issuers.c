@@ -3,8 +3,8 @@
  *
  * The loop has a `source` for each issuer: a timer, and the fetch that is under way - of the
  * discovery document, then of the keys; or a read of their file, on one of libuv's threads. A
- * reload hands the loop a new configuration; sources that libuv still works for are freed when it
- * has let go of them.
+ * reload hands the loop a new configuration; an old source whose file libuv still reads is freed
+ * when that read is done.
  */
 #include "auth/issuers.h"
 
@@ -29,7 +29,7 @@ static struct vd_metric_family refreshes = VD_COUNTER_FAMILY(
 static struct vd_metric_family keys_now = VD_GAUGE_FAMILY(
     "vedette_oidc_keys", "Keys of an issuer that are in use.", "issuer");
 
-/* What tokens are judged by. */
+/* What tokens are verified with: a snapshot that is immutable but for `wanted`. */
 struct trust {
     struct vd_refcount count;
     struct vd_oidc_config *config;
@@ -44,28 +44,28 @@ struct source {
     size_t index;
     SSL_CTX *tls;
     struct vd_timer timer;
-    struct vd_http_client *fetch; /* not NULL: under way */
-    bool discovering;             /* it is for the discovery document */
+    struct vd_http_client *fetch; /* the fetch that is under way, or NULL */
+    bool discovering;             /* the fetch is for the discovery document */
     struct vd_work work;
     bool working; /* a read of the file is under way */
-    bool dropped; /* nobody wants it any more; freed when the work is done */
+    bool dropped; /* the source is not used any more; it is freed when the work is done */
     struct vd_buf file;
     struct vd_error file_error;
     int file_code;
-    uint64_t begun_ns; /* the last fetch; 0: none */
+    uint64_t begun_ns; /* when the last fetch began; 0: there was none */
     bool failing;
 };
 
 struct vd_issuers {
     struct vd_issuers_options options;
-    pthread_mutex_t lock; /* guards the next two; held for a moment */
+    pthread_mutex_t lock; /* guards the next two fields; held only to copy a pointer */
     struct trust *trust;
-    struct vd_oidc_config *fresh; /* for the loop to take over; NULL: nothing new */
+    struct vd_oidc_config *fresh; /* a new configuration for the loop to take over, or NULL */
     struct vd_task take_over, ask, quit;
     atomic_bool asked;
-    sem_t done; /* the loop has run quit */
+    sem_t done; /* posted when the loop has run `quit` */
     bool started, quitting;
-    struct source *sources[VD_ISSUERS_MAX]; /* the loop's */
+    struct source *sources[VD_ISSUERS_MAX]; /* used by the loop only */
     size_t n;
 };
 
@@ -109,7 +109,7 @@ static void publish(struct vd_issuers *s, struct trust *fresh)
     s->options.changed(s->options.arg);
 }
 
-/* Any thread: has the loop look for the keys of the issuer soon. */
+/* Any thread: asks the loop to fetch the keys of the issuer soon. */
 static void want_keys(struct vd_issuers *s, struct trust *t, size_t index)
 {
     atomic_store(&t->wanted[index], true);
@@ -185,7 +185,7 @@ static void have_keys(struct source *src, struct vd_slice text)
         failed(src, &error);
         return;
     }
-    struct trust *old = s->trust; /* only this thread replaces it */
+    struct trust *old = s->trust; /* read without the lock: only this thread replaces it */
     struct vd_key_set *before = old->keys[src->index];
     bool same = before && vd_key_set_eq(before, keys);
     count(src, "ok");
@@ -306,7 +306,7 @@ static void on_timer(struct vd_timer *timer)
     refresh(VD_CONTAINER_OF(timer, struct source, timer));
 }
 
-/* Now, or when the last fetch is long enough ago. */
+/* Fetches the keys now, or once VD_JWKS_ASK_MS have passed since the last fetch. */
 static void refresh_soon(struct source *src)
 {
     uint64_t age_ms = (vd_clock_mono_ns(src->issuers->options.clock) - src->begun_ns) / 1000000;
@@ -360,7 +360,7 @@ static void open_sources(struct vd_issuers *s, struct vd_oidc_config *config)
     }
 }
 
-/* Keys of an issuer that is the same as before stay. */
+/* Takes over the keys of issuers whose configuration has not changed. */
 static void carry_over(struct trust *to, const struct trust *from)
 {
     for (size_t i = 0; i < to->config->n; i++) {

@@ -64,7 +64,7 @@ static EVP_PKEY *read_rsa(const struct vd_json *jwk)
         OSSL_PARAM_BLD *builder = OSSL_PARAM_BLD_new();
         BIGNUM *modulus = BN_bin2bn((const unsigned char *)n.p, (int)n.n, NULL);
         BIGNUM *exponent = BN_bin2bn((const unsigned char *)e.p, (int)e.n, NULL);
-        /* An exponent of 1 would let everything pass. */
+        /* With an exponent of 1 anybody could make a signature that verifies. */
         if (BN_is_odd(exponent) && !BN_is_one(exponent) &&
             OSSL_PARAM_BLD_push_BN(builder, OSSL_PKEY_PARAM_RSA_N, modulus) == 1 &&
             OSSL_PARAM_BLD_push_BN(builder, OSSL_PKEY_PARAM_RSA_E, exponent) == 1)
@@ -132,7 +132,7 @@ static EVP_PKEY *read_okp(const struct vd_json *jwk)
     return handle;
 }
 
-/* Without an opinion a key may be used for all; with one it must name signatures. */
+/* A key without `use` and `key_ops` may be used for signatures; otherwise these must allow it. */
 static bool is_for_signatures(const struct vd_json *jwk)
 {
     const struct vd_json *use = vd_json_get(jwk, VD_SLICE("use"));
@@ -145,7 +145,7 @@ static bool is_for_signatures(const struct vd_json *jwk)
     return !ops;
 }
 
-/* NULL: it is not used. */
+/* NULL: the key cannot be used here. */
 static struct vd_signing_key *read_key(const struct vd_json *jwk)
 {
     struct vd_slice kty = text_of(jwk, "kty");

@@ -6,14 +6,13 @@
  *     code = vd_jwt_verify(&jwt, &expected, &error);
  *     use(jwt.claims);
  *
- * The claims are NULL until everything was verified, so that nobody reads one
- * too early; only the issuer can be asked before, to find its keys.
+ * The claims are NULL until everything was verified, so that nobody reads one too early; only the
+ * issuer and the key id can be read before, to find the keys.
  *
- * What decides how a signature is checked is the key, never the token: a
- * token's `alg` must be the one algorithm of the key it names, and its header's
- * other ideas (jku, jwk, x5u, x5c) are not looked at. `crit` is refused, since
- * no extension is understood. Duplicate members, texts that are not strict
- * base64url, and tokens longer than VD_JWT_LEN_MAX are refused.
+ * What decides how a signature is checked is the key, never the token: a token's `alg` must be the
+ * one algorithm of the key it names, and other members of its header that name keys (jku, jwk, x5u,
+ * x5c) are ignored. `crit` is refused, since no extension is understood. Duplicate members, texts
+ * that are not strict base64url, and tokens longer than VD_JWT_LEN_MAX are refused.
  */
 #ifndef VD_AUTH_JWT_H
 #define VD_AUTH_JWT_H
@@ -34,7 +33,7 @@ struct vd_jwt {
     struct vd_slice id;
     int64_t expires_ms;
     int64_t issued_ms;
-    const struct vd_signing_key *key; /* whose signature it has; borrowed from the expected */
+    const struct vd_signing_key *key; /* that verifies the signature; borrowed from `expected` */
     /* private: what is not verified yet */
     const struct vd_json *unverified;
     struct vd_slice alg, kid, issuer, signed_text, signature;
@@ -46,7 +45,7 @@ struct vd_jwt_expected {
     struct vd_signing_key *const *keys;
     size_t keys_n;
     struct vd_slice issuer;
-    const struct vd_slice *audiences; /* one of them has to be among the token's */
+    const struct vd_slice *audiences; /* the token must have one of these */
     size_t audiences_n;
     int64_t now_ms;
     int64_t skew_ms; /* how far other clocks may be off */
@@ -73,10 +72,9 @@ static inline struct vd_slice vd_jwt_kid_unverified(const struct vd_jwt *jwt)
 }
 
 /*
- * Checks signature, issuer, audience and times (exp is needed; nbf and iat must
- * not be in the future), in this order, and opens the claims.
- * VD_ERR_NOT_FOUND: another issuer's. VD_ERR_EXPIRED: it has ended.
- * VD_ERR_INVALID: anything else.
+ * Checks signature, issuer, audience and times (exp is needed; nbf and iat must not be in the
+ * future), in this order, and opens the claims. VD_ERR_NOT_FOUND: it is another issuer's token.
+ * VD_ERR_EXPIRED: it has expired. VD_ERR_INVALID: anything else.
  */
 int vd_jwt_verify(struct vd_jwt *jwt, const struct vd_jwt_expected *expected,
                   struct vd_error *error) VD_MUST_USE;

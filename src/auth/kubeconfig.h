@@ -7,7 +7,7 @@
 
 struct vd_kubeconfig {
     struct vd_slice server; /* https://127.0.0.1:6443 */
-    struct vd_slice ca_pem; /* embedded; empty: the system's */
+    struct vd_slice ca_pem; /* embedded in the file; empty: the client uses its system's CAs */
     struct vd_slice user;   /* its name in the file: "admin" */
     /* A credential: a client certificate with its key, or a bearer token. */
     struct vd_slice certificate_pem, key_pem;

@@ -29,7 +29,8 @@ void vd_manifest_fail(struct vd_manifest *m, const struct vd_json *at, const cha
         m->code = vd_error_set(m->error, VD_ERR_INVALID, "%s: %s", m->name, text);
 }
 
-/* The reader's own, "line 3, column 5: ...", in the manner of the others. */
+/* Notes a syntax error, which the reader words "line 3, column 5: ...", in the form of the other
+ * mistakes. */
 static void fail_syntax(struct vd_manifest *m, int code, const struct vd_error *reason)
 {
     struct vd_yaml_position at = vd_yaml_reader_failed_at(m->reader);
@@ -71,7 +72,8 @@ int vd_manifest_open(struct vd_manifest *m, const char *path, struct vd_error *e
     return m->code ? m->code : read_document(m);
 }
 
-/* Reading on makes the reader forget the places of the first document, so this comes last. */
+/* Checks that no second document follows. Reading on makes the reader forget the positions of the
+ * first document, so this is done last. */
 static void check_rest(struct vd_manifest *m)
 {
     struct vd_json *second = NULL;

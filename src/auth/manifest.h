@@ -1,6 +1,6 @@
 /*
  * A configuration file in Kubernetes' manner: one YAML or JSON document with apiVersion and kind,
- * read strictly, so that a misspelt field is an error with its place.
+ * read strictly, so that a misspelt field is an error with its line and column.
  *
  *     struct vd_manifest m;
  *     if (!vd_manifest_open(&m, "audit.yaml", &error)) {
@@ -10,8 +10,8 @@
  *     }
  *     code = vd_manifest_close(&m);
  *
- * The first mistake is kept, with "FILE:3:5: " in front of it; after it all reads give nothing.
- * So one reads the whole file and asks at the end.
+ * The first mistake is kept, with "FILE:3:5: " in front of it; after it all reads give empty
+ * values. So the caller reads the whole file and checks for a mistake only at the end.
  */
 #ifndef VD_AUTH_MANIFEST_H
 #define VD_AUTH_MANIFEST_H
@@ -29,12 +29,13 @@ struct vd_manifest {
     struct vd_error *error;
     int code; /* of the first mistake */
     struct vd_json *root;
-    struct vd_arena arena; /* has the document */
+    struct vd_arena arena; /* holds the document */
     struct vd_buf text;
     struct vd_yaml_reader *reader;
 };
 
-/* Reads the file, of at most VD_MANIFEST_LEN_MAX bytes. Blocking. Close it in any case. */
+/* Reads the file, of at most VD_MANIFEST_LEN_MAX bytes. Blocks on the file. The manifest must be
+ * closed even after an error. */
 int vd_manifest_open(struct vd_manifest *m, const char *path, struct vd_error *error) VD_MUST_USE;
 
 /* The same of a text; `name` stands in messages and is borrowed, the text is copied. */
@@ -44,7 +45,7 @@ int vd_manifest_parse(struct vd_manifest *m, const char *name, struct vd_slice t
 /* Frees all, and says whether there was a mistake. */
 int vd_manifest_close(struct vd_manifest *m) VD_MUST_USE;
 
-/* Notes a mistake at the place of a value. */
+/* Notes a mistake at the position of a value. */
 void vd_manifest_fail(struct vd_manifest *m, const struct vd_json *at, const char *format, ...)
     VD_PRINTF(3, 4);
 

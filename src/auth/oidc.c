@@ -1,4 +1,4 @@
-/* See oidc.h: what a token's claims make of its bearer. */
+/* See oidc.h: which user a token's claims name. */
 #include "auth/oidc.h"
 
 #include "base/limits.h"
@@ -71,7 +71,7 @@ static int find_name(struct bearer *b, struct vd_slice *name)
         return vd_error_set(b->error, VD_ERR_INVALID,
                             "the token's claim %.*s, which names its user, is missing or no text",
                             VD_FMT(issuer->username_claim));
-    /* An address that nobody has confirmed could be anybody's. */
+    /* An address that the issuer has not verified may belong to somebody else. */
     if (vd_slice_is(issuer->username_claim, "email") && verified && !vd_json_truth(verified))
         return vd_error_set(b->error, VD_ERR_INVALID, "the token's email is not verified");
     *name = join(&b->arena, issuer->username_prefix, text);
@@ -129,7 +129,7 @@ static int find_uid(struct bearer *b, struct vd_identity *who)
                                      VD_FMT(b->issuer->uid_claim));
 }
 
-/* By which issuer and key the user came: "FINGERPRINT THUMBPRINT". */
+/* The issuer and key that vouch for the user: "FINGERPRINT THUMBPRINT". */
 static struct vd_slice signer_of(struct vd_arena *arena, const struct vd_oidc_issuer *issuer,
                                  const struct vd_signing_key *key)
 {
@@ -152,7 +152,8 @@ int vd_oidc_authenticate(const struct vd_oidc_issuer *issuer, const struct vd_ke
     if (code)
         return code;
     struct bearer b = {.issuer = issuer, .claims = jwt->claims, .error = error};
-    /* A clock that is late lets the token in for so long, and its streams as well. */
+    /* The token was accepted within the allowed difference of clocks, so the user and its streams
+     * expire that much later, too. */
     struct vd_identity who = {.method = VD_AUTH_OIDC,
                               .expires_ms = jwt->expires_ms + issuer->skew_ms,
                               .signer = signer_of(&b.arena, issuer, jwt->key)};

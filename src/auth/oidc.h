@@ -1,5 +1,6 @@
 /*
- * Tokens of other issuers (OpenID Connect): who they are trusted for, and whom a token names.
+ * Tokens of other issuers (OpenID Connect): which issuers are trusted, and which user a token
+ * names.
  *
  * The issuers stand in a file, Kubernetes' AuthenticationConfiguration, with two fields of our own
  * (jwksFile, jwksURL) and without CEL expressions:
@@ -16,7 +17,7 @@
  *         username: {claim: email, prefix: "oidc:"}
  *         groups: {claim: groups, prefix: "oidc:"}
  *
- * All is immutable; any thread. Where the keys come from is for the server (server/issuers.h).
+ * Everything is immutable, and any thread may use it. auth/issuers.h fetches the keys.
  */
 #ifndef VD_AUTH_OIDC_H
 #define VD_AUTH_OIDC_H
@@ -39,7 +40,7 @@ struct vd_oidc_issuer {
     struct vd_slice url;
     /* Where its keys are: a file, a URL, or what the document at discovery_url names. */
     struct vd_slice jwks_file, jwks_url, discovery_url;
-    struct vd_slice ca_pem; /* whom its TLS certificate must come from; empty: the system's */
+    struct vd_slice ca_pem; /* the CAs for its TLS certificate; empty: the system's */
     const struct vd_slice *audiences;
     size_t audiences_n;
     struct vd_slice username_claim, username_prefix;
@@ -48,7 +49,7 @@ struct vd_oidc_issuer {
     const struct vd_required_claim *required;
     size_t required_n;
     int64_t skew_ms;
-    struct vd_slice fingerprint; /* of all this: two with the same one let in the same people */
+    struct vd_slice fingerprint; /* a hash of the fields: equal issuers accept the same users */
 };
 
 /* Shared by reference count. */
@@ -59,7 +60,7 @@ struct vd_oidc_config {
     struct vd_refcount count;
 };
 
-/* Reads the file, and the CA files that it names. The error has the place. Blocking. */
+/* Reads the file, and the CA files that it names. The error names the line. Blocks on the file. */
 int vd_oidc_config_load(struct vd_oidc_config **out, const char *path,
                         struct vd_error *error) VD_MUST_USE;
 /* The same of a text; `name` stands in messages. */
@@ -69,7 +70,7 @@ int vd_oidc_config_parse(struct vd_oidc_config **out, const char *name, struct v
 struct vd_oidc_config *vd_oidc_config_ref(struct vd_oidc_config *config);
 void vd_oidc_config_unref(struct vd_oidc_config *config); /* NULL is fine */
 
-/* That of this URL, or NULL. */
+/* The issuer with this URL, or NULL. */
 const struct vd_oidc_issuer *vd_oidc_config_find(const struct vd_oidc_config *config,
                                                  struct vd_slice url);
 
@@ -77,24 +78,24 @@ const struct vd_oidc_issuer *vd_oidc_config_find(const struct vd_oidc_config *co
 bool vd_oidc_url_is_safe(struct vd_slice url);
 
 /*
- * Where a discovery document says that the keys are, copied into the arena. VD_ERR_INVALID: it
- * does not, it speaks for another issuer, or the place is not safe.
+ * Where a discovery document says that the keys are, copied into the arena. VD_ERR_INVALID: it does
+ * not say so, it is another issuer's document, or the URL is not safe.
  */
 int vd_oidc_discover(const struct vd_oidc_issuer *issuer, struct vd_slice document,
                      struct vd_arena *arena, struct vd_slice *jwks_url,
                      struct vd_error *error) VD_MUST_USE;
 
 /*
- * The user whom the issuer's token names: one reference in *out. The token was parsed and not
- * verified. Names and groups that begin with "system:" are the server's own: such a name is
+ * The user whom the issuer's token names: one reference in *out. The token must have been parsed;
+ * this verifies it. Names and groups that begin with "system:" are the server's own: such a name is
  * refused, such a group left out.
  */
 int vd_oidc_authenticate(const struct vd_oidc_issuer *issuer, const struct vd_key_set *keys,
                          struct vd_jwt *jwt, int64_t now_ms, struct vd_user **out,
                          struct vd_error *error) VD_MUST_USE;
 
-/* Whether a user of vd_oidc_authenticate() would still be let in by this issuer with these keys,
- * apart from times. */
+/* Whether a user of vd_oidc_authenticate() would still be accepted from this issuer with these
+ * keys, apart from the token's times. */
 bool vd_oidc_user_is_valid(const struct vd_oidc_issuer *issuer, const struct vd_key_set *keys,
                            const struct vd_user *user);
 

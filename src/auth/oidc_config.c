@@ -123,7 +123,7 @@ static void read_issuer(struct reading *r, const struct vd_json *jwt)
     read_source(r, issuer);
 }
 
-/* A claim with the prefix of what it becomes; the prefix must be said, even if it is "". */
+/* Reads a claim and the prefix for its value; the prefix must be given, even if it is "". */
 static void read_mapping(struct reading *r, const struct vd_json *mappings, const char *name,
                          struct vd_slice *claim, struct vd_slice *prefix)
 {

@@ -1,9 +1,9 @@
 /*
  * See pki.h.
  *
- * Every certificate is a pair of files, and the key comes first: a crash in
- * between leaves a key that the next start certifies. A renewal changes the
- * certificate only, so that the pair on the disk always fits.
+ * Every certificate is a pair of files, and the key comes first: a crash in between leaves a key
+ * that the next start certifies. A renewal changes the certificate only, so that key and
+ * certificate on the disk always belong together.
  */
 #include "auth/pki.h"
 
@@ -157,8 +157,8 @@ static bool fits(X509 *certificate, const struct vd_signing_key *key)
 /* The beginning of the name of every CA that is made here. */
 #define CA_NAME "vedette-ca"
 
-/* Whether the certificate is ours to renew: signed by our CA's key, or by a CA
- * of ours that is gone. */
+/* Whether this server made the certificate and renews it: it is signed by the key of the server's
+ * CA, or names an earlier CA of the server as its issuer. */
 static bool is_ours(X509 *certificate, X509 *ca)
 {
     char issuer[64] = "";
@@ -183,7 +183,8 @@ static int ca_make(struct work *w, struct vd_pki_state *state, struct vd_error *
 {
     struct vd_buf name = {0};
     char stamp[VD_TIME_TEXT_MAX];
-    /* Two CAs have two names, so that a client that knows both is not misled. */
+    /* Each new CA has a name of its own, so that a client that knows an old one and a new one can
+     * tell them apart. */
     vd_buf_addf(&name, CA_NAME " %.*s", VD_FMT(vd_time_format(w->now_ms, stamp)));
     int code = vd_certificate_make(&w->ca.certificate,
                                    &(struct vd_certificate_spec){
@@ -218,7 +219,7 @@ static int ca_check(struct work *w, struct vd_error *error)
     return VD_OK;
 }
 
-/* The CA. A ca.crt without its key is fine as long as nothing has to be signed. */
+/* The CA. A ca.crt without its key is enough as long as nothing has to be signed. */
 static int ca_ensure(struct work *w, struct vd_pki_state *state, struct vd_error *error)
 {
     bool key_made = false;
@@ -253,7 +254,7 @@ static const struct leaf admin_leaf = {"admin.crt", "admin.key", "admin", VD_GRO
 static bool leaf_is_good(const struct work *w, const struct leaf *leaf, const struct pair *pair)
 {
     if (!is_ours(pair->certificate, w->ca.certificate))
-        return true; /* somebody else looks after it */
+        return true; /* it was not made here: somebody else renews it */
     return is_issued_by(pair->certificate, w->ca.certificate) &&
            fits(pair->certificate, pair->key) &&
            w->now_ms < vd_certificate_expires_ms(pair->certificate) - renew_ms &&

@@ -6,13 +6,12 @@
  *     admin.crt   admin.key    the administrator's (CN=admin, O=system:masters), 1 year
  *     sa.key                   signs ServiceAccount tokens, made once
  *
- * What exists is kept: keys always, and certificates that somebody else's CA
- * signed. A certificate of our CA is renewed, with the same key, when it has
- * less than 30 days left, names other hosts than wanted, or does not fit its
- * key or the CA. Keys have mode 0600, certificates 0644, the folder 0700. Every file
- * appears whole or not at all, in an order that a crash cannot spoil: the next
- * start continues. Blocking; called at start, and once a day by a server that
- * stays up.
+ * Files that exist are kept: keys always, and certificates that another CA has signed. A
+ * certificate of our CA is renewed, with the same key, when it has less than 30 days left, names
+ * other hosts than wanted, or does not fit its key or the CA. Keys have mode 0600, certificates
+ * 0644, the folder 0700. Every file appears whole or not at all, in an order in which the next
+ * start can go on after a crash. The functions block on files; the server calls them at start and
+ * then once a day.
  */
 #ifndef VD_AUTH_PKI_H
 #define VD_AUTH_PKI_H
@@ -40,7 +39,7 @@ struct vd_pki_options {
 /* What vd_pki_prepare did and found. */
 struct vd_pki_state {
     bool ca_made;
-    bool server_made; /* or renewed: the TLS listener has to load it again */
+    bool server_made; /* made or renewed: the TLS listener has to load it again */
     bool admin_made;
     bool sa_made;
     int64_t ca_expires_ms;

@@ -1,5 +1,4 @@
-/* See rbac.h, the owner's side: the decoded objects by kind, namespace and
- * name. */
+/* See rbac.h, struct vd_policy: the decoded roles and bindings by kind, namespace and name. */
 #include <stdlib.h>
 
 #include "auth/rbac.h"

@@ -84,8 +84,8 @@ static int sync_folder_of(const char *path, struct vd_error *error)
     return code;
 }
 
-/* What root puts into the folder of another user - of a service, with its tools - is for that user,
- * who could not read it otherwise. */
+/* A file that root writes into the folder of another user, say with a tool into the folder of a
+ * service, is given to that user, who could not read it otherwise. */
 static int give_to_owner(int fd, const char *path)
 {
     struct vd_buf folder = {0};

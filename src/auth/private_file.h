@@ -1,9 +1,9 @@
 /*
- * Small files that hold secrets or trust: read whole, written all or nothing.
+ * Small files with secrets or certificates, which are read whole, and written whole or not at all.
  *
- * A write goes to PATH.partial, is synced, renamed to its place, and the folder
- * is synced. So a reader, or a start after a power loss, finds the old file or
- * the new one. Blocking; not for event loops.
+ * A write goes to PATH.partial, is synced, renamed to its place, and the folder is synced. So a
+ * reader, or a start after a power loss, finds the old file or the new one. The functions block and
+ * are not for event loops.
  */
 #ifndef VD_AUTH_PRIVATE_FILE_H
 #define VD_AUTH_PRIVATE_FILE_H

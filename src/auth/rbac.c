@@ -26,7 +26,7 @@
 struct entry {
     struct vd_slice name;
     VD_VEC(struct vd_grant) grants;
-    size_t cluster_n; /* how many of them hold everywhere */
+    size_t cluster_n; /* how many of them hold in the whole cluster */
 };
 
 struct vd_rbac {
@@ -179,8 +179,8 @@ const struct vd_role *vd_rbac_role(const struct vd_rbac *rbac, bool cluster_role
 
 /* ---- walking ---- */
 
-/* Entries found once for both passes of a walk; the rare user with more groups
- * has the others looked up twice. */
+/* How many entries a walk remembers from its first pass for its second; the entries of further
+ * groups, which few users have, are looked up twice. */
 enum { FOUND_MAX = 32 };
 
 static const struct entry *entry_of(const struct vd_rbac *rbac, const struct vd_user *user,
@@ -190,7 +190,7 @@ static const struct entry *entry_of(const struct vd_rbac *rbac, const struct vd_
              : vd_hash_map_get(&rbac->users, user->is.name);
 }
 
-/* The first of the entry's grants that is in the namespace or behind it. */
+/* The first of the entry's grants whose namespace is this one or comes after it. */
 static size_t first_in(const struct entry *entry, struct vd_slice namespace)
 {
     size_t low = entry->cluster_n, high = entry->grants.n;
@@ -234,7 +234,7 @@ void vd_rbac_each_grant(const struct vd_rbac *rbac, const struct vd_user *user,
 
 struct decision {
     const struct vd_access *access;
-    struct vd_grant by; /* of an allowed request */
+    struct vd_grant by; /* the grant that allows the request */
     bool allowed;
 };
 
@@ -325,7 +325,7 @@ bool vd_rbac_decide(const struct vd_rbac *rbac, const struct vd_access *access,
 struct listing {
     struct vd_arena *arena;
     struct vd_json *resources, *paths;
-    struct vd_hash_map seen; /* texts of what is listed: several roles may give the same */
+    struct vd_hash_map seen; /* texts of listed rules: several roles may have the same one */
     struct vd_buf text;
 };
 
@@ -334,7 +334,7 @@ static struct vd_slice seen_key(const void *item)
     return *(const struct vd_slice *)item;
 }
 
-/* Whether l->text has not been asked about before. */
+/* Whether l->text has not been listed before; from now on it has. */
 static bool is_new(struct listing *l)
 {
     if (vd_hash_map_get(&l->seen, vd_buf_slice(&l->text)))

@@ -1,10 +1,10 @@
 /*
- * May you: Kubernetes' role based access control.
+ * Kubernetes' role based access control: whether a user may do something.
  *
- * The owner of the roles (one thread) keeps them in a struct vd_policy, fed
- * with each object as it changes, and takes a snapshot afterwards: a struct
- * vd_rbac, immutable, shared by reference count, asked by any thread. Taking
- * one costs a pass over all bindings; a burst of changes should share one.
+ * One thread keeps the roles and bindings in a struct vd_policy, puts each object there when it
+ * changes, and takes a snapshot afterwards: a struct vd_rbac, immutable, shared by reference count,
+ * which any thread may ask. Taking a snapshot costs a pass over all bindings; several changes
+ * should share one.
  *
  * Everything is denied but what a rule allows. Members of system:masters are
  * allowed everything, whatever the rules say.
@@ -15,23 +15,22 @@
 #include "auth/access.h"
 #include "auth/role.h"
 
-/* ---- the owner's side ---- */
+/* ---- the policy: roles and bindings, on one thread ---- */
 
 struct vd_policy;
 
 struct vd_policy *vd_policy_new(void) VD_MUST_USE;
-void vd_policy_free(struct vd_policy *policy); /* NULL is fine; snapshots stay */
+void vd_policy_free(struct vd_policy *policy); /* NULL allowed; snapshots stay valid */
 
 /*
- * Takes in a Role, ClusterRole, RoleBinding or ClusterRoleBinding, in place of
- * the one with the same name. VD_ERR_INVALID: another kind, or one that cannot
- * be read; if it has a name, the one it should replace is gone, so that a
- * mistake grants nothing.
+ * Takes in a Role, ClusterRole, RoleBinding or ClusterRoleBinding, in place of the one with the
+ * same name. VD_ERR_INVALID: it is of another kind or cannot be read; if it has a name, the object
+ * that it should replace is removed all the same, so that a mistake grants nothing.
  */
 int vd_policy_put(struct vd_policy *policy, const struct vd_json *object,
                   struct vd_error *error) VD_MUST_USE;
 
-/* False when there was none. */
+/* Removes an object. False when there was none. */
 bool vd_policy_remove(struct vd_policy *policy, struct vd_slice kind, struct vd_slice namespace,
                       struct vd_slice name);
 
@@ -39,7 +38,7 @@ bool vd_policy_remove(struct vd_policy *policy, struct vd_slice kind, struct vd_
 
 struct vd_rbac;
 
-/* What the policy says at this moment. One reference. */
+/* A snapshot of the policy at this moment, with one reference. */
 struct vd_rbac *vd_policy_snapshot(const struct vd_policy *policy) VD_MUST_USE;
 struct vd_rbac *vd_rbac_ref(struct vd_rbac *rbac);
 void vd_rbac_unref(struct vd_rbac *rbac); /* NULL is fine */
@@ -55,7 +54,7 @@ bool vd_rbac_allows(const struct vd_rbac *rbac, const struct vd_access *access);
 bool vd_rbac_decide(const struct vd_rbac *rbac, const struct vd_access *access,
                     struct vd_buf *reason);
 
-/* A role's rules given to a user, by one binding and subject of it. */
+/* The rules of a role that a user has through one binding and one of its subjects. */
 struct vd_grant {
     const struct vd_binding *binding;
     const struct vd_subject *subject;

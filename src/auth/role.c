@@ -83,7 +83,7 @@ static const char *const subject_kinds[] = {
 };
 enum { SUBJECT_KINDS = sizeof subject_kinds / sizeof subject_kinds[0] };
 
-/* False for a subject that can be nobody, as in Kubernetes. */
+/* False for a subject that cannot match any user, as in Kubernetes. */
 static bool read_subject(struct vd_subject *out, struct vd_binding *binding,
                          const struct vd_json *json)
 {

@@ -30,7 +30,7 @@ enum vd_subject_kind {
 struct vd_subject {
     enum vd_subject_kind kind;
     struct vd_slice namespace, name; /* a ServiceAccount's namespace: its own, or the binding's */
-    /* How a user shows it: the user's or group's name, for a ServiceAccount
+    /* What the user's name or group is compared with: the name, or for a ServiceAccount
      * "system:serviceaccount:NAMESPACE:NAME". */
     struct vd_slice matches;
 };
@@ -40,7 +40,7 @@ struct vd_binding {
     struct vd_slice namespace, name;
     bool to_cluster_role; /* roleRef.kind */
     struct vd_slice role_name;
-    const struct vd_subject *subjects; /* of unknown kinds: left out */
+    const struct vd_subject *subjects; /* subjects of unknown kinds are left out */
     size_t subjects_n;
     /* private */
     struct vd_refcount count;

@@ -1,5 +1,5 @@
 /*
- * The rules of roles, decoded, and the questions that are asked of one.
+ * The rules of roles, decoded: what a rule allows, and whether it covers another one.
  *
  * A rule allows verbs x API groups x resources (x resourceNames), or verbs x
  * paths. "*" stands for all; "*" "/scale" for that subresource of all resources;
@@ -39,12 +39,12 @@ struct vd_rule {
 int vd_rule_from_json(struct vd_rule *out, struct vd_arena *arena, const struct vd_json *json,
                       struct vd_error *error) VD_MUST_USE;
 
-/* Whether the rule alone allows the request, whoever asks. */
+/* Whether the rule alone allows the request, whoever sends it. */
 bool vd_rule_allows(const struct vd_rule *rule, const struct vd_access *access);
 
-/* Whether whoever has `owner` has everything of `rule`. With a rule of single
- * words this is exact; with lists a false may still be covered by several
- * owners together. */
+/* Whether `owner` grants everything that `rule` grants. If each list of `rule` has one word, the
+ * answer is exact; otherwise several owners together may still cover a rule that no single one
+ * covers. */
 bool vd_rule_covers(const struct vd_rule *owner, const struct vd_rule *rule);
 
 /* Adds {APIGroups:[""], Resources:["pods"], Verbs:["get"]}, as Kubernetes'

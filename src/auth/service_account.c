@@ -1,5 +1,5 @@
-/* See service_account.h. The signature and the times are jwt.c's; here are the
- * claims of Kubernetes, and what they promise about objects. */
+/* See service_account.h. jwt.c checks the signature and the times; here are Kubernetes' claims, and
+ * the check that the objects that they name still exist. */
 #include "auth/service_account.h"
 
 #include "auth/jwt.h"
@@ -9,7 +9,7 @@
 
 static const int64_t expiry_max_s = INT64_C(1) << 32;
 
-/* Clocks of servers that share a key may be apart by this much. */
+/* How many milliseconds the clocks of servers that share a key may differ. */
 enum { SKEW_MS = 10000 };
 
 struct vd_service_accounts {

@@ -1,7 +1,6 @@
 /*
- * ServiceAccount tokens, as Kubernetes issues them through TokenRequest: signed
- * JSON web tokens that expire, and end sooner with the objects that they are
- * bound to.
+ * ServiceAccount tokens, as Kubernetes issues them through TokenRequest: signed JSON web tokens
+ * that expire, and become invalid earlier when an object is deleted that they are bound to.
  *
  *     {"aud":["https://kubernetes.default.svc.cluster.local"],"exp":1794739190,
  *      "iat":1794735590,"iss":"https://kubernetes.default.svc.cluster.local",
@@ -29,7 +28,7 @@
 
 enum {
     VD_SERVICE_ACCOUNT_EXPIRY_DEFAULT_S =
-        3600, /* seconds that a token is good for, unless the request says otherwise */
+        3600, /* seconds until a token expires, unless the request says otherwise */
     VD_SERVICE_ACCOUNT_EXPIRY_MIN_S = 600, /* the fewest seconds that a request may ask for */
 };
 
@@ -42,7 +41,8 @@ struct vd_service_accounts_options {
     /* The server's own audiences; none: the issuer. */
     const struct vd_slice *audiences;
     size_t audiences_n;
-    /* Whether this very object, with this uid, exists and is not being deleted.
+    /* Whether this very object, with this uid, exists. One that is being deleted and waits for its
+     * finalizers does.
      * Called on the verifying thread; must not block. */
     bool (*exists)(void *arg, const struct vd_bound_object *object);
     void *arg;
@@ -56,10 +56,10 @@ int vd_service_accounts_new(struct vd_service_accounts **out,
                             struct vd_error *error) VD_MUST_USE;
 void vd_service_accounts_free(struct vd_service_accounts *accounts); /* NULL is fine */
 
-/* Who the tokens say has issued them; borrowed. */
+/* The issuer that the tokens name; borrowed. */
 struct vd_slice vd_service_accounts_issuer(const struct vd_service_accounts *accounts);
 
-/* The keys that a good token may be signed with; borrowed. */
+/* The keys that a valid token may be signed with; borrowed. */
 struct vd_signing_key *const *vd_service_accounts_keys(const struct vd_service_accounts *accounts,
                                                        size_t *n);
 
@@ -72,18 +72,17 @@ struct vd_token_request {
     int64_t now_ms;
 };
 
-/* Adds the token. *expires_ms is when it ends. VD_ERR_INVALID: the expiry is out
- * of bounds, or the bound object is of another kind. */
+/* Adds the token. *expires_ms is when it expires. VD_ERR_INVALID: the expiry is out of bounds, or
+ * the bound object is of another kind. */
 int vd_service_account_issue(const struct vd_service_accounts *accounts,
                              const struct vd_token_request *request, struct vd_buf *token,
                              int64_t *expires_ms, struct vd_error *error) VD_MUST_USE;
 
 /*
- * The user whom a token stands for, with a reference for the caller. The token
- * has to be for one of `audiences` (none: the server's own).
- * VD_ERR_NOT_FOUND: not a token of this issuer, somebody else may know it.
- * VD_ERR_EXPIRED, VD_ERR_LIMIT, VD_ERR_INVALID: refused; the sentence may be
- * logged, and shown to whoever sent the token.
+ * The user whom a token stands for, with a reference for the caller. The token has to be for one of
+ * `audiences` (none: the server's own). VD_ERR_NOT_FOUND: it is not a token of this issuer; another
+ * authenticator may know it. VD_ERR_EXPIRED, VD_ERR_LIMIT, VD_ERR_INVALID: refused; the sentence
+ * may be logged, and shown to whoever sent the token.
  */
 int vd_service_account_authenticate(const struct vd_service_accounts *accounts,
                                     struct vd_slice token, const struct vd_slice *audiences,

@@ -1,7 +1,7 @@
 /*
- * See signing_key.h. OpenSSL writes ECDSA signatures as DER, JWS as r and s of the
- * curve's length each; the two are converted here. OpenSSL's error queue is emptied after
- * every failure, since TLS on the same thread would trip over it.
+ * See signing_key.h. OpenSSL writes ECDSA signatures as DER, JWS as r and s of the curve's length
+ * each; the two are converted here. OpenSSL's error queue is emptied after every failure, since TLS
+ * on the same thread would take what is left there for its own errors.
  */
 #include "auth/signing_key.h"
 
@@ -29,9 +29,9 @@ enum {
 static const struct {
     const char *name;
     const char *type;                /* of the key, as OpenSSL has it */
-    const char *curve, *other_curve; /* its two names there */
-    const EVP_MD *(*hash)(void);     /* NULL: the algorithm has its own */
-    size_t half;                     /* bytes of r and of s; 0: not such a signature */
+    const char *curve, *other_curve; /* the two names of its curve in OpenSSL */
+    const EVP_MD *(*hash)(void);     /* NULL: the algorithm has its own hash */
+    size_t half;                     /* bytes of r and of s; 0: the signature is not of that form */
     bool pss;
 } algs[VD_KEY_ALGS] = {
     [VD_KEY_ES256] = {"ES256", "EC", "prime256v1", "P-256", EVP_sha256, 32, false},
@@ -97,7 +97,7 @@ struct vd_signing_key *vd_signing_key_generate(void)
     return key_new(handle, VD_KEY_ES256, true);
 }
 
-/* Never asks anybody for a passphrase. */
+/* OpenSSL's callback for a passphrase: there is none, and nobody is asked. */
 static int no_passphrase(char *out, int cap, int writing, void *arg)
 {
     (void)out, (void)cap, (void)writing, (void)arg;

@@ -44,8 +44,8 @@ struct vd_signing_key *vd_signing_key_generate(void) VD_MUST_USE;
 int vd_signing_key_from_pem(struct vd_signing_key **out, struct vd_slice pem,
                             struct vd_error *error) VD_MUST_USE;
 
-/* A public key of somebody else, under the id that its owner gave it. The handle is taken over
- * when it works. VD_ERR_INVALID: the algorithm is not for such a key, or the key is too weak. */
+/* A public key of somebody else, under the id that its owner gave it. The handle is taken over on
+ * success. VD_ERR_INVALID: the algorithm is not for such a key, or the key is too weak. */
 int vd_signing_key_adopt(struct vd_signing_key **out, struct evp_pkey_st *handle,
                          enum vd_signing_key_alg alg, struct vd_slice id,
                          struct vd_error *error) VD_MUST_USE;
@@ -57,11 +57,11 @@ enum vd_signing_key_alg vd_signing_key_alg(const struct vd_signing_key *key);
 const char *vd_signing_key_alg_name(const struct vd_signing_key *key); /* "ES256" */
 bool vd_signing_key_is_private(const struct vd_signing_key *key);
 
-/* The key id: base64url of the SHA-256 of the public key's DER, as Kubernetes
- * makes it, or what its owner called it. Borrowed from the key. */
+/* The key id: base64url of the SHA-256 of the public key's DER, as Kubernetes makes it, or the id
+ * that its owner gave it. Borrowed from the key. */
 struct vd_slice vd_signing_key_id(const struct vd_signing_key *key);
 
-/* That hash, whatever its owner calls it. */
+/* That hash, even if the owner gave the key another id. */
 struct vd_slice vd_signing_key_thumbprint(const struct vd_signing_key *key);
 
 /* OpenSSL's handle, borrowed from the key. */

@@ -1,9 +1,9 @@
 /*
  * See token.h: the set of tokens and the look-up in it.
  *
- * The look-up hashes the whole token first, so the map is searched by bytes
- * that nobody can steer without inverting SHA-256; the map's key is the hash's
- * first half, and all of it is then compared in constant time.
+ * The look-up hashes the whole token first, so nobody can choose the bytes by which the map is
+ * searched without inverting SHA-256; the map's key is the hash's first half, and all of it is then
+ * compared in constant time.
  */
 #include "auth/token.h"
 
@@ -141,7 +141,8 @@ int vd_token_set_load(struct vd_token_set **out, const char *folder, struct vd_e
     vd_hash_map_init(&set->by_hash, key_hash);
     vd_hash_map_init(&set->by_id, key_id);
     vd_buf_addf(&path, "%s/tokens", folder);
-    /* Looked at before it is read: a change in between is then noticed later. */
+    /* The file's state is taken before the file is read: a change in between is then noticed at the
+     * next check. */
     if (stat(vd_buf_text(&path), &set->file) != 0)
         set->file = (struct stat){0};
     int code = vd_private_file_read(&text, vd_buf_text(&path), VD_TOKEN_FILE_LEN_MAX, error);

@@ -63,13 +63,13 @@ size_t vd_token_set_count(const struct vd_token_set *set);
 /* In the order of the file; borrowed until the set is freed. */
 const struct vd_token *vd_token_set_at(const struct vd_token_set *set, size_t i);
 
-/* The token with this id, or NULL: a stream asks whether its own still is. */
+/* The token with this id, or NULL: so a stream can ask whether its token still exists. */
 const struct vd_token *vd_token_set_find(const struct vd_token_set *set, struct vd_slice id);
 
 /*
- * The user whom a bearer token stands for, with a reference for the caller.
- * VD_ERR_NOT_FOUND: no such token. VD_ERR_EXPIRED: it was one. The time taken
- * does not depend on how much of a guess is right.
+ * The user whom a bearer token stands for, with a reference for the caller. VD_ERR_NOT_FOUND: no
+ * such token. VD_ERR_EXPIRED: it has expired. The time that this takes does not depend on how much
+ * of a guessed token is right.
  */
 int vd_token_set_authenticate(const struct vd_token_set *set, struct vd_slice token, int64_t now_ms,
                               struct vd_user **out, struct vd_error *error) VD_MUST_USE;
@@ -84,15 +84,14 @@ struct vd_token_spec {
     int64_t lifetime_ms; /* 0: for ever */
 };
 
-/* Makes a token and adds it to the file. The token, which cannot be shown
- * again, is added to `token`; its id to `id`. Expired tokens go from the file
- * a week after they ended. VD_ERR_INVALID: a name or group that cannot be, or is
- * the server's own. */
+/* Makes a token and adds it to the file. The token, which cannot be shown again, is added to
+ * `token`; its id to `id`. Tokens are removed from the file a week after they expired.
+ * VD_ERR_INVALID: a name or group is malformed, or reserved for the server. */
 int vd_token_create(const char *folder, const struct vd_token_spec *spec,
                     const struct vd_clock *clock, struct vd_buf *token, struct vd_buf *id,
                     struct vd_error *error) VD_MUST_USE;
 
-/* VD_ERR_NOT_FOUND: no token has this id. */
+/* Revokes a token. VD_ERR_NOT_FOUND: no token has this id. */
 int vd_token_revoke(const char *folder, struct vd_slice id, const struct vd_clock *clock,
                     struct vd_error *error) VD_MUST_USE;
 

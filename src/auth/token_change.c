@@ -83,8 +83,8 @@ static int lock_take(const char *folder, int *fd, struct vd_error *error)
 
 /* ---- changes ---- */
 
-/* The file again without the token `leave_out`, and without those that ended
- * long ago. */
+/* Writes the lines of all tokens but `leave_out` and those that expired long ago. Returns whether
+ * `leave_out` was among them. */
 static bool write_others(struct vd_buf *out, const struct vd_token_set *set,
                          struct vd_slice leave_out, int64_t now_ms)
 {
@@ -119,11 +119,11 @@ static bool is_name(struct vd_slice text)
     return true;
 }
 
-/* Names that the server gives itself, and whoever had them by a token would be taken for what it
- * is not. */
+/* Names that only the server itself may give to users: a token with one of them would pass for a
+ * user or group that it is not. */
 static const struct reserved {
     const char *option, *name;
-    bool prefix; /* and all that begin with it */
+    bool prefix; /* all names that begin with it are reserved, too */
     const char *why;
 } reserved[] = {
     {"--user", VD_USER_ANONYMOUS, false, "is whoever has no credential: give another name"},

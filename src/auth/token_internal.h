@@ -15,7 +15,7 @@ enum {
 struct vd_token_entry {
     struct vd_token token;
     unsigned char hash[VD_TOKEN_HASH_LEN];
-    _Atomic(struct vd_user *) cached_user; /* whom it stands for, once somebody has asked */
+    _Atomic(struct vd_user *) cached_user; /* the token's user, made when the token is first used */
 };
 
 const struct vd_token_entry *vd_token_set_entry(const struct vd_token_set *set, size_t i);

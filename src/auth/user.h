@@ -28,7 +28,7 @@ enum vd_auth_method {
     VD_AUTH_SERVICE_ACCOUNT,
     VD_AUTH_CERTIFICATE,
     VD_AUTH_OIDC,
-    VD_AUTH_IMPERSONATION, /* see `by` */
+    VD_AUTH_IMPERSONATION, /* impersonated by another user: see `impersonator` */
 };
 
 /* "token", for logs and metrics. */
@@ -51,7 +51,7 @@ struct vd_bound_object {
 
 struct vd_user;
 
-/* What a user is made of, and what can be read of one. */
+/* The fields of a user. */
 struct vd_identity {
     struct vd_slice name;
     struct vd_slice uid; /* may be empty */
@@ -60,12 +60,13 @@ struct vd_identity {
     const struct vd_user_extra *extra;
     size_t extra_n;
     enum vd_auth_method method;
-    int64_t expires_ms; /* wall clock; 0: never. Streams end then. */
-    /* Names the credential without revealing it: "TOKEN=3f..", "JTI=..",
-     * "X509SHA256=..". A stream is re-checked by it. */
+    int64_t expires_ms; /* wall clock; 0: never. The user's streams end at that time. */
+    /* Names the credential without revealing it: "TOKEN=3f..", "JTI=..", "X509SHA256=..". While a
+     * stream lives, its credential is checked again by this id. */
     struct vd_slice credential_id;
-    struct vd_bound_object bound; /* what the credential ends with; no resource: with nothing */
-    /* Which issuer and key vouch for a token from elsewhere (auth/oidc.h); for the re-check. */
+    struct vd_bound_object bound; /* what the credential is bound to; no resource: to nothing */
+    /* Which issuer and key vouch for a token from elsewhere (auth/oidc.h); for checking it again
+     * while a stream lives. */
     struct vd_slice signer;
     /* The user who impersonates this one (auth/impersonation.h); a reference is taken. NULL: nobody
      * does. */
@@ -97,20 +98,20 @@ void vd_user_unref(struct vd_user *user); /* NULL is fine */
 
 bool vd_user_in_group(const struct vd_user *user, struct vd_slice group);
 
-/* In system:masters, whom nothing is refused. Constant time. */
+/* Whether the user is in system:masters, to whom nothing is refused. Takes constant time. */
 static inline bool vd_user_is_master(const struct vd_user *user)
 {
     return user->masters;
 }
 
-/* Whether the credential has ended at `now_ms`. */
+/* Whether the credential has expired at `now_ms`. */
 static inline bool vd_user_has_expired(const struct vd_user *user, int64_t now_ms)
 {
     return user->is.expires_ms && now_ms >= user->is.expires_ms;
 }
 
-/* The same person with the same rights: name, uid, groups and extra are equal,
- * in this order. */
+/* Whether both are the same person with the same rights: name, uid, groups and extra are equal, in
+ * the same order. */
 bool vd_user_eq(const struct vd_user *a, const struct vd_user *b);
 
 #endif

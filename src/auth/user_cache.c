@@ -1,9 +1,9 @@
 /*
  * See user_cache.h.
  *
- * The entries are a ring in the order in which they came; a map finds them by
- * hash. An entry that is out of date stays, empty of its user, until the ring
- * comes round, so nothing has to be moved.
+ * The entries are a ring in the order in which they came; a map finds them by hash. An entry that
+ * is out of date stays, without a user, until the ring reaches it again, so that nothing has to be
+ * moved.
  */
 #include "auth/user_cache.h"
 

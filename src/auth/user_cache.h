@@ -1,11 +1,11 @@
 /*
- * Bearer tokens that were verified a moment ago, and whom they stand for.
+ * A cache of bearer tokens that were verified a short time ago, and of their users.
  *
- * Verifying a signature costs some 100 us, finding a stored token its SHA-256, and a
- * client sends the same token with every request. The cache keeps the answer for a short
- * while, by a hash of the token under a secret of the process, so that it holds no token. What it
- * says may be as old as its time to live: keep that below the time within which a revoked
- * credential has to be refused. Refusals are not cached.
+ * Verifying a signature costs some 100 us, and finding a stored token costs a SHA-256; a client
+ * sends the same token with every request. The cache keeps the answer for a short while, by a hash
+ * of the token under a secret of the process, so that it holds no token. What it says may be as old
+ * as its time to live: keep that below the time within which a revoked credential has to be
+ * refused. Refusals are not cached.
  *
  * Not thread-safe: each event loop has its own.
  */
@@ -25,8 +25,8 @@ struct vd_user_cache;
 struct vd_user_cache *vd_user_cache_new(size_t entries_max, int64_t ttl_ms) VD_MUST_USE;
 void vd_user_cache_free(struct vd_user_cache *cache); /* NULL is fine */
 
-/* The user with a reference for the caller, or NULL: unknown, or too old, or
- * the credential has expired. */
+/* The user with a reference for the caller, or NULL: the token is not in the cache, its entry is
+ * too old, or the credential has expired. */
 struct vd_user *vd_user_cache_get(struct vd_user_cache *cache, struct vd_slice token,
                                   int64_t now_ms) VD_MUST_USE;
 

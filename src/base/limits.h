@@ -90,6 +90,10 @@
     X(VD_HTTP_STRANGERS_MAX,     16384,       "connections without an authenticated user; one more ends the oldest") \
     X(VD_HTTP_STRANGERS_LEN_MAX, 67108864,    "bytes of requests whose senders are not authenticated yet; a request that goes beyond is 503") \
     X(VD_HTTP_BODY_FREE_LEN,     16384,       "bytes of a request up to which no memory is reserved for it if it comes in one piece") \
+    X(VD_HTTP_BODY_BUFFER_LEN,   262144,      "bytes of a streamed request body that are kept until they are taken, at most; so many are reserved") \
+    X(VD_HTTP_BODY_IDLE_MS,      60000,       "milliseconds in which a byte of a streamed request body must come while the server reads it; then 408") \
+    X(VD_PROCESS_BACKLOG_MAX,    262144,      "bytes waiting for a program's stdin above which no more is read for it") \
+    X(VD_PROCESS_LINGER_MS,      1000,        "milliseconds that a program's output may stay open after its end, and that a loop which stops waits for its programs") \
     X(VD_TCP_UNSENT_LEN_MAX,     131072,      "bytes that the kernel keeps for a connection before it has sent them") \
     X(VD_ACCOUNTS_MAX,           10000,       "users whose use is counted one by one; more share one account") \
     X(VD_ACCOUNT_METRICS_MAX,    100,         "users with metrics of their own; more are counted as 'other'") \
@@ -120,6 +124,9 @@
     X(VD_FIELD_PATH_LEN_MAX,     1024,        "bytes of a field's path in a message; a longer one loses its beginning") \
     X(VD_VIOLATIONS_MAX,         500,         "violations that are named of one object; more are counted") \
     X(VD_VIOLATION_VALUE_LEN_MAX, 4096,       "bytes of a value that a violation shows, and of its message; the rest is cut") \
+    X(VD_REFERENCE_FIELDS_MAX,   32,          "fields of a kind that refer to other objects") \
+    X(VD_REFERENCE_PATH_LEN_MAX, 256,         "bytes of the path of such a field") \
+    X(VD_REFERENCES_MAX,         10000,       "references that are read of one object") \
     X(VD_PRUNED_PATHS_MAX,       100,         "unknown fields that are named of one object") \
     X(VD_DEFINITION_VERSIONS_MAX, 64,         "versions of a CustomResourceDefinition") \
     X(VD_DEFINITION_PATTERNS_SIZE_MAX, 2097152, "instructions to which all patterns of a CustomResourceDefinition compile, those of its rules included; a small pattern counts 256") \
@@ -142,6 +149,22 @@
     X(VD_CONVERSION_CALLS_MAX,   8,           "calls of all conversion webhooks at a time; more wait") \
     X(VD_CONVERSION_CACHE_LEN_MAX, 16777216,  "bytes of converted objects that are kept for the next who wants them") \
     X(VD_CONVERSION_HOOKS_MAX,   256,         "definitions whose webhook's authorities are kept ready for the next call") \
+    X(VD_GIT_PROCESSES_MAX,      32,          "git processes that serve clones, fetches and pushes at a time; more requests wait") \
+    X(VD_GIT_USER_PROCESSES_MAX, 16,          "of those, the ones of one user") \
+    X(VD_GIT_WAITING_MAX,        512,         "requests that wait for a git process; one more is 503") \
+    X(VD_GIT_USER_WAITING_MAX,   128,         "of those, the ones of one user") \
+    X(VD_GIT_WAIT_MS,            60000,       "milliseconds that a request waits for a git process; then 503") \
+    X(VD_GIT_READY_MS,           5000,        "milliseconds that a request waits for a repository that was just created; then 503") \
+    X(VD_GIT_TIMEOUT_MS,         3600000,     "milliseconds that one git process may run") \
+    X(VD_GIT_IDLE_MS,            120000,      "milliseconds in which a git process has to read or write something") \
+    X(VD_GIT_MEMORY_MIB,         2048,        "MiB of address space of a git process") \
+    X(VD_GIT_FILES_OPEN_MAX,     256,         "files that a git process may have open") \
+    X(VD_GIT_BACKLOG_LEN_MAX,    262144,      "bytes that wait for the client or for git, in each direction of a transfer; the other side then waits") \
+    X(VD_GIT_STDERR_LEN_MAX,     4096,        "bytes of what a git process says on stderr that the log shows") \
+    X(VD_GIT_PACK_LEN_DEFAULT,   1073741824,  "bytes of a push, unless the Repository says otherwise") \
+    X(VD_GIT_FILE_LEN_DEFAULT,   10485760,    "bytes of a manifest in a push, unless the Repository says otherwise") \
+    X(VD_GIT_FILES_DEFAULT,      20000,       "manifests that one push changes, unless the Repository says otherwise") \
+    X(VD_BRANCH_LEN_MAX,         200,         "bytes of a branch's name") \
     X(VD_LOG_LINE_MAX,           8192,        "bytes of a log line; a longer one is cut") \
     X(VD_LOG_QUEUE_MAX,          4096,        "log lines waiting to be written; more are dropped and counted") \
     X(VD_LOG_REFUSALS_PER_S,     10,          "requests answered with 401 or 429 that each loop logs in a second; more are counted") \
@@ -170,7 +193,25 @@
     X(VD_AUDIT_CLOSE_MS,         2000,        "milliseconds that a stopping server waits for an audit log that takes no bytes") \
     X(VD_AUDIT_ID_LEN_MAX,       64,          "bytes of a client's own Audit-ID; a longer one is not used") \
     X(VD_PEM_LEN_MAX,            1048576,     "bytes of a file with keys or certificates") \
-    X(VD_GRANT_RIGHTS_MAX,       16384,       "single rights (group x resource x verb x name) of a role that is checked for escalation")
+    X(VD_GRANT_RIGHTS_MAX,       16384,       "single rights (group x resource x verb x name) of a role that is checked for escalation") \
+    X(VD_HOOK_MESSAGE_LEN_MAX,   65536,       "bytes of one message between a git hook and the server") \
+    X(VD_HOOK_WAIT_MS,           600000,      "milliseconds that a git hook waits for the next byte of git or of the server; then the push is refused") \
+    X(VD_PUSH_REFS_MAX,          10000,       "refs of one git push") \
+    X(VD_PUSH_COMMANDS_LEN_MAX,  4194304,     "bytes of the names of all refs and objects that one git push is about") \
+    X(VD_PUSH_MANIFESTS_LEN_MAX, 134217728,   "bytes of the manifests that one git push changes, old and new ones") \
+    X(VD_PUSHES_MANIFESTS_LEN_MAX, 268435456, "bytes of the manifests of all git pushes at a time; a push that goes beyond is refused and may be tried again") \
+    X(VD_PUSHES_MAX,             64,          "git pushes that are validated or admitted at a time; one more is refused and may be tried again") \
+    X(VD_PUSH_GIT_MS,            120000,      "milliseconds that one run of git for the validation of a push may take") \
+    X(VD_GIT_PATH_LEN_MAX,       4096,        "bytes of a file's path in a git repository") \
+    X(VD_GIT_FILE_LEN_MAX,       4194304,     "bytes of a file of a repository that holds manifests") \
+    X(VD_GIT_FILE_DOCUMENTS_MAX, 10000,       "documents of one file of a repository, items of lists included") \
+    X(VD_GIT_FINDINGS_MAX,       1000,        "errors that a report about a repository's files names, and warnings; more are counted") \
+    X(VD_GIT_REPORT_LEN_MAX,     1048576,     "bytes of the errors of a report about a repository's files, and of the warnings; more are counted") \
+    X(VD_GIT_REASON_LEN_MAX,     2048,        "bytes of the reason of one error in such a report; a longer one is cut") \
+    X(VD_GIT_CONFIG_LEN_MAX,     65536,       "bytes of a repository's .vedette.yaml") \
+    X(VD_GIT_PATTERNS_MAX,       64,          "patterns in paths, and in exclude, of a repository's .vedette.yaml") \
+    X(VD_GIT_LABELS_MAX,         64,          "labels that a repository's .vedette.yaml gives to its objects") \
+    X(VD_PATH_PATTERN_LEN_MAX,   255,         "bytes of a pattern of paths or branches")
 /* clang-format on */
 
 enum vd_limits {

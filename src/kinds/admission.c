@@ -40,6 +40,8 @@ struct vd_admitted *vd_admission_admit(const struct vd_admission *admission,
                                                                     : &admission->subject;
         if (wish->action == VD_CHECK || may(admission, wish, subject, arena, claim))
             continue;
+        if (admission->overrides && vd_git_claim_asks_override(claim))
+            continue;
         claim->at = i;
         claim->name = vd_arena_copy(arena, wish->key.name);
         return NULL;

@@ -41,10 +41,12 @@ struct vd_admission {
     const struct vd_wish_subject *subjects; /* one for each wish, for a batch over several kinds;
                                                NULL: `subject` is that of every wish */
     struct vd_wish_subject subject;
+    bool overrides; /* the author has the right to override: what an object asks for is done */
 };
 
 /* The proposal as an admitted one, in the same memory, if the author may do all of it. NULL: it may
- * not, and *claim (in the arena) says why. Authors other than VD_AUTHOR_API are never refused, and
+ * not, and *claim (in the arena) says why; if vd_git_claim_asks_override(), an author who has the
+ * right to override may ask again. Authors other than VD_AUTHOR_API are never refused, and
  * for them arena and claim may be NULL. A dry run is an admitted proposal that is not proposed. */
 struct vd_admitted *vd_admission_admit(const struct vd_admission *admission,
                                        struct vd_proposal *proposal, struct vd_arena *arena,

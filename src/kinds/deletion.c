@@ -15,15 +15,37 @@ static void propagate(struct vd_arena *a, struct vd_json *object, struct vd_slic
         vd_meta_add_finalizer(a, object, VD_FINALIZER_ORPHAN);
 }
 
-/* A definition waits for its objects to go, even if it has not been told to. */
 static bool is_definition(struct vd_slice resource)
 {
     return vd_slice_eq(resource, VD_DEFINITIONS);
 }
 
+static bool is_repository(struct vd_slice resource)
+{
+    return vd_slice_eq(resource, VD_REPOSITORIES);
+}
+
+int vd_deletion_check(const struct vd_json *object, struct vd_slice resource,
+                      struct vd_error *error)
+{
+    int64_t owned = 0;
+    if (!is_repository(resource) || vd_meta_is_deleting(object) ||
+        !vd_json_to_i64(vd_json_dig(object, "status", "resources", NULL), &owned) || owned <= 0)
+        return VD_OK;
+    struct vd_slice policy = vd_json_text(vd_json_dig(object, "spec", "deletionPolicy", NULL));
+    if (vd_slice_is(policy, "Cascade"))
+        return VD_OK;
+    return vd_error_set(error, VD_ERR_CONFLICT,
+                        "repository \"%.*s\" owns %lld resource%s and cannot be deleted: set "
+                        "spec.deletionPolicy to Cascade, or push a commit that removes them",
+                        VD_FMT(vd_meta_name(object)), (long long)owned, owned == 1 ? "" : "s");
+}
+
 bool vd_deletion_waits(const struct vd_json *object, struct vd_slice resource)
 {
-    if (is_definition(resource) && !vd_meta_is_deleting(object))
+    /* Definitions and repositories wait for their objects to go, even if they have not been told
+     * to. */
+    if ((is_definition(resource) || is_repository(resource)) && !vd_meta_is_deleting(object))
         return true;
     return vd_json_count(vd_meta_finalizers(object)) > 0 ||
            (vd_slice_is(resource, "namespaces") &&
@@ -55,6 +77,8 @@ static void mark(struct vd_arena *a, struct vd_json *object, struct vd_slice res
 {
     if (is_definition(resource) && !vd_meta_is_deleting(object))
         mark_definition(a, object, now_ms);
+    if (is_repository(resource) && !vd_meta_is_deleting(object))
+        vd_meta_add_finalizer(a, object, VD_FINALIZER_REPOSITORY);
     if (!vd_meta_is_deleting(object)) {
         vd_meta_set_deletion(a, object, now_ms, 0);
         if (vd_meta_generation(object) > 0)

@@ -23,8 +23,17 @@
 /* That of definitions: their objects go first. */
 #define VD_FINALIZER_DEFINITION VD_SLICE("customresourcecleanup.apiextensions.k8s.io")
 
-/* The storage key of CustomResourceDefinitions. */
-#define VD_DEFINITIONS VD_SLICE("customresourcedefinitions.apiextensions.k8s.io")
+/* That of repositories: the objects that they own and their folder go first. */
+#define VD_FINALIZER_REPOSITORY VD_SLICE("git.vedette.dev/repository")
+
+/* The storage keys of Repositories and CustomResourceDefinitions. */
+#define VD_REPOSITORIES VD_SLICE("repositories.git.vedette.dev")
+#define VD_DEFINITIONS  VD_SLICE("customresourcedefinitions.apiextensions.k8s.io")
+
+/* Whether a client may have the object deleted. VD_ERR_CONFLICT says what is in the way and how it
+ * goes: a repository stays while it owns objects, unless its spec says that these go with it. */
+int vd_deletion_check(const struct vd_json *object, struct vd_slice resource,
+                      struct vd_error *error) VD_MUST_USE;
 
 /* What is wanted of an object that is to be deleted. */
 struct vd_deletion {

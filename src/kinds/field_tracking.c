@@ -74,7 +74,7 @@ static struct vd_json *empty_object(struct vd_arena *a, const struct vd_kind *ki
     bool is_namespace = vd_slice_is(kind->resource, "namespaces");
     struct vd_json *empty = vd_json_object(a);
     vd_json_add_ref(empty, VD_SLICE("metadata"), vd_json_object(a));
-    for (size_t i = 0; kind->builtin && i < sizeof parts / sizeof *parts; i++) {
+    for (size_t i = 0; kind->native && i < sizeof parts / sizeof *parts; i++) {
         const struct vd_json *part = vd_json_get(object, vd_slice_of(parts[i]));
         if (vd_json_is(part, VD_JSON_OBJECT))
             vd_json_add_ref(empty, vd_slice_of(parts[i]),

@@ -66,12 +66,34 @@ static struct vd_slice annotation(struct vd_arena *arena, const struct vd_json *
     return vd_meta_annotation(object, vd_slice_of(name), &text) ? vd_arena_copy(arena, text) : text;
 }
 
-static struct vd_git_claim claim_of(struct vd_arena *arena, const struct vd_json *object)
+/* Of both, NULL is an object without annotations. */
+static bool has_same_annotation(const struct vd_json *a, const struct vd_json *b, const char *name)
 {
+    const struct vd_json *one = vd_json_get(vd_meta_annotations(a), vd_slice_of(name));
+    const struct vd_json *other = vd_json_get(vd_meta_annotations(b), vd_slice_of(name));
+    return one && other ? vd_json_eq(one, other) : one == other;
+}
+
+static bool keeps_mark(const struct vd_json *old, const struct vd_json *object)
+{
+    return has_same_annotation(old, object, VD_GIT_REPOSITORY) &&
+           has_same_annotation(old, object, VD_GIT_BRANCH) &&
+           has_same_annotation(old, object, VD_GIT_PATH) &&
+           has_same_annotation(old, object, VD_GIT_COMMIT);
+}
+
+/* `old` or `object` may be NULL, as for leaves_it_alone(). */
+static struct vd_git_claim claim_of(struct vd_arena *arena, const struct vd_json *old,
+                                    const struct vd_json *object)
+{
+    const struct vd_json *marked = is_marked(old) ? old : object;
     return (struct vd_git_claim){
-        .repository = annotation(arena, object, VD_GIT_REPOSITORY),
-        .path = annotation(arena, object, VD_GIT_PATH),
-        .commit = annotation(arena, object, VD_GIT_COMMIT),
+        .repository = annotation(arena, marked, VD_GIT_REPOSITORY),
+        .branch = annotation(arena, marked, VD_GIT_BRANCH),
+        .path = annotation(arena, marked, VD_GIT_PATH),
+        .commit = annotation(arena, marked, VD_GIT_COMMIT),
+        .override = annotation(arena, object ? object : old, VD_GIT_OVERRIDE),
+        .moves_mark = object && !keeps_mark(old, object),
     };
 }
 
@@ -106,7 +128,7 @@ bool vd_git_allows(const struct vd_kind *kind, struct vd_slice before, struct vd
     bool allowed = (!kind->spec_owned_by_git && !marked) ||
                    leaves_it_alone(kind, &scratch, old, object);
     if (!allowed)
-        *claim = claim_of(arena, is_marked(old) ? old : object);
+        *claim = claim_of(arena, old, object);
     vd_arena_release(&scratch);
     return allowed;
 }

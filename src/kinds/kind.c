@@ -193,6 +193,18 @@ static void read_annotations(struct reading *r)
     kind->subresource = own_annotation(r, "vedette.dev/subresource");
 }
 
+static void read_references(struct reading *r)
+{
+    struct vd_kind *kind = r->kind;
+    struct vd_slice text = annotation(r, VD_REFERENCES_ANNOTATION);
+    if (r->code)
+        return;
+    r->code = vd_reference_fields_parse(&kind->arena, text, &kind->references,
+                                        &kind->reference_count, r->error);
+    if (r->code)
+        vd_error_prefix(r->error, "the annotation %s", VD_REFERENCES_ANNOTATION);
+}
+
 static void read_storage_fields(struct reading *r)
 {
     struct vd_kind *kind = r->kind;
@@ -341,7 +353,8 @@ static void read_schema(struct reading *r, const struct vd_kind_options *options
     const struct vd_json *schema = vd_json_dig(r->version, "schema", "openAPIV3Schema", NULL);
     struct vd_schema_options how = {
         .resource = true, .borrow = true, .metadata = options->metadata};
-    how.lazy = !options->builtin; /* definitions are checked when they come */
+    /* Definitions are checked when they come, and our own kinds by the tests. */
+    how.lazy = !kind->native;
     how.advisory = options->builtin && vd_slice_is(annotation(r, "vedette.dev/schema"), "advisory");
     kind->preserve_unknown = vd_json_truth(vd_json_get(r->spec, VD_SLICE("preserveUnknownFields")));
     if (!schema) { /* none said: anything goes */
@@ -409,7 +422,7 @@ static void read_version(struct reading *r)
     atomic_init(kind->definition_alive, 0);
     kind->served = vd_json_truth(vd_json_get(r->version, VD_SLICE("served")));
     kind->terminating = vd_meta_is_deleting(kind->document);
-    kind->counts_generation = !kind->builtin ||
+    kind->counts_generation = !kind->native ||
                               vd_slice_is(annotation(r, "vedette.dev/generation"), "counted");
     struct vd_slice strategy = vd_json_text(vd_json_dig(r->spec, "conversion", "strategy", NULL));
     kind->webhook = !kind->builtin && vd_slice_is(strategy, "Webhook");
@@ -466,6 +479,8 @@ int vd_kind_new(struct vd_kind **out, struct vd_kind_source *source, struct vd_s
     r.spec = vd_json_get(kind->document, VD_SLICE("spec"));
     r.names = vd_json_get(r.spec, VD_SLICE("names"));
     r.annotations = vd_meta_annotations(kind->document);
+    kind->native = kind->builtin &&
+                   !vd_slice_is(annotation(&r, "vedette.dev/behaves-as"), "custom");
     r.version = version_named(r.spec, version);
     if (!r.version) {
         r.code = vd_error_set(error, VD_ERR_NOT_FOUND, "the definition has no version \"%.*s\"",
@@ -476,6 +491,7 @@ int vd_kind_new(struct vd_kind **out, struct vd_kind_source *source, struct vd_s
     read_names(&r);
     read_verbs(&r);
     read_annotations(&r);
+    read_references(&r);
     read_storage_fields(&r);
     read_version(&r);
     read_subresources(&r);

@@ -9,6 +9,7 @@
  *   vedette.dev/status-precondition   required: status writes need a resourceVersion
  *   vedette.dev/status-boundary       strict: status writes that touch more are refused
  *   vedette.dev/status-conditions     strict: conditions are True, False or Unknown
+ *   vedette.dev/references            which fields refer to other objects: references.h
  *
  * and for built-in ones only, since they reach beyond the kind itself
  *   vedette.dev/verbs                 what can be done, "create get list ..."; default: everything
@@ -20,6 +21,8 @@
  *   vedette.dev/unconditional-update  allowed: PUT may leave resourceVersion out
  *   vedette.dev/name-column           none: tables have no Name column of their own
  *   vedette.dev/generation            counted: as that of custom kinds is
+ *   vedette.dev/behaves-as            custom: in all things as a kind of a definition that a client
+ *                                     has sent, and not as Kubernetes' typed kinds
  *
  * A definition's metadata.resourceVersion is the revision up to which objects may have been written
  * under another schema; the registry sees to it that one which stays as it is does not count.
@@ -40,6 +43,7 @@
 #include "base/refcount.h"
 #include "base/slice.h"
 #include "kinds/name.h"
+#include "kinds/references.h"
 #include "kinds/schema.h"
 #include "json/document.h"
 
@@ -79,6 +83,7 @@ const char *vd_verb_name(enum vd_verb_bit bit);
 #define VD_CELLS(X)                                                                              \
     X(PATH,               "path")               /* the value at jsonPath; a date as its age */   \
     X(PATH_OR_NONE,       "path-or-none")       /* the text at jsonPath, or <none> */            \
+    X(SHORT_HASH,         "short-hash")         /* the beginning of the commit at jsonPath */    \
     X(COUNT,              "count")              /* members or elements at the paths, summed */   \
     X(REFERENCE,          "reference")          /* Kind/name of the object at the path */        \
     X(LOWER_REFERENCE,    "lower-reference")    /* the same with a small kind: pod/web */        \
@@ -152,7 +157,8 @@ struct vd_kind {
     struct vd_slice *short_names, *categories;
     size_t short_name_count, category_count;
     bool namespaced;
-    bool builtin;
+    bool builtin; /* compiled in: no definition replaces it */
+    bool native;  /* compiled in, and with the manners of Kubernetes' own typed kinds */
     bool served;
     bool stored; /* false: only answered, as reviews are */
     bool storage_version;
@@ -170,6 +176,8 @@ struct vd_kind {
     size_t selectable_count;
     struct vd_storage_field *storage_fields;
     size_t storage_field_count;
+    struct vd_reference_field *references; /* fields that name other objects */
+    size_t reference_count;
     bool unconditional_update;
     bool spec_owned_by_git;
     bool status_needs_version;

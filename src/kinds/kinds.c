@@ -280,11 +280,11 @@ static void inherit_since(const struct vd_kind_set *set, struct vd_kind *kind)
         kind->schema_since = was->schema_since;
 }
 
-/* The built-in kinds of a group and version are all that is served there, as in Kubernetes. */
+/* Kubernetes' own kinds of a group and version are all that is served there, as it has it. */
 static bool is_reserved(const struct vd_kind_set *set, const struct vd_kind *kind)
 {
     for (size_t i = 0; i < set->n; i++)
-        if (set->all[i]->builtin && vd_slice_eq(set->all[i]->api_version, kind->api_version))
+        if (set->all[i]->native && vd_slice_eq(set->all[i]->api_version, kind->api_version))
             return true;
     return false;
 }

@@ -77,7 +77,7 @@ bool vd_object_validate(const struct vd_kind *kind, const struct vd_json *object
             vd_meta_rules_check_update(object, old, out);
     }
     size_t schema = out->list.n;
-    vd_schema_validate_change(kind->schema, object, kind->builtin ? NULL : old, out);
+    vd_schema_validate_change(kind->schema, object, kind->native ? NULL : old, out);
     if (vd_schema_may_check_rules(out, schema))
         vd_schema_check_rules(kind->schema, object, old, out);
     else if (vd_schema_has_rules(kind->schema))

@@ -206,7 +206,7 @@ static void check_rest(const struct vd_json *metadata, struct vd_violations *out
  * but not of definitions and of events in their old form. */
 static bool wants_domains(const struct vd_kind *kind)
 {
-    return kind->builtin && !vd_slice_is(kind->group, "apiextensions.k8s.io") &&
+    return kind->native && !vd_slice_is(kind->group, "apiextensions.k8s.io") &&
            (kind->group.n || !vd_slice_is(kind->kind, "Event"));
 }
 

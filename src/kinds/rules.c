@@ -3,6 +3,8 @@
  */
 #include "kinds/rules.h"
 
+#include "kinds/deletion.h"
+#include "kinds/object_meta.h"
 #include "kinds/rules_internal.h"
 #include "watch/label.h"
 
@@ -80,6 +82,15 @@ static void namespace_check(const struct vd_json *object, const struct vd_json *
                               "qualified");
     }
     vd_buf_release(&why);
+}
+
+/* --- Repository --- */
+
+/* The server takes a repository's objects and folder away before it goes. */
+static void repository_prepare(struct vd_arena *arena, struct vd_json *object, bool create)
+{
+    if (create && vd_json_is(vd_json_get(object, VD_SLICE("metadata")), VD_JSON_OBJECT))
+        vd_meta_add_finalizer(arena, object, VD_FINALIZER_REPOSITORY);
 }
 
 /* --- Event --- */
@@ -250,6 +261,7 @@ static const struct row {
     {"", "Service", NULL, service_check, NULL},
     {"events.k8s.io", "Event", NULL, new_event_check, NULL},
     {"coordination.k8s.io", "Lease", NULL, lease_check, NULL},
+    {"git.vedette.dev", "Repository", repository_prepare, NULL, NULL},
     {"apiextensions.k8s.io", "CustomResourceDefinition", vd_rule_definition_prepare,
      vd_rule_definition_check, vd_rule_definition_settle},
     {RBAC, "Role", NULL, vd_rule_role_check, NULL},

@@ -14,6 +14,7 @@
 #include "kinds/approval.h"
 #include "kinds/name.h"
 #include "kinds/object_meta.h"
+#include "kinds/references.h"
 #include "kinds/rules_internal.h"
 #include "kinds/structural.h"
 #include "json/compare.h"
@@ -224,6 +225,19 @@ static void check_approval(const struct vd_json *object, const struct vd_json *o
         add_invalid(out, &path, value, vd_approval_advice(state));
 }
 
+static void check_references(const struct vd_field_path *up, struct vd_slice text,
+                             struct vd_violations *out)
+{
+    struct vd_field_path path = vd_field_key(up, VD_SLICE(VD_REFERENCES_ANNOTATION));
+    struct vd_reference_field *fields;
+    struct vd_arena scratch = {0};
+    struct vd_error error;
+    size_t n;
+    if (vd_reference_fields_parse(&scratch, text, &fields, &n, &error))
+        add_invalid(out, &path, text, error.text);
+    vd_arena_release(&scratch);
+}
+
 /* Our own annotations that a kind is read with. */
 static void check_annotations(const struct vd_json *object, struct vd_violations *out)
 {
@@ -246,6 +260,7 @@ static void check_annotations(const struct vd_json *object, struct vd_violations
             vd_violations_add(out, VD_VIOLATION_NOT_SUPPORTED, &path, vd_bad_value_text(out, value),
                               "supported values: %s", known[i].listed);
     }
+    check_references(&up, vd_kind_rule_text(annotations, VD_REFERENCES_ANNOTATION), out);
 }
 
 /* --- parts of versions --- */

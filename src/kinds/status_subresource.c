@@ -153,7 +153,7 @@ struct vd_json *vd_status_subresource_merge(const struct vd_kind *kind, struct v
     const struct vd_json *from = at_status ? object : old;
     struct vd_json *into = at_status ? vd_json_clone(arena, old) : object;
     take_over(arena, into, from, status_key);
-    if (at_status && kind->builtin)
+    if (at_status && kind->native)
         take_over_marks(arena, into, object);
     return into;
 }

@@ -12,7 +12,7 @@
 #include "api/revision_wait.h"
 #include "api/write.h"
 #include "kube/continue_token.h"
-#include "kube/kube.h"
+#include "kube/kube_internal.h"
 #include "kube/list_options.h"
 #include "kube/output.h"
 #include "kube/status/status.h"

@@ -2,13 +2,11 @@
 #include <stdio.h>
 
 #include "kinds/served_form.h"
-#include "kube/audit/audit.h"
-#include "kube/call.h"
 #include "kube/call_conversion.h"
-#include "kube/gzip.h"
+#include "kube/call_request.h"
 #include "kube/offload.h"
-#include "kube/request_log.h"
 #include "kube/scale.h"
+#include "request/gzip.h"
 
 enum {
     FIELDS_MAX = VD_WRITE_WARNINGS_MAX + 3 + VD_GZIP_FIELDS, /* headers of one answer */
@@ -69,14 +67,13 @@ void vd_call_reply_kept(struct vd_call *call, unsigned status, struct vd_slice c
                                    .fields = fields,
                                    .fields_n = add_fields(call, fields, retry_after_s),
                                    .body = body};
-    if (body.n > VD_GZIP_BODY_LEN_MIN && vd_call_takes_gzip(call)) {
+    if (call->x && body.n > VD_GZIP_BODY_LEN_MIN && vd_request_takes_gzip(call->x)) {
         for (size_t i = 0; i < VD_GZIP_FIELDS; i++)
             fields[response.fields_n++] = vd_gzip_fields[i];
-        vd_call_reply_gzipped(call, &response);
-        return;
-    }
-    if (call->x)
+        vd_request_respond_gzipped(call->l->requests, call->x, &response);
+    } else if (call->x) {
         vd_exchange_respond(call->x, &response);
+    }
     vd_call_free(call);
 }
 
@@ -94,7 +91,16 @@ static void audit_object(struct vd_call *call, struct vd_slice json)
     if (call->away)
         vd_call_keep_object(call, json);
     else
-        vd_audit_object(vd_request_log_audit(call), json);
+        vd_audit_object(vd_request_log_audit(call->x), json);
+}
+
+static void audit_status(struct vd_call *call, const struct vd_status *status, struct vd_slice json)
+{
+    struct vd_audit_answer answer = vd_status_audit_answer(status, json);
+    if (call->away)
+        vd_call_keep_status(call, &answer);
+    else
+        vd_audit_answer(vd_request_log_audit(call->x), &answer);
 }
 
 void vd_call_reply(struct vd_call *call, unsigned status, struct vd_slice content_type,
@@ -157,7 +163,7 @@ void vd_call_reply_object(struct vd_call *call, unsigned status, struct vd_slice
                              : vd_tables_get(call->kube->tables, call->kinds, call->kind);
     struct vd_kube_output_source source = {
         .table = table,
-        .now_ms = vd_clock_wall_ms(call->kube->clock),
+        .now_ms = vd_clock_wall_ms(call->kube->env->clock),
     };
     int code = vd_kube_output_render(body, &call->output, &source, object, &scratch, &error);
     vd_table_unref(table);
@@ -176,7 +182,7 @@ static bool is_sent_as_stored(const struct vd_call *call, struct vd_slice stored
 {
     return !call->away && stored.n >= SHARED_LEN_MIN && !call->scales &&
            call->output.form == VD_OUTPUT_PLAIN && vd_kube_output_is_stream(&call->output) &&
-           (stored.n <= VD_GZIP_BODY_LEN_MIN || !vd_call_takes_gzip(call)) &&
+           (stored.n <= VD_GZIP_BODY_LEN_MIN || !vd_request_takes_gzip(call->x)) &&
            vd_served_form_is_as_stored(call->kind, stored, written);
 }
 
@@ -188,7 +194,7 @@ void vd_call_reply_body(struct vd_call *call, struct vd_body *body, uint64_t wri
         vd_call_reply_object(call, 200, stored, written);
         return;
     }
-    vd_audit_object(vd_request_log_audit(call), stored);
+    vd_audit_object(vd_request_log_audit(call->x), stored);
     vd_exchange_respond(call->x, &(struct vd_response){
                                      .status = 200,
                                      .content_type = vd_kube_output_content_type(&call->output),
@@ -205,10 +211,7 @@ void vd_call_reply_status(struct vd_call *call, const struct vd_status *status)
     struct vd_buf json = {0}, body = {0};
     struct vd_arena scratch = {0};
     vd_status_write(&json, status);
-    if (call->away)
-        vd_call_keep_status(call, status, vd_buf_slice(&json));
-    else
-        vd_audit_status(vd_request_log_audit(call), status, vd_buf_slice(&json));
+    audit_status(call, status, vd_buf_slice(&json));
     if (vd_kube_output_encode(&body, &call->output, vd_buf_slice(&json), &scratch, NULL))
         vd_buf_add_slice(&body, vd_buf_slice(&json));
     reply(call, (unsigned)status->code, vd_kube_output_content_type(&call->output),

@@ -8,6 +8,8 @@
 #include "kube/offload.h"
 #include "kube/query_option.h"
 #include "kube/status/refusal.h"
+#include "request/audit.h"
+#include "request/request_log.h"
 #include "json/parse.h"
 #include "json/revision_hole.h"
 #include "json/write.h"
@@ -175,6 +177,8 @@ void vd_call_write_done(struct vd_write *w)
     }
     call->x->ops = NULL;
     call->target.name = w->name; /* it may have been made */
+    if (w->overridden.n && w->result != VD_WRITE_REFUSED)
+        vd_audit_overridden(vd_request_log_audit(call->x), w->overridden);
     if (w->result == VD_WRITE_REFUSED)
         reply_refusal(call);
     else if (w->verb == VD_WRITE_DELETE && w->result == VD_WRITE_DELETED)

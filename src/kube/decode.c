@@ -23,7 +23,7 @@ enum { SHOWN_KEY_LEN_MAX = 80 }; /* bytes of a repeated key that a warning shows
 /* Custom kinds have no messages; what is not an object of the kind has. */
 static bool takes_protobuf(const struct vd_call *call, bool none)
 {
-    return none || !call->kind || call->kind->builtin;
+    return none || !call->kind || call->kind->native;
 }
 
 enum vd_body_format vd_body_format(struct vd_slice text)

@@ -166,7 +166,18 @@ static void reply_owned_by_git(struct clearing *c)
     struct vd_status_target status_target = vd_call_status_target(call);
     status_target.name = c->deletion.claim.name;
     struct vd_status status = vd_status_owned_by_git(&call->arena, &status_target,
-                                                     &c->deletion.claim);
+                                                     &c->deletion.claim, call->kind->namespaced);
+    call->x->ops = NULL;
+    vd_call_reply_status(call, &status);
+    clearing_free(c);
+}
+
+static void reply_in_use(struct clearing *c)
+{
+    struct vd_call *call = c->call;
+    struct vd_status_target status_target = vd_call_status_target(call);
+    struct vd_slice text = vd_arena_copy(&call->arena, vd_slice_of(c->deletion.error.text));
+    struct vd_status status = vd_status_conflict(&call->arena, &status_target, text);
     call->x->ops = NULL;
     vd_call_reply_status(call, &status);
     clearing_free(c);
@@ -182,6 +193,8 @@ static void done(struct vd_delete_collection *d)
         reply(c);
     } else if (d->result == VD_COLLECTION_OWNED_BY_GIT) {
         reply_owned_by_git(c);
+    } else if (d->result == VD_COLLECTION_IN_USE) {
+        reply_in_use(c);
     } else {
         reply_error(c, (int)d->error.code, &d->error);
     }

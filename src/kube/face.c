@@ -5,14 +5,13 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "kube/audit/audit.h"
-#include "kube/call.h"
+#include "kube/call_request.h"
 #include "kube/call_write.h"
 #include "kube/query_option.h"
-#include "kube/request_log.h"
 #include "kube/review.h"
 #include "kube/scale.h"
 #include "kube/subresource.h"
+#include "request/timeout_option.h"
 
 static bool query_is(const struct vd_url_query *query, const char *key, const char *value)
 {
@@ -59,7 +58,7 @@ static int parse(struct vd_call *call, struct vd_error *error)
                                error);
     /* A watch has a timeout of its own, timeoutSeconds. */
     if (!code && !(call->target.is_resource && call->target.verb == VD_VERB_WATCH))
-        code = vd_query_timeout_check(&call->query, error);
+        code = vd_timeout_option_check(&call->query, error);
     call->write.dry_run = query_is(&call->query, "dryRun", "All");
     if (query_is(&call->query, "fieldValidation", "Strict"))
         call->write.validation = VD_FIELDS_STRICT;
@@ -91,7 +90,7 @@ static bool negotiate(struct vd_call *call)
                  : verb == VD_VERB_WATCH                                    ? VD_OUTPUT_OF_WATCH
                  : verb == VD_VERB_LIST || verb == VD_VERB_DELETECOLLECTION ? VD_OUTPUT_OF_LIST
                                                                             : VD_OUTPUT_OF_OBJECT,
-        .no_protobuf = call->kind && !call->kind->builtin,
+        .no_protobuf = call->kind && !call->kind->native,
         .no_table = verb == VD_VERB_WATCH && vd_query_is_watch_list(&call->query),
     };
     int code = vd_kube_output_negotiate(&call->output, &request, &call->arena, &error);
@@ -109,7 +108,7 @@ static bool negotiate(struct vd_call *call)
 static void find_kind(struct vd_call *call)
 {
     const struct vd_target *t = &call->target;
-    call->kinds = vd_kinds_snapshot(call->kube->kinds);
+    call->kinds = vd_kinds_snapshot(call->kube->env->kinds);
     const struct vd_kind *kind = t->is_resource ? vd_kind_set_resource(call->kinds, t->group,
                                                                        t->version, t->resource)
                                                 : NULL;
@@ -130,30 +129,18 @@ struct vd_status vd_access_status(struct vd_arena *arena, const struct vd_access
     return vd_status_access_denied(arena, &refused, why);
 }
 
-static bool is_allowed(struct vd_call *call, const struct vd_access *access)
+static bool is_allowed(struct vd_call *call, const struct vd_request_log *log)
 {
     struct vd_buf reason = {0};
-    bool allowed = vd_gatekeeper_allows(call->kube->gatekeeper, access, &reason);
-    vd_audit_decided(vd_request_log_audit(call), allowed, vd_buf_slice(&reason));
+    bool allowed = vd_request_authorize(call->l->requests, log, &reason);
     if (!allowed) {
+        struct vd_access access = vd_request_log_access(log);
         struct vd_slice why = vd_arena_copy(&call->arena, vd_buf_slice(&reason));
-        struct vd_status status = vd_access_status(&call->arena, access, why);
+        struct vd_status status = vd_access_status(&call->arena, &access, why);
         vd_call_reply_status(call, &status);
     }
     vd_buf_release(&reason);
     return allowed;
-}
-
-struct vd_slice vd_call_verb(const struct vd_call *call)
-{
-    static const char *const methods[] = {
-        [VD_HTTP_GET] = "get",         [VD_HTTP_HEAD] = "head",   [VD_HTTP_POST] = "post",
-        [VD_HTTP_PUT] = "put",         [VD_HTTP_PATCH] = "patch", [VD_HTTP_DELETE] = "delete",
-        [VD_HTTP_OPTIONS] = "options", [VD_HTTP_TRACE] = "trace"};
-    if (call->target.is_resource && call->target.verb)
-        return vd_slice_of(vd_verb_name((enum vd_verb_bit)__builtin_ctz(call->target.verb)));
-    enum vd_http_method method = call->x->head->method;
-    return vd_slice_of(method ? methods[method] : "");
 }
 
 /* Whether the kind is where the path looks for it. What belongs to the cluster must not
@@ -221,7 +208,7 @@ static bool is_of_builtin_version(const struct vd_call *call)
     size_t n;
     struct vd_kind *const *kinds = vd_kind_set_all(call->kinds, &n);
     for (size_t i = 0; i < n; i++)
-        if (kinds[i]->builtin && vd_slice_eq(kinds[i]->group, call->target.group) &&
+        if (kinds[i]->native && vd_slice_eq(kinds[i]->group, call->target.group) &&
             vd_slice_eq(kinds[i]->version, call->target.version))
             return true;
     return false;
@@ -235,7 +222,7 @@ static bool is_of_builtin_version(const struct vd_call *call)
 static void reply_no_resource(struct vd_call *call)
 {
     struct vd_status status;
-    if (call->kind && !call->kind->builtin && call->target.subresource.n) {
+    if (call->kind && !call->kind->native && call->target.subresource.n) {
         reply_not_found(call);
     } else if (is_of_builtin_version(call)) {
         status = vd_status_no_resource(&call->arena);
@@ -250,7 +237,7 @@ static void reply_no_resource(struct vd_call *call)
 static bool is_write_to_all_namespaces(const struct vd_call *call)
 {
     const struct vd_target *t = &call->target;
-    return !call->kind->builtin && call->kind->namespaced && !t->in_namespace && !t->name.n &&
+    return !call->kind->native && call->kind->namespaced && !t->in_namespace && !t->name.n &&
            !(t->verb & (VD_VERB_LIST | VD_VERB_WATCH));
 }
 
@@ -330,15 +317,15 @@ static struct vd_call *begin(struct vd_kube_loop *l, struct vd_exchange *x, stru
     call->user = vd_user_ref(user);
     int code = parse(call, &error);
     find_kind(call);
-    struct vd_request_log *log = vd_request_log_attach(call);
-    vd_audit_received(call, log);
+    struct vd_request request = vd_call_request(call);
+    const struct vd_request_log *log = vd_request_begin(l->requests, &request);
+    vd_call_audit_body(call, log->audit);
     if (code) {
         struct vd_status status = vd_status_bad_request(&call->arena, vd_slice_of(error.text));
         vd_call_reply_status(call, &status);
         return NULL;
     }
-    struct vd_access access = vd_request_log_access(log);
-    bool goes = (!call->kind || negotiate(call)) && is_allowed(call, &access);
+    bool goes = (!call->kind || negotiate(call)) && is_allowed(call, log);
     return goes ? call : NULL;
 }
 
@@ -351,15 +338,4 @@ void vd_kube_handle(struct vd_kube_loop *l, struct vd_exchange *x, struct vd_use
         serve(call);
     else if (!vd_call_document(call))
         reply_no_resource(call);
-}
-
-struct vd_call *vd_kube_begin_page(struct vd_kube_loop *l, struct vd_exchange *x,
-                                   struct vd_user *user)
-{
-    return begin(l, x, user);
-}
-
-void vd_kube_end_page(struct vd_call *page, struct vd_slice content_type, struct vd_slice text)
-{
-    vd_call_reply(page, 200, content_type, text);
 }

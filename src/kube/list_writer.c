@@ -15,7 +15,7 @@ void vd_list_writer_init(struct vd_list_writer *w, const struct vd_call *call)
         .table = w->columns,
         .version = call->output.version,
         .object = call->output.object,
-        .now_ms = vd_clock_wall_ms(call->kube->clock),
+        .now_ms = vd_clock_wall_ms(call->kube->env->clock),
     };
 }
 

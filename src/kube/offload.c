@@ -2,9 +2,8 @@
 #include "kube/offload.h"
 
 #include "base/container_of.h"
-#include "kube/audit/audit.h"
-#include "kube/request_log.h"
 #include "net/account.h"
+#include "request/audit.h"
 
 struct vd_offload {
     struct vd_pool_item order;
@@ -17,9 +16,9 @@ struct vd_offload {
     struct vd_slice content_type;
     struct vd_buf body;
     /* For the audit log: */
-    bool audits_status;
-    struct vd_status audited;
-    struct vd_slice json;
+    struct vd_slice object;         /* empty: the answer shows none */
+    bool has_status;                /* the answer is a Status, ... */
+    struct vd_audit_answer audited; /* ... which says this */
 };
 
 /* ---- the request ---- */
@@ -105,17 +104,17 @@ void vd_call_keep_answer(struct vd_call *call, unsigned status, struct vd_slice 
 
 void vd_call_keep_object(struct vd_call *call, struct vd_slice json)
 {
-    call->away->json = vd_arena_copy(&call->arena, json);
+    call->away->object = vd_arena_copy(&call->arena, json);
 }
 
-void vd_call_keep_status(struct vd_call *call, const struct vd_status *status, struct vd_slice json)
+void vd_call_keep_status(struct vd_call *call, const struct vd_audit_answer *answer)
 {
     struct vd_offload *o = call->away;
-    o->audits_status = true;
-    o->audited = (struct vd_status){.success = status->success,
-                                    .reason = vd_arena_copy(&call->arena, status->reason),
-                                    .message = vd_arena_copy(&call->arena, status->message)};
-    o->json = vd_arena_copy(&call->arena, json);
+    o->has_status = true;
+    o->audited = (struct vd_audit_answer){.success = answer->success,
+                                          .reason = vd_arena_copy(&call->arena, answer->reason),
+                                          .message = vd_arena_copy(&call->arena, answer->message),
+                                          .json = vd_arena_copy(&call->arena, answer->json)};
 }
 
 /* ---- and back ---- */
@@ -146,10 +145,10 @@ static const struct vd_exchange_ops waiting = {on_drained, on_gone};
 static void give_answer(struct vd_call *call, const struct vd_offload *o)
 {
     struct vd_buf body = o->body; /* the rest of it goes with the call */
-    if (o->audits_status)
-        vd_audit_status(vd_request_log_audit(call), &o->audited, o->json);
-    else if (o->json.n)
-        vd_audit_object(vd_request_log_audit(call), o->json);
+    if (o->has_status)
+        vd_audit_answer(vd_request_log_audit(call->x), &o->audited);
+    else if (o->object.n)
+        vd_audit_object(vd_request_log_audit(call->x), o->object);
     vd_call_reply_kept(call, o->status, o->content_type, vd_buf_slice(&body), o->retry_after_s);
     vd_buf_release(&body);
 }

@@ -14,6 +14,8 @@
 
 #include "kube/call.h"
 
+struct vd_audit_answer;
+
 /* The request's body and two of its headers, wherever the call is made; p is NULL for a header
  * that it does not have. */
 struct vd_slice vd_call_body(const struct vd_call *call);
@@ -37,10 +39,9 @@ void vd_call_offload(struct vd_call *call, void (*work)(struct vd_call *call));
 void vd_call_keep_answer(struct vd_call *call, unsigned status, struct vd_slice content_type,
                          struct vd_slice body, unsigned retry_after_s);
 
-/* And what the audit log is to know of it: the object, or the Status. */
+/* And what the audit log is to know of it: the object, or what the Status says. */
 void vd_call_keep_object(struct vd_call *call, struct vd_slice json);
-void vd_call_keep_status(struct vd_call *call, const struct vd_status *status,
-                         struct vd_slice json);
+void vd_call_keep_status(struct vd_call *call, const struct vd_audit_answer *answer);
 
 /* On the loop, when the call has come back with an answer: see call_reply.c. */
 void vd_call_reply_kept(struct vd_call *call, unsigned status, struct vd_slice content_type,

@@ -17,8 +17,4 @@ bool vd_query_flag(const struct vd_url_query *query, struct vd_slice key, bool *
 int vd_query_number(const struct vd_url_query *query, struct vd_slice key, bool *given,
                     int64_t *out, struct vd_error *error) VD_MUST_USE;
 
-/* Whether `timeout`, if it is given, is a duration as Go writes them ("32s"). It asks for no
- * more than an answer in that time, so what it says is of no use here. VD_ERR_INVALID. */
-int vd_query_timeout_check(const struct vd_url_query *query, struct vd_error *error) VD_MUST_USE;
-
 #endif

@@ -18,11 +18,11 @@
 #include "kinds/object.h"
 #include "kube/call_conversion.h"
 #include "kube/continue_token.h"
-#include "kube/gzip.h"
 #include "kube/list_writer.h"
 #include "kube/offload.h"
 #include "kube/query_option.h"
 #include "net/account.h"
+#include "request/gzip.h"
 
 /* A shorter piece is copied, so that it holds no more memory than it needs. */
 enum { COPIED_LEN = 16384 };
@@ -223,7 +223,7 @@ static void send_frame(struct listing *l, struct vd_slice piece, bool last)
     if (l->takes_gzip) {
         vd_buf_reset(&loop->frame);
         if (l->gzipped)
-            vd_gzip_add(vd_kube_loop_gzip(loop), &l->gzip, piece, last, &loop->frame);
+            vd_gzip_add(vd_request_gzip(loop->requests), &l->gzip, piece, last, &loop->frame);
         else
             vd_buf_add_slice(&loop->frame, piece);
     }
@@ -396,7 +396,7 @@ static void start(struct listing *l, struct vd_call *call, const struct vd_list_
     vd_list_writer_init(&l->writer, call);
     l->whole = !vd_listing_is_unlimited(&l->listing) || !vd_kube_output_is_stream(&call->output);
     l->count = !o->labels && !o->fields;
-    l->takes_gzip = vd_call_takes_gzip(call);
+    l->takes_gzip = vd_request_takes_gzip(call->x);
     call->x->ops = &exchange_ops;
     call->x->arg = l;
     ready(&l->listing);

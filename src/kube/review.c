@@ -62,7 +62,7 @@ static struct vd_json *verdict(struct vd_call *call, const struct vd_json *spec,
 {
     struct vd_arena *a = &call->arena;
     struct vd_access access = access_of(spec, user);
-    struct vd_rbac *rbac = vd_gatekeeper_rbac(call->kube->gatekeeper);
+    struct vd_rbac *rbac = vd_gatekeeper_rbac(call->kube->env->gatekeeper);
     struct vd_buf reason = {0};
     struct vd_json *status = vd_json_object(a);
     bool allowed = vd_rbac_decide(rbac, &access, &reason);
@@ -135,7 +135,7 @@ static struct vd_json *review_self(struct vd_call *call, const struct vd_json *s
 
 static struct vd_json *review_rules(struct vd_call *call, const struct vd_json *spec)
 {
-    struct vd_rbac *rbac = vd_gatekeeper_rbac(call->kube->gatekeeper);
+    struct vd_rbac *rbac = vd_gatekeeper_rbac(call->kube->env->gatekeeper);
     const struct vd_json *status = vd_rbac_rules_review(rbac, call->user,
                                                         text_at(spec, "namespace"), &call->arena);
     struct vd_json *copy = vd_json_copy(&call->arena, status);
@@ -182,8 +182,8 @@ static struct vd_json *review_token(struct vd_call *call, const struct vd_json *
     struct vd_json *status = vd_json_object(a);
     struct vd_user *user = NULL;
     struct vd_error error;
-    int code = vd_gatekeeper_identify_token(call->kube->gatekeeper, text_at(spec, "token"), &user,
-                                            &error);
+    int code = vd_gatekeeper_identify_token(call->kube->env->gatekeeper, text_at(spec, "token"),
+                                            &user, &error);
     vd_json_add_ref(status, VD_SLICE("authenticated"), vd_json_bool(a, !code));
     if (code)
         vd_json_add_ref(status, VD_SLICE("error"), string(call, vd_slice_of(error.text)));
@@ -336,14 +336,15 @@ void vd_call_token_request(struct vd_call *call)
     int code = call->kube->accounts
                    ? vd_service_account_issue(
                          call->kube->accounts,
-                         &(struct vd_token_request){.namespace = call->target.namespace,
-                                                    .name = call->target.name,
-                                                    .uid = vd_meta_text(account, VD_SLICE("uid")),
-                                                    .audiences = audiences,
-                                                    .audiences_n = audiences_n,
-                                                    .expiry_s = expiry_s,
-                                                    .bound = bound,
-                                                    .now_ms = vd_clock_wall_ms(call->kube->clock)},
+                         &(struct vd_token_request){
+                             .namespace = call->target.namespace,
+                             .name = call->target.name,
+                             .uid = vd_meta_text(account, VD_SLICE("uid")),
+                             .audiences = audiences,
+                             .audiences_n = audiences_n,
+                             .expiry_s = expiry_s,
+                             .bound = bound,
+                             .now_ms = vd_clock_wall_ms(call->kube->env->clock)},
                          &token, &expires_ms, &error)
                    : vd_error_set(&error, VD_ERR_INVALID, "this server issues no tokens");
     if (code) {

@@ -31,7 +31,7 @@ static struct vd_subresource scale(void)
 static struct vd_slice name_under(const struct vd_kind *body, const struct vd_kind *kind)
 {
     struct vd_slice path = body->subresource;
-    if (!body->served || !body->builtin || !vd_slice_starts_with(path, kind->plural))
+    if (!body->served || !body->native || !vd_slice_starts_with(path, kind->plural))
         return VD_SLICE("");
     struct vd_slice rest = vd_slice_from(path, kind->plural.n);
     return rest.n && rest.p[0] == '/' ? vd_slice_from(rest, 1) : VD_SLICE("");
@@ -51,7 +51,7 @@ size_t vd_subresources(const struct vd_kind_set *set, const struct vd_kind *kind
         out[n++] = of_kind("status", kind, OBJECT_VERBS);
     if (kind->has_scale)
         out[n++] = scale();
-    if (!kind->builtin || kind->group.n)
+    if (!kind->native || kind->group.n)
         return n;
     if (vd_slice_is(kind->plural, "namespaces"))
         out[n++] = of_kind("finalize", kind, VD_VERB_UPDATE);

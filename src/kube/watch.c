@@ -10,12 +10,11 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "kube/audit/audit.h"
 #include "kube/call.h"
 #include "kube/initial_events.h"
-#include "kube/request_log.h"
 #include "kube/watch_frame.h"
 #include "net/account.h"
+#include "request/request.h"
 
 /* What a client may wish for, so that milliseconds cannot overflow. */
 enum { LIFE_S_MAX = 31536000 };
@@ -44,7 +43,7 @@ static struct vd_watch *watch_of(const struct vd_api_stream *stream)
 
 static struct vd_watch_form form_of(struct vd_watch *w)
 {
-    return (struct vd_watch_form){w->l->kube->clock, w->stream.kind, &w->output,
+    return (struct vd_watch_form){w->l->kube->env->clock, w->stream.kind, &w->output,
                                   w->tables ? &w->tables->writer : NULL};
 }
 
@@ -297,7 +296,7 @@ static void begin_answer(struct vd_exchange *x, const struct vd_kind *kind)
                                                 .fields = fields,
                                                 .fields_n = n});
     vd_arena_release(&arena);
-    vd_audit_started(vd_request_log_of(x)->audit, x);
+    vd_audit_started(vd_request_log_audit(x), x);
     vd_exchange_forget_request(x);
 }
 

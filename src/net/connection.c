@@ -17,6 +17,7 @@
 #include "base/alloc.h"
 #include "base/container_of.h"
 #include "net/account.h"
+#include "net/body_reader.h"
 #include "net/connection_internal.h"
 #include "net/http1.h"
 #include "net/http2.h"
@@ -51,8 +52,8 @@ static void handshake_dequeue(struct vd_connection *c)
     if (!c->handshake_queued)
         return;
     c->handshake_queued = false;
-    *(c->prev_dirty ? &c->prev_dirty->next_dirty : &s->handshakes_first) = c->next_dirty;
-    *(c->next_dirty ? &c->next_dirty->prev_dirty : &s->handshakes_last) = c->prev_dirty;
+    *(c->prev_queued ? &c->prev_queued->next_queued : &s->handshakes_first) = c->next_queued;
+    *(c->next_queued ? &c->next_queued->prev_queued : &s->handshakes_last) = c->prev_queued;
 }
 
 static void unlink_connection(struct vd_connection *c)
@@ -140,11 +141,21 @@ static bool is_answering(const struct vd_connection *c)
            c->state == VD_CONNECTION_UPGRADED;
 }
 
-/* Whether the connection is of no more use when the client sends no more: nobody could tell it
- * from one that has left. */
-static bool ends_with_input(const struct vd_connection *c)
+/* A stream that answers a body which is read as it arrives has an end of its own, and is good for a
+ * client that has said all it had to say. */
+static bool is_endless(const struct vd_connection *c)
 {
-    return c->streaming || c->state == VD_CONNECTION_STREAMS;
+    return c->streaming && !c->exchange.reader;
+}
+
+/* Whether the connection is of no more use when the client sends no more: nobody could tell it
+ * from one that has left, or the body of its request will never be complete. `all_read`: what it
+ * had sent before has been read. */
+static bool ends_with_input(const struct vd_connection *c, bool all_read)
+{
+    const struct vd_body_reader *reader = c->exchange.reader;
+    return is_endless(c) || c->state == VD_CONNECTION_STREAMS ||
+           (all_read && reader && !reader->is_whole);
 }
 
 /* TLS reads ahead. While it lingers, a connection is not read through TLS any more. */
@@ -195,7 +206,7 @@ static void flush(struct vd_connection *c, bool late)
 {
     if (!c->transport.handshaken)
         return;
-    bool left = c->streaming && (c->peer_done || c->eof_pending);
+    bool left = is_endless(c) && (c->peer_done || c->eof_pending);
     if (left || !(is_ending(c) ? vd_output_flush(c) : c->protocol->flush(c)))
         vd_connection_close(c);
     else if (!is_ending(c))
@@ -243,7 +254,7 @@ static bool flush_dirty(struct vd_turn_hook *hook)
 static void end_of_input(struct vd_connection *c)
 {
     c->peer_done = true;
-    if (ends_with_input(c))
+    if (ends_with_input(c, true))
         vd_connection_close(c);
     else if (c->state != VD_CONNECTION_ANSWER)
         vd_connection_begin_close(
@@ -308,10 +319,10 @@ static bool handshake_must_wait(struct vd_connection *c)
     c->events = 0;
     c->handshake_queued = true;
     bool first = c->handshake_steps == 1;
-    c->next_dirty = first ? s->handshakes_first : NULL;
-    c->prev_dirty = first ? NULL : s->handshakes_last;
-    *(c->prev_dirty ? &c->prev_dirty->next_dirty : &s->handshakes_first) = c;
-    *(c->next_dirty ? &c->next_dirty->prev_dirty : &s->handshakes_last) = c;
+    c->next_queued = first ? s->handshakes_first : NULL;
+    c->prev_queued = first ? NULL : s->handshakes_last;
+    *(c->prev_queued ? &c->prev_queued->next_queued : &s->handshakes_first) = c;
+    *(c->next_queued ? &c->next_queued->prev_queued : &s->handshakes_last) = c;
     return true;
 }
 
@@ -348,7 +359,7 @@ static void on_poll(uv_poll_t *poll, int status, int events)
         read_on_turn(c);
     } else if (events & UV_DISCONNECT && is_answering(c) && !may_read(c)) {
         c->eof_pending = true;
-        if (ends_with_input(c))
+        if (ends_with_input(c, false))
             vd_connection_close(c);
         vd_connection_set_events(c);
     }
@@ -396,6 +407,7 @@ void vd_http_service_init(struct vd_http_service *service, struct vd_loop *loop)
         .deadlines = {.handshake_ms = VD_HTTP_HANDSHAKE_MS,
                       .head_ms = VD_HTTP_HEAD_MS,
                       .body_ms = VD_HTTP_BODY_MS,
+                      .body_idle_ms = VD_HTTP_BODY_IDLE_MS,
                       .idle_ms = VD_HTTP_IDLE_MS,
                       .send_ms = VD_HTTP_SEND_MS,
                       .linger_ms = VD_HTTP_LINGER_MS},

@@ -99,18 +99,21 @@ struct vd_connection {
     VD_VEC(struct vd_output) output;
     size_t output_first;
     size_t backlog;
-    struct vd_connection *prev_dirty, *next_dirty; /* or, while `handshake_queued`, in that list */
-    struct vd_connection *prev, *next;             /* of those known, or of strangers */
+    /* Its neighbours in the service's list of connections to flush (`dirty`) or, while
+     * `handshake_queued`, in the queue of handshakes. It must not be in both. */
+    struct vd_connection *prev_queued, *next_queued;
+    struct vd_connection *prev, *next; /* of those known, or of strangers */
 };
 
 /* How long a client may take, in milliseconds; see limits.h. */
 struct vd_http_deadlines {
     uint64_t handshake_ms;
-    uint64_t head_ms;   /* from a request's first byte */
-    uint64_t body_ms;   /* from the head's end */
-    uint64_t idle_ms;   /* between requests */
-    uint64_t send_ms;   /* for taking any byte of a complete answer */
-    uint64_t linger_ms; /* for closing after the last answer */
+    uint64_t head_ms;      /* from a request's first byte */
+    uint64_t body_ms;      /* from the head's end */
+    uint64_t body_idle_ms; /* for any byte of a body that is read as it arrives */
+    uint64_t idle_ms;      /* between requests */
+    uint64_t send_ms;      /* for taking any byte of a complete answer */
+    uint64_t linger_ms;    /* for closing after the last answer */
 };
 
 /*

@@ -70,6 +70,8 @@ void vd_exchange_await_drain(struct vd_exchange *x)
 
 void vd_exchange_forget_request(struct vd_exchange *x)
 {
+    if (x->reader) /* the body's framing stands there */
+        return;
     x->head = NULL;
     x->body = VD_SLICE("");
     x->upload = NULL;

@@ -11,6 +11,22 @@
  * left and that the exchange must not be touched any more. Nothing here says how
  * the bytes travel: it is the same over HTTP/1.1 and HTTP/2.
  *
+ * Streamed bodies. Where the route says `streams_body`, its handler is called when the head has
+ * come, `body` is empty, and the handler reads the body as it arrives:
+ *
+ *   vd_exchange_read_body()     from now on `piece` is called, and at last `end`
+ *   vd_exchange_pause_body()    no more of it, until vd_exchange_resume_body()
+ *
+ * No more of it is kept than one read buffer, VD_HTTP_BODY_BUFFER_LEN: a client whose body is
+ * paused cannot send on, while other exchanges of an HTTP/2 connection go on. The answer may begin
+ * and end at any time. If it ends before the body does, the rest of the body is of no interest:
+ * over HTTP/1.1 the connection ends with the answer unless all of the body has come, over HTTP/2
+ * the client may send on for VD_HTTP_LINGER_MS.
+ *
+ * A body that breaks - the client leaves, the framing is wrong, it is larger than the route allows,
+ * nothing of it comes for VD_HTTP_BODY_IDLE_MS - ends the exchange with `gone`. If no answer was
+ * begun, the client gets one by the route's `refuse` (400, 413 or 408) behind the face's back.
+ *
  * All on the loop's thread.
  */
 #ifndef VD_NET_EXCHANGE_H
@@ -22,6 +38,7 @@
 #include "net/loop.h"
 
 struct vd_account;
+struct vd_body_reader;
 struct vd_connection;
 struct vd_exchange;
 struct vd_route;
@@ -34,6 +51,16 @@ struct vd_exchange_ops {
     void (*drained)(struct vd_exchange *x);
     /* The client has left before the answer was complete. Last call. */
     void (*gone)(struct vd_exchange *x);
+};
+
+/* Of an exchange whose body is read as it arrives. The calls come from the loop and never from
+ * inside vd_exchange_read_body() or vd_exchange_resume_body(). Each may answer, end or abort the
+ * exchange, and then no further one comes. */
+struct vd_body_ops {
+    /* The next bytes, borrowed for the call; at least one. */
+    void (*piece)(struct vd_exchange *x, struct vd_slice bytes);
+    /* The body is complete. Not while it is paused. */
+    void (*end)(struct vd_exchange *x);
 };
 
 /* Of an exchange that was upgraded. */
@@ -50,6 +77,7 @@ struct vd_exchange {
     const struct vd_http_head *head; /* good until the answer is complete, or forgotten */
     struct vd_slice body;            /* likewise */
     struct vd_upload *upload;        /* likewise; NULL: nobody was asked before the body came */
+    struct vd_body_reader *reader;   /* of a body that is read as it arrives; NULL: it has come */
     const struct vd_route *route;    /* that it belongs to; see route.h */
     /* Who sends the request, or in whose name it is sent; NULL: nobody was asked. Whoever has set
      * it sees to the reference; this layer does not look into it. */
@@ -89,6 +117,15 @@ void vd_exchange_respond(struct vd_exchange *x, const struct vd_response *respon
  * comes back to `handle` when it has arrived; until then it must not be touched. */
 void vd_exchange_receive(struct vd_exchange *x);
 
+/* In `handle` of a route that streams bodies, or later, once: the body is to be given to `ops`,
+ * borrowed until the exchange ends. Sends 100 Continue if the client waits for it. Works for
+ * requests without a body, too: then only `end` is called. x->ops must be set, for `gone`. */
+void vd_exchange_read_body(struct vd_exchange *x, const struct vd_body_ops *ops);
+
+/* After vd_exchange_read_body(); also when the body has ended. Calls do not add up. */
+void vd_exchange_pause_body(struct vd_exchange *x);
+void vd_exchange_resume_body(struct vd_exchange *x);
+
 /* The head of a streamed answer; `response` has no body. */
 void vd_exchange_stream(struct vd_exchange *x, const struct vd_response *response);
 
@@ -127,7 +164,8 @@ size_t vd_exchange_backlog(const struct vd_exchange *x);
  * been sent: of this one, when there is none. */
 void vd_exchange_await_drain(struct vd_exchange *x);
 
-/* Frees the request's memory: a stream that lives for hours does not need it. */
+/* Frees the request's memory: a stream that lives for hours does not need it. Does nothing while a
+ * body is read as it arrives. */
 void vd_exchange_forget_request(struct vd_exchange *x);
 
 #endif

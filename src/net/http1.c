@@ -1,9 +1,9 @@
 /*
  * HTTP/1.1 on a connection: how requests arrive; http1_answer.c has the answers.
  *
- * Bytes come in through received() into the intake, where process() takes one request after the
- * other off the front; a request that is complete goes to its route's handler, and the next one
- * waits until its answer is complete and most of what was answered before has left.
+ * Bytes come in through received() into the intake, where vd_http1_process() takes one request
+ * after the other off the front; a request that is complete goes to its route's handler, and the
+ * next one waits until its answer is complete and most of what was answered before has left.
  */
 #include "net/http1.h"
 
@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "net/account.h"
+#include "net/body_reader.h"
 #include "net/http2.h"
 #include "net/output.h"
 
@@ -20,7 +21,6 @@ enum {
     STREAM_AHEAD_LEN = 4096, /* that is read of a client while a stream goes to it */
 };
 
-static void process(struct vd_connection *c);
 static void refuse(struct vd_connection *c, enum vd_http_refusal refusal);
 
 void vd_connection_free_intake(struct vd_connection *c)
@@ -71,16 +71,24 @@ static size_t ahead_max(const struct vd_connection *c)
     return c->streaming ? STREAM_AHEAD_LEN : VD_HTTP_AHEAD_LEN_MAX;
 }
 
+/* Whether what comes next is of a body that is given on as it comes. */
+static bool is_reading_body(const struct vd_connection *c)
+{
+    return c->state == VD_CONNECTION_ANSWER && c->exchange.reader && !c->exchange.reader->is_whole;
+}
+
 static bool may_read(const struct vd_connection *c)
 {
     if (c->state != VD_CONNECTION_ANSWER)
         return !c->paused;
+    if (is_reading_body(c))
+        return vd_body_reader_is_hungry(c->exchange.reader) && c->intake->later.n == 0;
     return !c->admitting && (!c->intake || ahead_len(c->intake) < ahead_max(c));
 }
 
 static size_t read_len(const struct vd_connection *c)
 {
-    if (c->state != VD_CONNECTION_ANSWER)
+    if (c->state != VD_CONNECTION_ANSWER || is_reading_body(c))
         return VD_LOOP_SCRATCH_LEN;
     return ahead_max(c) - (c->intake ? ahead_len(c->intake) : 0);
 }
@@ -97,7 +105,7 @@ static void after_flush(struct vd_connection *c, bool late)
     if (c->state == VD_CONNECTION_IDLE && c->backlog == 0 && late)
         vd_connection_set_idle(c); /* the time for sending was not the client's to think */
     else if (c->paused && c->backlog <= output_max(c))
-        process(c);
+        vd_http1_process(c);
     if (c->streaming && c->backlog && !vd_timer_is_set(&c->deadline))
         vd_connection_set_deadline(c, c->service->deadlines.send_ms);
     if (c->backlog == 0 && c->await_drain) {
@@ -105,6 +113,8 @@ static void after_flush(struct vd_connection *c, bool late)
         if (c->state == VD_CONNECTION_ANSWER && c->exchange.ops)
             c->exchange.ops->drained(&c->exchange);
     }
+    if (c->state == VD_CONNECTION_ANSWER && c->exchange.reader)
+        vd_http1_give_body(c);
 }
 
 /* ---- requests ---- */
@@ -200,7 +210,7 @@ void vd_http1_receive(struct vd_exchange *x)
     if (in->head.expect_continue && in->framing.total == 0 && in->next_at == in->head.used)
         vd_output_add(c, vd_bytes_copy(VD_HTTP_CONTINUE), 0, VD_HTTP_CONTINUE.n);
     vd_output_mark(c);
-    process(c);
+    vd_http1_process(c);
 }
 
 static void dispatch(struct vd_connection *c)
@@ -241,6 +251,20 @@ static bool read_body(struct vd_connection *c)
     return true;
 }
 
+/* Hands the request on; its handler reads the body. */
+static void dispatch_head(struct vd_connection *c)
+{
+    struct vd_intake *in = c->intake;
+    vd_http_body_init(&in->framing, &in->head, vd_body_reader_len_max(in->route));
+    if (in->framing.refusal) {
+        refuse(c, in->framing.refusal);
+        return;
+    }
+    begin_request(c);
+    vd_http1_begin_body(c);
+    vd_route_begin_handle(&c->exchange);
+}
+
 static bool read_head(struct vd_connection *c)
 {
     struct vd_intake *in = c->intake;
@@ -254,9 +278,13 @@ static bool read_head(struct vd_connection *c)
     in->body_end = in->next_at = in->head.used;
     vd_http_head_rebase(&in->head, in->bytes.p);
     in->route = vd_route_table_find(c->service->routes, &in->head);
+    bool has_body = in->head.chunked || in->head.length > 0;
+    if (has_body && in->route->streams_body) {
+        dispatch_head(c);
+        return true;
+    }
     vd_http_body_init(&in->framing, &in->head, in->route->body_len_max);
     c->state = VD_CONNECTION_BODY;
-    bool has_body = in->head.chunked || in->head.length > 0;
     bool waits = in->head.expect_continue && has_body && in->bytes.n == in->head.used &&
                  in->head.length <= in->route->body_len_max;
     if (waits && !vd_route_asks(c->service, in->route))
@@ -278,7 +306,7 @@ static bool must_pause(const struct vd_connection *c, int taken)
 /* Takes requests off the front while there are complete ones. An answer that is
  * complete at once comes back here through vd_http1_finish_answer(): one loop
  * is enough. */
-static void process(struct vd_connection *c)
+void vd_http1_process(struct vd_connection *c)
 {
     if (c->processing)
         return;
@@ -311,6 +339,8 @@ void vd_http1_finish_answer(struct vd_connection *c)
 {
     vd_route_finished(&c->exchange);
     c->exchange.ops = NULL;
+    c->keep_alive &= vd_http1_body_is_read(c);
+    vd_body_reader_free(&c->exchange);
     c->await_drain = c->streaming = c->admitting = false;
     vd_output_mark(c); /* what to wait for has changed, even if nothing is queued */
     if (c->keep_alive)
@@ -322,7 +352,7 @@ void vd_http1_finish_answer(struct vd_connection *c)
     } else {
         c->state = VD_CONNECTION_HEAD;
         vd_connection_set_deadline(c, c->service->deadlines.head_ms);
-        process(c);
+        vd_http1_process(c);
     }
 }
 
@@ -364,7 +394,10 @@ static void received(struct vd_connection *c, const char *p, size_t n)
         vd_http2_receive(c, first->bytes.p, first->bytes.n);
         vd_intake_give(c->service, first);
     } else if (preface == VD_HTTP_REFUSED) {
-        process(c);
+        if (is_reading_body(c))
+            vd_http1_give_body(c);
+        else
+            vd_http1_process(c);
         count_stranger(c);
     }
 }
@@ -396,10 +429,14 @@ void vd_http1_close(struct vd_connection *c, enum vd_connection_state from)
     vd_route_finished(x);
     if (x->ops)
         x->ops->gone(x);
+    vd_body_reader_free(x);
 }
 
 const struct vd_protocol vd_protocol_http1 = {
     .receive = vd_http1_receive,
+    .read_body = vd_http1_read_body,
+    .give_body = vd_http1_mark_body,
+    .break_body = vd_http1_break_body,
     .respond = vd_http1_respond,
     .stream = vd_http1_stream,
     .upgrade = vd_http1_upgrade,

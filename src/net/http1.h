@@ -22,6 +22,23 @@ void vd_connection_on_stall(struct vd_connection *c);
 /* The connection's exchange ends with it. */
 void vd_http1_close(struct vd_connection *c, enum vd_connection_state from);
 
+/* Takes requests off the front of what has come, while there are complete ones. */
+void vd_http1_process(struct vd_connection *c);
+
+/* ---- http1_body.c: bodies that are given to their handlers as they arrive ---- */
+
+/* The head has come, and what came with it of the body is put aside. */
+void vd_http1_begin_body(struct vd_connection *c);
+/* Gives what has come, if the handler takes it. The connection may be closed afterwards. */
+void vd_http1_give_body(struct vd_connection *c);
+/* Whether nothing of the body is still to come, so that another request can follow. For when the
+ * answer ends: what has come and was not given is dropped. */
+bool vd_http1_body_is_read(struct vd_connection *c);
+/* See protocol.h. */
+void vd_http1_read_body(struct vd_exchange *x);
+void vd_http1_mark_body(struct vd_exchange *x);
+void vd_http1_break_body(struct vd_exchange *x, enum vd_http_refusal why);
+
 /* ---- http1_answer.c: exchanges; see protocol.h ---- */
 
 void vd_http1_receive(struct vd_exchange *x);

@@ -19,6 +19,8 @@ static void write_head(struct vd_connection *c, const struct vd_response *r, boo
 {
     if (r->close || c->service->draining || (streamed && !c->chunked))
         c->keep_alive = false;
+    if (!streamed) /* a stream may outlast the body */
+        c->keep_alive &= vd_http1_body_is_read(c);
     struct vd_http_answer answer = {
         .status = r->status,
         .content_type = r->content_type,

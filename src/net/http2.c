@@ -23,6 +23,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "net/account.h"
+#include "net/body_reader.h"
 #include "net/connection_internal.h"
 #include "net/http2_internal.h"
 #include "net/output.h"
@@ -102,6 +103,8 @@ static void stream_free(struct vd_http2 *h, struct vd_stream *s)
         vd_route_finished(x);
     if (answering && x->ops)
         x->ops->gone(x);
+    vd_body_reader_free(x);
+    vd_http2_unlist_body(s);
     vd_timer_stop(x->loop, &s->deadline);
     if (h->block.stream == s)
         vd_http2_block_release(h);
@@ -346,6 +349,7 @@ void vd_http2_receive(struct vd_connection *c, const char *p, size_t n)
     vd_http2_ask(h);
     count_strangers(h);
     vd_http2_process(h);
+    vd_http2_give_bodies(h);
     vd_output_mark(c);
 }
 
@@ -420,6 +424,7 @@ static void after_flush(struct vd_connection *c, bool late)
     (void)late;
     vd_http2_process(h);
     tell_drained(h);
+    vd_http2_give_bodies(h);
     /* After the first GOAWAY nghttp2 wants no more when there are no streams; but a request
      * may be on its way. */
     bool over = h->drain != VD_HTTP2_NOTICED && !nghttp2_session_want_read(h->session);
@@ -469,6 +474,9 @@ static size_t read_len(const struct vd_connection *c)
 
 const struct vd_protocol vd_protocol_http2 = {
     .receive = vd_http2_receive_body,
+    .read_body = vd_http2_read_body,
+    .give_body = vd_http2_mark_body,
+    .break_body = vd_http2_break_body,
     .respond = vd_http2_respond,
     .stream = vd_http2_stream,
     .upgrade = vd_http2_upgrade,

@@ -14,6 +14,7 @@
 
 #include "base/alloc.h"
 #include "net/account.h"
+#include "net/body_reader.h"
 #include "net/connection_internal.h"
 #include "net/http2_internal.h"
 #include "net/http_token.h"
@@ -285,6 +286,7 @@ static void finish(struct vd_stream *s)
     vd_route_finished(&s->exchange);
     s->exchange.ops = NULL;
     s->exchange.head = NULL;
+    vd_body_reader_free(&s->exchange);
     vd_stream_forget_request(s);
     vd_stream_set_deadline(s, service->deadlines.send_ms);
 }
@@ -352,6 +354,7 @@ void vd_http2_abort(struct vd_exchange *x)
     x->sent_len -= x->sent_len < s->backlog ? x->sent_len : s->backlog;
     vd_stream_release_output(s);
     vd_route_finished(x);
+    vd_body_reader_free(x);
     vd_stream_forget_request(s);
     vd_stream_reset(s, NGHTTP2_INTERNAL_ERROR);
 }

@@ -24,15 +24,16 @@ struct vd_stream {
     enum vd_http_refusal refusal; /* what is wrong with the request */
     bool streaming;
     bool head_only;
-    bool has_ended;   /* nothing will be added to the output */
-    bool await_drain; /* `drained` is to be called */
-    bool is_drained;  /* stands in the list of those to be told now */
-    bool is_ready;    /* stands in the list of requests to be handled */
-    bool is_asking;   /* stands in the list of those whose body nobody was asked about */
-    bool admitting;   /* `admit` has the request; its body is not granted meanwhile */
-    bool is_whole;    /* the body has ended meanwhile */
-    bool progressed;  /* bytes have left since the deadline was set */
-    bool lingers;     /* the answer has left; what comes of the request is not looked at */
+    bool has_ended;       /* nothing will be added to the output */
+    bool await_drain;     /* `drained` is to be called */
+    bool is_drained;      /* stands in the list of those to be told now */
+    bool is_ready;        /* stands in the list of requests to be handled */
+    bool is_asking;       /* stands in the list of those whose body nobody was asked about */
+    bool admitting;       /* `admit` has the request; its body is not granted meanwhile */
+    bool is_whole;        /* the body has ended meanwhile */
+    bool progressed;      /* bytes have left since the deadline was set */
+    bool has_body_listed; /* stands in the list of those whose body is to be given to its handler */
+    bool lingers;         /* the answer has left; what comes of the request is not looked at */
     struct vd_intake *intake;
     size_t head_len;  /* bytes of the request's head that are kept */
     size_t body_len;  /* and of its body */
@@ -45,6 +46,7 @@ struct vd_stream {
     struct vd_timer deadline;
     struct vd_stream *prev, *next;             /* all of the connection */
     struct vd_stream *prev_ready, *next_ready; /* of one of the lists of struct vd_http2 */
+    struct vd_stream *prev_body, *next_body;   /* while has_body_listed */
 };
 
 struct vd_stream_list {
@@ -65,9 +67,10 @@ struct vd_http2 {
     nghttp2_session *session;
     struct vd_stream *streams, *streams_last; /* oldest first */
     size_t streams_n;
-    struct vd_stream_list ready;   /* requests that wait for their turn */
-    struct vd_stream_list asking;  /* requests whose body nobody was asked about yet */
-    struct vd_stream_list drained; /* streams whose backlog has left, and who asked */
+    struct vd_stream_list ready;            /* requests that wait for their turn */
+    struct vd_stream_list asking;           /* requests whose body nobody was asked about yet */
+    struct vd_stream_list drained;          /* streams whose backlog has left, and who asked */
+    struct vd_stream *bodies, *bodies_last; /* whose bodies are to be given to their handlers */
     struct vd_http2_block block;
     struct vd_stream *uploader; /* who may send a body although there are many */
     size_t bodies_len;          /* of all streams */
@@ -138,8 +141,27 @@ void vd_http2_process(struct vd_http2 *h);
 /* See protocol.h. */
 void vd_http2_receive_body(struct vd_exchange *x);
 
+void vd_stream_say_continue(struct vd_stream *s);
+
 /* Frees the request's memory, which lets others upload. */
 void vd_stream_forget_request(struct vd_stream *s);
+
+/* ---- http2_body.c: bodies that are given to their handlers as they arrive ---- */
+
+/* Into the list of those that are to be given, and out of it; again: no effect. */
+void vd_http2_list_body(struct vd_stream *s);
+void vd_http2_unlist_body(struct vd_stream *s);
+
+/* Some more of it has come; in nghttp2's callback. */
+void vd_http2_add_body(struct vd_stream *s, struct vd_slice data);
+
+/* Gives the listed ones. Not in a callback of nghttp2. */
+void vd_http2_give_bodies(struct vd_http2 *h);
+
+/* See protocol.h. */
+void vd_http2_read_body(struct vd_exchange *x);
+void vd_http2_mark_body(struct vd_exchange *x);
+void vd_http2_break_body(struct vd_exchange *x, enum vd_http_refusal why);
 
 /* ---- http2_answer.c ---- */
 

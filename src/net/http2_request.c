@@ -16,7 +16,8 @@
  * stream is given no new window, nor is the connection for what comes of it; so a client that
  * nobody knows can send no more than the connection's first window.
  *
- * Bodies are gathered whole. A stream is given a new window for what has arrived of it as
+ * Bodies are gathered whole, but for those that go to their handlers as they arrive (http2_body.c).
+ * A stream is given a new window for what has arrived of it as
  * long as all bodies of the connection together are small; above that only one stream
  * is, the first to ask, until its request is answered. So each of them gets through, and
  * the others hold no more than the window that every stream starts with.
@@ -28,6 +29,7 @@
 #include "base/clock.h"
 #include "base/container_of.h"
 #include "net/account.h"
+#include "net/body_reader.h"
 #include "net/connection_internal.h"
 #include "net/http2_internal.h"
 #include "net/http_token.h"
@@ -242,8 +244,9 @@ static enum vd_http_refusal read_head(struct vd_stream *s)
     in->body_end = in->next_at = in->head.used;
     vd_http_head_rebase(&in->head, in->bytes.p);
     s->exchange.route = vd_route_table_find(s->http2->connection->service->routes, &in->head);
-    return in->head.length > s->exchange.route->body_len_max ? VD_HTTP_REFUSED_BODY_LARGE
-                                                             : VD_HTTP_REFUSED_NOTHING;
+    const struct vd_route *route = s->exchange.route;
+    uint64_t len_max = route->streams_body ? vd_body_reader_len_max(route) : route->body_len_max;
+    return in->head.length > len_max ? VD_HTTP_REFUSED_BODY_LARGE : VD_HTTP_REFUSED_NOTHING;
 }
 
 static void stop_asking(struct vd_stream *s)
@@ -269,7 +272,7 @@ void vd_stream_refuse(struct vd_stream *s, enum vd_http_refusal why)
     set_ready(s);
 }
 
-static void say_continue(struct vd_stream *s)
+void vd_stream_say_continue(struct vd_stream *s)
 {
     static const char name[] = ":status", value[] = "100";
     const nghttp2_nv status = {.name = (uint8_t *)(uintptr_t)name,
@@ -297,6 +300,9 @@ void vd_http2_end_headers(struct vd_http2 *h, bool end_stream)
         vd_stream_end_body(s);
     } else if (end_stream || s->refusal) {
         set_ready(s);
+    } else if (s->exchange.route->streams_body) { /* its handler reads the body */
+        vd_body_reader_new(&s->exchange);
+        set_ready(s);
     } else {
         s->state = VD_STREAM_BODY;
         vd_stream_set_deadline(s, h->connection->service->deadlines.body_ms);
@@ -304,7 +310,7 @@ void vd_http2_end_headers(struct vd_http2 *h, bool end_stream)
         if (s->is_asking)
             vd_stream_list_add(&h->asking, s);
         else if (s->intake->head.expect_continue)
-            say_continue(s);
+            vd_stream_say_continue(s);
     }
 }
 
@@ -354,6 +360,10 @@ int vd_http2_on_data(nghttp2_session *session, uint8_t flags, int32_t id, const 
     struct vd_http2 *h = arg;
     struct vd_stream *s = nghttp2_session_get_stream_user_data(session, id);
     (void)flags;
+    if (s && s->exchange.reader) {
+        vd_http2_add_body(s, vd_slice(data, len));
+        return 0;
+    }
     bool waits = s && (s->is_asking || s->admitting);
     if (waits)
         s->withheld += len;
@@ -384,6 +394,10 @@ int vd_http2_on_data(nghttp2_session *session, uint8_t flags, int32_t id, const 
 void vd_stream_end_body(struct vd_stream *s)
 {
     s->is_whole = true;
+    if (s->exchange.reader) {
+        s->exchange.reader->is_whole = true;
+        vd_http2_list_body(s);
+    }
     if (s->state == VD_STREAM_BODY && !(s->is_asking && s->intake->bytes.n > VD_HTTP_BODY_FREE_LEN))
         set_ready(s);
 }
@@ -429,7 +443,7 @@ void vd_http2_receive_body(struct vd_exchange *x)
     vd_stream_set_deadline(s, s->http2->connection->service->deadlines.body_ms);
     grant_if_few(s);
     if (s->intake->head.expect_continue && s->body_len == 0)
-        say_continue(s);
+        vd_stream_say_continue(s);
 }
 
 /* A client that is told to stop (RST_STREAM, NO_ERROR) while it sends may never look at the answer:
@@ -483,7 +497,7 @@ static void dispatch(struct vd_stream *s)
     vd_http_head_rebase(&in->head, in->bytes.p);
     s->head_only = in->head.method == VD_HTTP_HEAD;
     s->exchange.head = &in->head;
-    s->exchange.upload = in->upload.is_admitted ? &in->upload : NULL;
+    s->exchange.upload = in->upload.is_admitted || s->exchange.reader ? &in->upload : NULL;
     if (in->upload.is_admitted) /* the route that admitted it may be one that it was passed on to */
         s->exchange.route = vd_route_table_find(s->http2->connection->service->routes, &in->head);
     s->exchange.body = vd_slice(in->bytes.p + in->head.used, in->bytes.n - in->head.used);

@@ -13,6 +13,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/container_of.h"
+#include "net/process.h"
 
 /* ---- tasks ---- */
 
@@ -83,15 +84,22 @@ static void close_handle(uv_handle_t *handle, void *arg)
         uv_close(handle, NULL);
 }
 
+bool vd_loop_is_stopping(struct vd_loop *loop)
+{
+    uv_mutex_lock(&loop->inbox_lock);
+    bool is_stopping = loop->stopping;
+    uv_mutex_unlock(&loop->inbox_lock);
+    return is_stopping;
+}
+
 static void run_tasks(uv_async_t *wake)
 {
     struct vd_loop *loop = wake->data;
-    uv_mutex_lock(&loop->inbox_lock);
-    bool stop = loop->stopping;
-    uv_mutex_unlock(&loop->inbox_lock);
+    bool stop = vd_loop_is_stopping(loop);
     vd_loop_run_posted(loop);
     if (stop) {
         run_queue(loop, &loop->last);
+        vd_process_stop_all(loop);
         uv_walk(&loop->uv, close_handle, NULL);
     }
 }
@@ -249,12 +257,14 @@ static void run(void *arg)
 }
 
 /* Signals are for the main thread. SIGPIPE above all: OpenSSL writes to sockets in
- * a way that raises it when the client has left. */
+ * a way that raises it when the client has left. SIGCHLD alone is the loops', for libuv, who learns
+ * by it that a process has ended: its handler tells all loops, whichever runs it. */
 static void run_thread(void *arg)
 {
     sigset_t all;
     sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, NULL);
+    sigdelset(&all, SIGCHLD);
+    pthread_sigmask(SIG_SETMASK, &all, NULL);
     run(arg);
 }
 

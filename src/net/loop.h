@@ -44,6 +44,8 @@ struct vd_turn_hook {
     struct vd_turn_hook *next; /* the loop's */
 };
 
+struct vd_process;
+
 struct vd_loop {
     uv_loop_t uv;
     size_t index;  /* 0, 1, ... among the server's loops */
@@ -57,11 +59,12 @@ struct vd_loop {
     struct vd_heap timers;
     uint64_t alarm_ns; /* when alarm rings; UINT64_MAX: never */
     struct vd_turn_hook *hooks;
-    bool firing;            /* timers are being fired further up the stack */
-    bool wants_again;       /* since the hooks began to run */
-    bool posted_here;       /* by itself: for the next turn, which comes at once */
-    _Atomic uintptr_t self; /* the thread that runs it; 0: none does */
-    uv_mutex_t inbox_lock;  /* guards the inboxes and stopping; held for a push or a swap */
+    struct vd_process *processes; /* that run on it; see process.h */
+    bool firing;                  /* timers are being fired further up the stack */
+    bool wants_again;             /* since the hooks began to run */
+    bool posted_here;             /* by itself: for the next turn, which comes at once */
+    _Atomic uintptr_t self;       /* the thread that runs it; 0: none does */
+    uv_mutex_t inbox_lock;        /* guards the inboxes and stopping; held for a push or a swap */
     struct vd_task_queue inbox;
     struct vd_task_queue last; /* for the end of a turn */
     bool stopping;
@@ -73,8 +76,12 @@ int vd_loop_start(struct vd_loop *loop, struct vd_error *error) VD_MUST_USE;
 
 /* Runs what was posted before, closes the loop's own handles, and waits for the
  * thread. Listeners and connections on it must be closed by then: a task that closes
- * them, posted before this call, is enough. Timers that are set do not fire. */
+ * them, posted before this call, is enough. Timers that are set do not fire. Processes that still
+ * run are killed; see process.h. */
 void vd_loop_stop(struct vd_loop *loop);
+
+/* Whether that has begun. */
+bool vd_loop_is_stopping(struct vd_loop *loop);
 
 /* After stop; tasks that were not run are dropped. */
 void vd_loop_release(struct vd_loop *loop);

@@ -22,9 +22,9 @@ void vd_output_mark(struct vd_connection *c)
     if (c->is_dirty || c->state == VD_CONNECTION_CLOSED)
         return;
     c->is_dirty = true;
-    c->next_dirty = NULL;
-    c->prev_dirty = s->dirty_last;
-    *(s->dirty_last ? &s->dirty_last->next_dirty : &s->dirty) = c;
+    c->next_queued = NULL;
+    c->prev_queued = s->dirty_last;
+    *(s->dirty_last ? &s->dirty_last->next_queued : &s->dirty) = c;
     s->dirty_last = c;
     s->dirty_n++;
 }
@@ -35,8 +35,8 @@ void vd_output_unmark(struct vd_connection *c)
     if (!c->is_dirty)
         return;
     c->is_dirty = false;
-    *(c->prev_dirty ? &c->prev_dirty->next_dirty : &s->dirty) = c->next_dirty;
-    *(c->next_dirty ? &c->next_dirty->prev_dirty : &s->dirty_last) = c->prev_dirty;
+    *(c->prev_queued ? &c->prev_queued->next_queued : &s->dirty) = c->next_queued;
+    *(c->next_queued ? &c->next_queued->prev_queued : &s->dirty_last) = c->prev_queued;
     s->dirty_n--;
 }
 

@@ -16,6 +16,7 @@
 struct vd_protocol {
     /* ---- exchanges: what vd_exchange_... of the same name does ---- */
     void (*receive)(struct vd_exchange *x);
+    void (*read_body)(struct vd_exchange *x); /* its reader has been told to whom */
     void (*respond)(struct vd_exchange *x, const struct vd_response *response);
     void (*stream)(struct vd_exchange *x, const struct vd_response *response);
     bool (*upgrade)(struct vd_exchange *x, const struct vd_response *response);
@@ -25,6 +26,13 @@ struct vd_protocol {
     size_t (*backlog)(const struct vd_exchange *x);
     void (*await_drain)(struct vd_exchange *x);
     void (*forget_request)(struct vd_exchange *x);
+
+    /* ---- streamed bodies; see body_reader.h ---- */
+
+    /* What has come of it is to be given to its handler before the turn ends. */
+    void (*give_body)(struct vd_exchange *x);
+    /* The body is broken, and the handler was told: refuses the request, or breaks the answer. */
+    void (*break_body)(struct vd_exchange *x, enum vd_http_refusal why);
 
     /* ---- connections: called in the states before CLOSING, after the handshake ---- */
 

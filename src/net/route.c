@@ -8,11 +8,18 @@
 #include "net/connection_internal.h"
 #include "net/url.h"
 
+/* Whether the first one has more paths than the second: a shorter prefix, or all paths of the same
+ * prefix where the other has some. */
+static bool is_wider(const struct vd_route *a, const struct vd_route *b)
+{
+    return a->prefix.n < b->prefix.n || (a->prefix.n == b->prefix.n && !a->matches && b->matches);
+}
+
 void vd_route_table_add(struct vd_route_table *routes, const struct vd_route *route)
 {
     size_t at = routes->list.n;
     (void)VD_VEC_PUSH(&routes->list);
-    for (; at > 0 && routes->list.p[at - 1]->prefix.n < route->prefix.n; at--)
+    for (; at > 0 && is_wider(routes->list.p[at - 1], route); at--)
         routes->list.p[at] = routes->list.p[at - 1];
     routes->list.p[at] = route;
 }
@@ -34,13 +41,18 @@ static bool is_of(struct vd_slice prefix, struct vd_slice path)
     return memcmp(path.p, prefix.p, prefix.n) == 0;
 }
 
+static bool has(const struct vd_route *route, struct vd_slice path, const struct vd_http_head *head)
+{
+    return is_of(route->prefix, path) && (!route->matches || route->matches(route, head));
+}
+
 /* The first one in the list, from a place on, that has the path. */
 static const struct vd_route *find_from(const struct vd_route_table *routes, size_t at,
                                         const struct vd_http_head *head)
 {
     struct vd_slice path, query;
     vd_url_split(vd_http_head_target(head), &path, &query);
-    while (at + 1 < routes->list.n && !is_of(routes->list.p[at]->prefix, path))
+    while (at + 1 < routes->list.n && !has(routes->list.p[at], path, head))
         at++;
     return routes->list.p[at];
 }
@@ -109,12 +121,35 @@ static void refuse_plainly(struct vd_exchange *x, const struct vd_route_refusal 
     vd_buf_release(&text);
 }
 
+static size_t place_of(const struct vd_route_table *routes, const struct vd_route *route)
+{
+    size_t at = 0;
+    while (routes->list.p[at] != route)
+        at++;
+    return at;
+}
+
+/* The route is looked for by prefix, not by path: the head may be unreadable. */
+void vd_route_pass_refusal(struct vd_exchange *x, const struct vd_route_refusal *refusal)
+{
+    const struct vd_route_table *routes = x->connection->service->routes;
+    for (size_t at = place_of(routes, x->route) + 1; at < routes->list.n; at++) {
+        const struct vd_route *shorter = routes->list.p[at];
+        if (shorter->refuse && is_of(shorter->prefix, x->route->prefix)) {
+            x->route = shorter;
+            shorter->refuse(x->connection->service, x, refusal);
+            return;
+        }
+    }
+    refuse_plainly(x, refusal);
+}
+
 void vd_route_refuse(struct vd_exchange *x, const struct vd_route_refusal *refusal)
 {
     if (x->route->refuse)
         x->route->refuse(x->connection->service, x, refusal);
     else
-        refuse_plainly(x, refusal);
+        vd_route_pass_refusal(x, refusal);
 }
 
 void vd_route_finished(struct vd_exchange *x)
@@ -131,9 +166,8 @@ static bool pass(struct vd_exchange *x)
 {
     const struct vd_route_table *routes = x->connection->service->routes;
     bool was_open = x->route->is_open;
-    size_t at = 0;
-    while (routes->list.p[at] != x->route)
-        at++;
+    assert(!x->reader); /* the next route may want the body whole */
+    size_t at = place_of(routes, x->route);
     assert(at + 1 < routes->list.n); /* the last route is for all paths, and passes nothing on */
     x->route = find_from(routes, at + 1, x->head);
     return was_open;

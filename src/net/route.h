@@ -8,7 +8,7 @@
  *
  *   head        the route is found; its body_len_max holds
  *   admit       only if the body has not come with the head, or is large
- *   handle      the request is whole
+ *   handle      the request is whole; where bodies are streamed, its head is
  *   finished    the answer is complete or broken off
  *
  * Who sends a request is found out once for all faces, before `admit` and before `handle`: by the
@@ -40,8 +40,18 @@ struct vd_route_refusal {
 struct vd_route {
     /* "/metrics": that path, and those below it; "/": that path alone; "": all paths. */
     struct vd_slice prefix;
-    uint64_t body_len_max;
-    bool is_open;  /* nobody is asked who he is before `admit` and `handle` */
+    /* Whether the request is one of this route's, besides the prefix; else the next shorter prefix,
+     * or the next route with the same one, is looked at. NULL: each one is. */
+    bool (*matches)(const struct vd_route *route, const struct vd_http_head *head);
+    uint64_t body_len_max; /* where bodies are streamed, 0: any length */
+    /* `handle` is called without the body, and reads it as it arrives (vd_exchange_read_body);
+     * `admit` is not called. Such a route does not pass requests on: it says by `matches` which it
+     * wants. */
+    bool streams_body;
+    bool is_open; /* nobody is asked who he is before `admit` and `handle` */
+    /* For `authenticate`, which asks who he is: HTTP Basic is a credential here, with a token as
+     * its password; and who brings no credential at all is the anonymous user, and not refused. */
+    bool takes_basic, takes_anonymous;
     bool upgrades; /* it has an answer to those who want to speak WebSocket */
     /* Judges the head of a request whose body has not come with it, or is large: answers, or calls
      * vd_exchange_receive(), at once or later. NULL: the body is wanted. */
@@ -49,10 +59,13 @@ struct vd_route {
     /* Answers a request, at once or later. */
     void (*handle)(struct vd_http_service *service, struct vd_exchange *x);
     /* Answers a request that is refused, at once and with vd_exchange_respond(); x->head is NULL
-     * for one that is malformed, too large or too slow. NULL: a plain text answer. */
+     * for one that is malformed, too large or too slow. NULL: the next shorter prefix that has a
+     * `refuse` answers, and the exchange becomes its; if there is none, the answer is plain text.
+     */
     void (*refuse)(struct vd_http_service *service, struct vd_exchange *x,
                    const struct vd_route_refusal *refusal);
-    /* The answer is complete or broken off; called before the service's `finished`. NULL: none. */
+    /* The answer is complete or broken off; called before the service's `finished`, of the route
+     * that the exchange belongs to then. NULL: none. */
     void (*finished)(struct vd_http_service *service, struct vd_exchange *x);
     /* The server stops: streams of this service's loop are to end, spread over so long. NULL: it
      * has none. */
@@ -100,5 +113,8 @@ void vd_route_refuse(struct vd_exchange *x, const struct vd_route_refusal *refus
  * `admit` or `handle`. Who was asked who he is, is not asked again. */
 void vd_route_pass_admit(struct vd_exchange *x);
 void vd_route_pass_handle(struct vd_exchange *x);
+
+/* In `refuse`: the route leaves the answer to the next shorter prefix that has a `refuse`. */
+void vd_route_pass_refusal(struct vd_exchange *x, const struct vd_route_refusal *refusal);
 
 #endif

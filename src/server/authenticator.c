@@ -6,6 +6,7 @@
 
 #include "auth/impersonation.h"
 #include "base/alloc.h"
+#include "base/base64.h"
 #include "base/container_of.h"
 #include "base/metrics.h"
 #include "net/connection.h"
@@ -111,11 +112,14 @@ static void refuse_one_too_many(struct vd_exchange *x, struct vd_user *user)
     refuse_user(x, user, &(struct vd_route_refusal){.status = 429, .why = ""});
 }
 
-/* The account of whoever sent the request, with a reference; its connection belongs to it now. */
+/* The account of whoever sent the request, with a reference; its connection belongs to it now, but
+ * that of the anonymous user stays a stranger's. */
 static struct vd_account *account_of(const struct vd_authenticator *a, struct vd_exchange *x,
                                      const struct vd_user *user, enum vd_rank rank)
 {
     struct vd_connection *c = x->connection;
+    if (user->is.method == VD_AUTH_ANONYMOUS)
+        return vd_accounts_get(a->accounts, user->is.name);
     struct vd_account *account = c->account && vd_slice_eq(c->account->name, user->is.name)
                                      ? vd_account_ref(c->account)
                                      : vd_accounts_get(a->accounts, user->is.name);
@@ -138,6 +142,42 @@ static bool charge(const struct vd_authenticator *a, struct vd_exchange *x, stru
     return good;
 }
 
+/* ---- who ---- */
+
+/* The password of HTTP Basic, in the buffer. False: the request has no such credential. */
+static bool basic_password(const struct vd_exchange *x, struct vd_buf *room, struct vd_slice *out)
+{
+    struct vd_slice value, scheme, user;
+    if (!vd_http_head_find(x->head, VD_SLICE("authorization"), &value) ||
+        !vd_slice_cut(&value, ' ', &scheme) || scheme.n != 5 ||
+        strncasecmp(scheme.p, "basic", 5) != 0)
+        return false;
+    if (vd_base64_decode(room, vd_slice_trim(value), VD_BASE64_STANDARD))
+        vd_buf_reset(room); /* an empty password is nobody's */
+    *out = vd_buf_slice(room);
+    vd_slice_cut(out, ':', &user);
+    return true;
+}
+
+static bool is_anonymous(const struct vd_exchange *x)
+{
+    struct vd_slice value;
+    return !vd_http_head_find(x->head, VD_SLICE("authorization"), &value);
+}
+
+/* By what the route takes for a credential. VD_ERR_NOT_FOUND: there is none. */
+static int find_user(struct vd_authenticator *a, struct vd_exchange *x, struct vd_user **out,
+                     struct vd_error *error)
+{
+    struct vd_buf room = {0};
+    struct vd_slice password;
+    bool is_basic = x->route->takes_basic && basic_password(x, &room, &password);
+    int code = is_basic ? vd_gatekeeper_identify_token(a->gatekeeper, password, out, error)
+                        : vd_gatekeeper_identify(a->gatekeeper, x, out, error);
+    vd_buf_release(&room);
+    return code;
+}
+
 /* Who sends the request; it may have been found out before its body came. NULL: nobody who is
  * known, and it has been answered. Why a credential is no good is for the log, not for whoever
  * tries some. */
@@ -150,7 +190,9 @@ static struct vd_user *identify(struct vd_authenticator *a, struct vd_exchange *
         x->upload->client.what = NULL;
         return user;
     }
-    int code = vd_gatekeeper_identify(a->gatekeeper, x, &user, &error);
+    int code = find_user(a, x, &user, &error);
+    if (code == VD_ERR_NOT_FOUND && x->route->takes_anonymous && is_anonymous(x))
+        return vd_user_new_anonymous();
     vd_counter_add(code ? a->failed_logins : a->logins, 1);
     if (!code)
         return user;
@@ -187,10 +229,21 @@ static void judge_head(struct vd_authenticator *a, struct vd_exchange *x)
     }
 }
 
+/* There must be room for what is kept of a body that its handler reads as it arrives. False: there
+ * is none, and it has been answered; then the user's reference is taken. */
+static bool reserve_reader(struct vd_exchange *x, struct vd_user *user)
+{
+    size_t len = x->head->used + VD_HTTP_BODY_BUFFER_LEN;
+    if (!vd_upload_reserve(x->upload, x->account, (enum vd_rank)x->rank, len))
+        return true;
+    refuse_one_too_many(x, user);
+    return false;
+}
+
 static void judge(struct vd_authenticator *a, struct vd_exchange *x, const struct vd_account *over)
 {
     struct vd_user *user = identify(a, x);
-    if (!user || !charge(a, x, user, over))
+    if (!user || !charge(a, x, user, over) || (x->reader && !reserve_reader(x, user)))
         return;
     if (impersonates(x))
         user = impersonated(a, x, user);

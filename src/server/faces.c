@@ -8,11 +8,12 @@
 #include "base/alloc.h"
 #include "base/limits.h"
 #include "base/log.h"
+#include "git/git.h"
 #include "kinds/builtin.h"
-#include "kube/audit/audit.h"
-#include "kube/refusal.h"
+#include "kube/kube.h"
 #include "net/connection.h"
-#include "net/url.h"
+#include "request/page.h"
+#include "request/request.h"
 #include "server/bootstrap.h"
 #include "server/release.h"
 
@@ -21,11 +22,11 @@ static int open_audit(struct vd_faces *faces, const struct vd_config *config,
 {
     if (!config->audit_log)
         return VD_OK;
-    return vd_audit_open(&faces->kube.audit,
+    return vd_audit_open(&faces->audit,
                          &(struct vd_audit_options){.log = config->audit_log,
                                                     .policy = config->audit_policy,
                                                     .mode = (enum vd_audit_mode)config->audit_mode,
-                                                    .clock = faces->kube.clock},
+                                                    .clock = faces->env.clock},
                          error);
 }
 
@@ -51,41 +52,35 @@ static struct vd_faces *faces_of(const struct vd_exchange *x)
     return x->route->arg;
 }
 
-/* Kubernetes' face has all paths that nobody else has. */
-static void handle(struct vd_http_service *service, struct vd_exchange *x)
+static struct vd_request_loop *requests_of(const struct vd_exchange *x)
+{
+    return &faces_of(x)->request_loops[x->loop->index];
+}
+
+/* "/" is answered by the face that has all paths; but a browser that comes there without a
+ * credential is told how to get one. */
+static void handle_root(struct vd_http_service *service, struct vd_exchange *x)
 {
     (void)service;
-    vd_kube_handle(&faces_of(x)->loops[x->loop->index], x, x->user);
+    vd_route_pass_handle(x);
 }
 
-static void refuse(struct vd_http_service *service, struct vd_exchange *x,
-                   const struct vd_route_refusal *refusal)
-{
-    (void)service;
-    struct vd_kube_refusal answer;
-    vd_kube_refusal_open(&answer, &faces_of(x)->kube, x, refusal);
-    vd_kube_refusal_answer(&answer);
-    vd_kube_refusal_close(&answer);
-}
-
-static void drain(struct vd_http_service *service, const struct vd_route *route, uint64_t spread_ms)
-{
-    struct vd_faces *faces = route->arg;
-    vd_api_streams_drain(&faces->api_loops[service->loop->index], spread_ms);
-}
-
-/* "/" is the face's too; but who comes there without a credential is told how to get one. */
 static void refuse_at_root(struct vd_http_service *service, struct vd_exchange *x,
                            const struct vd_route_refusal *refusal)
 {
+    const struct vd_audit_answer answer = {.reason = VD_SLICE("Unauthorized"),
+                                           .message = VD_SLICE("Unauthorized")};
     struct vd_faces *faces = faces_of(x);
-    struct vd_kube_refusal answer;
-    bool is_stranger = refusal->is_of_user && !x->user;
+    struct vd_audit_stamp stamp;
+    bool is_stranger = refusal->is_of_user && refusal->status == 401 && !x->user;
     (void)service;
-    vd_kube_refusal_open(&answer, &faces->kube, x, refusal);
-    if (!is_stranger || !vd_welcome_answer(&faces->welcome, x))
-        vd_kube_refusal_answer(&answer);
-    vd_kube_refusal_close(&answer);
+    if (!is_stranger || !vd_welcome_is_for(x)) {
+        vd_route_pass_refusal(x, refusal);
+        return;
+    }
+    struct vd_request request = vd_request_of_path(x);
+    vd_audit_refused(faces->audit, &request, refusal->status, &answer, &stamp);
+    vd_welcome_answer(&faces->welcome, x);
 }
 
 /* Health needs no user where anybody may ask for it, no turn, and no body. What it does not know
@@ -116,68 +111,51 @@ static void list_health(const struct vd_route *route, struct vd_buf *out)
     vd_health_paths(route->prefix, out);
 }
 
-/* A page at the route's prefix alone, if the user may see it; what is below it is the face's. NULL:
- * it has been answered, or passed on. */
-static struct vd_call *begin_page(struct vd_exchange *x)
-{
-    struct vd_slice path, query;
-    vd_url_split(vd_http_head_target(x->head), &path, &query);
-    if (path.n <= x->route->prefix.n + 1)
-        return vd_kube_begin_page(&faces_of(x)->loops[x->loop->index], x, x->user);
-    vd_route_pass_handle(x);
-    return NULL;
-}
-
 static void handle_metrics(struct vd_http_service *service, struct vd_exchange *x)
 {
     struct vd_faces *faces = faces_of(x);
-    struct vd_call *page = begin_page(x);
     struct vd_buf text = {0};
     (void)service;
-    if (!page)
+    if (!vd_page_begin(requests_of(x), x))
         return;
     vd_server_metrics_write(&faces->metrics, &text);
-    vd_kube_end_page(page, VD_SLICE("text/plain; version=0.0.4; charset=utf-8"),
-                     vd_buf_slice(&text));
+    vd_page_end(requests_of(x), x, VD_SLICE("text/plain; version=0.0.4; charset=utf-8"),
+                vd_buf_slice(&text));
     vd_buf_release(&text);
 }
 
 static void handle_usage(struct vd_http_service *service, struct vd_exchange *x)
 {
     struct vd_faces *faces = faces_of(x);
-    struct vd_call *page = begin_page(x);
     struct vd_buf json = {0};
     (void)service;
-    if (!page)
+    if (!vd_page_begin(requests_of(x), x))
         return;
     vd_server_metrics_usage(&faces->metrics, &json);
-    vd_kube_end_page(page, VD_SLICE("application/json"), vd_buf_slice(&json));
+    vd_page_end(requests_of(x), x, VD_SLICE("application/json"), vd_buf_slice(&json));
     vd_buf_release(&json);
 }
 
+/* Those without `refuse` are refused in the words of the face that has all paths. */
 static const struct vd_route routes[VD_FACES_ROUTES] = {
-    {.prefix = VD_SLICE(""), .handle = handle, .refuse = refuse, .drain = drain},
-    {.prefix = VD_SLICE("/"), .handle = handle, .refuse = refuse_at_root},
+    {.prefix = VD_SLICE("/"), .handle = handle_root, .refuse = refuse_at_root},
     {.prefix = VD_SLICE("/livez"),
      .is_open = true,
      .admit = admit_health,
      .handle = handle_health,
-     .refuse = refuse,
      .list = list_health},
     {.prefix = VD_SLICE("/readyz"),
      .is_open = true,
      .admit = admit_health,
      .handle = handle_health,
-     .refuse = refuse,
      .list = list_health},
     {.prefix = VD_SLICE("/healthz"),
      .is_open = true,
      .admit = admit_health,
      .handle = handle_health,
-     .refuse = refuse,
      .list = list_health},
-    {.prefix = VD_SLICE("/metrics"), .handle = handle_metrics, .refuse = refuse},
-    {.prefix = VD_SLICE("/debug/usage"), .handle = handle_usage, .refuse = refuse},
+    {.prefix = VD_SLICE("/metrics"), .handle = handle_metrics},
+    {.prefix = VD_SLICE("/debug/usage"), .handle = handle_usage},
 };
 
 static void add_routes(struct vd_faces *faces)
@@ -192,20 +170,54 @@ static void add_routes(struct vd_faces *faces)
 
 /* ---- opening ---- */
 
+static void open_kube(struct vd_faces *faces, const struct vd_config *config)
+{
+    faces->kube = vd_kube_open(
+        &(struct vd_kube_options){.bookmark_ms = config->watch_bookmark_period_ms,
+                                  .watch_min_s = config->watch_timeout_min_ms / 1000,
+                                  .watch_max_s = config->watch_timeout_max_ms / 1000,
+                                  .kubernetes_version = config->kubernetes_version,
+                                  .release = VD_RELEASE},
+        &faces->env, faces->n);
+    vd_kube_add_routes(faces->kube, &faces->routes);
+}
+
+static int open_git(struct vd_faces *faces, const struct vd_config *config, struct vd_error *error)
+{
+    int code = vd_git_open(&faces->git,
+                           &(struct vd_git_options){.env = &faces->env,
+                                                    .data = config->data,
+                                                    .search_path = getenv("PATH"),
+                                                    .loops_n = faces->n},
+                           error);
+    if (!code)
+        vd_git_add_routes(faces->git, &faces->routes);
+    return code;
+}
+
+static int open_gatekeeper(struct vd_faces *faces, const struct vd_config *config,
+                           struct vd_loop *first, struct vd_error *error)
+{
+    int code = vd_gatekeeper_new(
+        &faces->gatekeeper,
+        &(struct vd_gatekeeper_options){.store = faces->env.store,
+                                        .folder = config->data,
+                                        .loop = first,
+                                        .loops_n = faces->n,
+                                        .clock = faces->env.clock,
+                                        .issuers = config->authentication_config},
+        error);
+    if (!code)
+        code = vd_gatekeeper_start(faces->gatekeeper, error);
+    return code;
+}
+
 int vd_faces_open(struct vd_faces *faces, struct vd_store *store, const struct vd_config *config,
                   size_t loops_n, struct vd_loop *first, struct vd_error *error)
 {
     const struct vd_clock *clock = vd_clock_system();
     struct vd_kinds *kinds = vd_kinds_new_builtin();
     *faces = (struct vd_faces){
-        .kube = {.kinds = kinds,
-                 .clock = clock,
-                 .options = {.bookmark_ms = config->watch_bookmark_period_ms,
-                             .watch_min_s = config->watch_timeout_min_ms / 1000,
-                             .watch_max_s = config->watch_timeout_max_ms / 1000,
-                             .access_log = vd_config_logs_access(config)},
-                 .tables = vd_tables_new(),
-                 .documents = vd_documents_new(vd_slice_of(config->kubernetes_version))},
         .env = {.store = store,
                 .kinds = kinds,
                 .clock = clock,
@@ -213,12 +225,11 @@ int vd_faces_open(struct vd_faces *faces, struct vd_store *store, const struct v
                     .loop = first, .store = store, .kinds = kinds, .clock = clock}),
                 .version_wait_ms = VD_VERSION_WAIT_MS},
         .api_loops = vd_calloc(loops_n, sizeof *faces->api_loops),
-        .loops = vd_calloc(loops_n, sizeof *faces->loops),
+        .request_loops = vd_calloc(loops_n, sizeof *faces->request_loops),
+        .access_log = vd_config_logs_access(config),
         .n = loops_n,
     };
     init_accounts(faces, config, loops_n);
-    vd_buf_addf(&faces->git_version, "%s+vedette.%s", config->kubernetes_version, VD_RELEASE);
-    faces->kube.options.git_version = vd_buf_text(&faces->git_version);
     vd_welcome_init(&faces->welcome, config);
     vd_server_metrics_init(&faces->metrics, VD_RELEASE);
     vd_meters_register();
@@ -233,28 +244,19 @@ int vd_faces_open(struct vd_faces *faces, struct vd_store *store, const struct v
     if (!code)
         code = vd_definition_register_all(kinds, store, error);
     if (!code)
-        code = vd_gatekeeper_new(
-            &faces->gatekeeper,
-            &(struct vd_gatekeeper_options){.store = store,
-                                            .folder = config->data,
-                                            .loop = first,
-                                            .loops_n = loops_n,
-                                            .clock = clock,
-                                            .issuers = config->authentication_config},
-            error);
-    if (!code)
-        code = vd_gatekeeper_start(faces->gatekeeper, error);
+        code = open_gatekeeper(faces, config, first, error);
     if (!code)
         code = open_audit(faces, config, error);
     if (!code) {
-        faces->kube.gatekeeper = faces->env.gatekeeper = faces->gatekeeper;
-        faces->kube.accounts = vd_gatekeeper_accounts(faces->gatekeeper);
+        faces->env.gatekeeper = faces->gatekeeper;
         faces->health.gatekeeper = faces->gatekeeper;
         faces->authenticator = (struct vd_authenticator){
             .gatekeeper = faces->gatekeeper,
             .accounts = &faces->accounts,
             .logins = faces->metrics.logins,
             .failed_logins = faces->metrics.failed_logins};
+        open_kube(faces, config);
+        code = open_git(faces, config, error);
     }
     return code;
 }
@@ -265,7 +267,7 @@ void vd_faces_reload(struct vd_faces *faces)
     struct vd_error error;
     if (issuers && vd_issuers_reload(issuers, &error))
         vd_log_error("could not load the issuers again; the old ones stay", VD_F_ERROR(&error));
-    vd_audit_reload(faces->kube.audit);
+    vd_audit_reload(faces->audit);
 }
 
 void vd_faces_follow_definitions(struct vd_faces *faces, struct vd_definitions *definitions)
@@ -273,11 +275,23 @@ void vd_faces_follow_definitions(struct vd_faces *faces, struct vd_definitions *
     faces->env.definitions = definitions;
 }
 
+void vd_faces_follow_controller(struct vd_faces *faces, struct vd_controller *controller)
+{
+    vd_git_follow(faces->git, controller);
+}
+
 void vd_faces_join(struct vd_faces *faces, size_t i, struct vd_loop *loop)
 {
     vd_api_loop_init(&faces->api_loops[i], &faces->env, loop);
     vd_worker_pool_init(&faces->api_loops[i].worker_pool, faces->n);
-    vd_kube_loop_init(&faces->loops[i], &faces->kube, &faces->api_loops[i]);
+    faces->request_loops[i] = (struct vd_request_loop){.loop = loop,
+                                                       .clock = faces->env.clock,
+                                                       .gatekeeper = faces->gatekeeper,
+                                                       .audit = faces->audit,
+                                                       .access_log = faces->access_log};
+    vd_request_loop_init(&faces->request_loops[i]);
+    vd_kube_join(faces->kube, &faces->api_loops[i], &faces->request_loops[i]);
+    vd_git_join(faces->git, &faces->api_loops[i], &faces->request_loops[i]);
 }
 
 void vd_faces_serve(struct vd_faces *faces, struct vd_http_service *service)
@@ -290,41 +304,41 @@ void vd_faces_serve(struct vd_faces *faces, struct vd_http_service *service)
 
 void vd_faces_follow(struct vd_faces *faces, size_t i)
 {
-    vd_kube_loop_follow(&faces->loops[i]);
+    vd_request_loop_follow(&faces->request_loops[i]);
     vd_api_loop_follow(&faces->api_loops[i]);
 }
 
-void vd_faces_finished(struct vd_faces *faces, struct vd_exchange *x, bool log)
+void vd_faces_finished(struct vd_faces *faces, struct vd_exchange *x)
 {
-    vd_kube_finished(&faces->loops[x->loop->index], x, log);
+    vd_request_finished(&faces->request_loops[x->loop->index], x);
     vd_authenticator_finished(x);
 }
 
 void vd_faces_settle(struct vd_faces *faces)
 {
+    vd_git_stop(faces->git);
     if (faces->env.store)
         vd_store_settle(faces->env.store);
 }
 
 void vd_faces_close(struct vd_faces *faces)
 {
-    for (size_t i = 0; faces->loops && i < faces->n; i++)
+    vd_git_close(faces->git);
+    vd_kube_close(faces->kube);
+    for (size_t i = 0; faces->api_loops && i < faces->n; i++)
         if (faces->api_loops[i].registry) {
-            vd_kube_loop_release(&faces->loops[i]);
+            vd_request_loop_release(&faces->request_loops[i]);
             vd_api_loop_release(&faces->api_loops[i]);
         }
-    free(faces->loops);
+    free(faces->request_loops);
     free(faces->api_loops);
     vd_gatekeeper_free(faces->gatekeeper);
-    vd_audit_close(faces->kube.audit);
+    vd_audit_close(faces->audit);
     if (faces->n)
         vd_server_metrics_release(&faces->metrics);
     vd_converter_free(faces->env.converter);
-    vd_tables_free(faces->kube.tables);
-    vd_documents_free(faces->kube.documents);
-    vd_kinds_free(faces->kube.kinds);
+    vd_kinds_free(faces->env.kinds);
     vd_accounts_release(&faces->accounts);
     vd_route_table_release(&faces->routes);
-    vd_buf_release(&faces->git_version);
     *faces = (struct vd_faces){0};
 }

@@ -1,26 +1,34 @@
 /*
- * The faces of the server, with all that they stand on - kinds, rules of access, the verbs of
- * src/api - and their part on every loop; and the table of routes, with those of the server
- * itself: health, metrics, who uses what.
+ * The faces of the server, with all that they need - kinds, rules of access, the verbs of src/api,
+ * what is noted of requests - and their part on every loop; and the table of routes, with those of
+ * the server itself: health, metrics, who uses what, and the welcome page.
  */
 #ifndef VD_SERVER_FACES_H
 #define VD_SERVER_FACES_H
 
 #include "api/definitions.h"
+#include "api/loop.h"
 #include "auth/gatekeeper.h"
-#include "kube/kube.h"
 #include "net/account.h"
 #include "net/route.h"
+#include "request/loop.h"
 #include "server/authenticator.h"
 #include "server/config.h"
 #include "server/health.h"
 #include "server/metrics.h"
 #include "server/welcome.h"
 
-enum { VD_FACES_ROUTES = 7 };
+enum { VD_FACES_ROUTES = 6 }; /* of the server itself */
+
+struct vd_audit;
+struct vd_controller;
+struct vd_git;
+struct vd_kube;
 
 struct vd_faces {
-    struct vd_kube kube;
+    struct vd_kube *kube;
+    struct vd_git *git;
+    struct vd_audit *audit; /* NULL: nothing is audited */
     struct vd_accounts accounts;
     struct vd_gatekeeper *gatekeeper;
     struct vd_authenticator authenticator;
@@ -30,11 +38,11 @@ struct vd_faces {
     struct vd_route own_routes[VD_FACES_ROUTES];
     struct vd_route_table routes;
     struct vd_welcome welcome;
-    struct vd_buf git_version; /* "v1.32.4+vedette.0.1.0" */
     struct vd_api_env env;
     struct vd_api_loop *api_loops;
-    struct vd_kube_loop *loops;
-    size_t n;
+    struct vd_request_loop *request_loops;
+    bool access_log;
+    size_t n; /* loops */
 };
 
 /* Opens on a store, and creates the objects that every store has. Before the loops
@@ -45,6 +53,10 @@ int vd_faces_open(struct vd_faces *faces, struct vd_store *store, const struct v
 /* Writers of definitions are answered when these have seen to them. Before the loops
  * start. */
 void vd_faces_follow_definitions(struct vd_faces *faces, struct vd_definitions *definitions);
+
+/* The controller, which is not started yet, looks after what the faces keep beside the store.
+ * Before the loops start. */
+void vd_faces_follow_controller(struct vd_faces *faces, struct vd_controller *controller);
 
 /* The part on one loop; before its HTTP service is initialised, whose hook must come
  * last. */
@@ -57,14 +69,15 @@ void vd_faces_serve(struct vd_faces *faces, struct vd_http_service *service);
 void vd_faces_follow(struct vd_faces *faces, size_t i);
 
 /* A request is over: for the service's `finished`. */
-void vd_faces_finished(struct vd_faces *faces, struct vd_exchange *x, bool log);
+void vd_faces_finished(struct vd_faces *faces, struct vd_exchange *x);
 
 /* From the main thread, on SIGHUP: issuers, audit policy and audit log again. What fails stays as
  * it was, and the log says so. */
 void vd_faces_reload(struct vd_faces *faces);
 
-/* When no request comes any more, before the loops stop: waits until the store has
- * answered every write, so that no answer comes to a loop that is gone. */
+/* When no request comes any more, before the loops stop: gives up what no request waits for, and
+ * waits until the store has answered every write, so that no answer comes to a loop that is gone.
+ */
 void vd_faces_settle(struct vd_faces *faces);
 
 /* When the loops have stopped and all connections are closed. */

@@ -27,9 +27,8 @@
 #include "api/converter.h"
 #include "base/container_of.h"
 #include "base/log.h"
-#include "base/log_rate.h"
-#include "kube/audit/audit.h"
 #include "net/listener.h"
+#include "request/audit.h"
 #include "server/credentials.h"
 #include "server/faces.h"
 #include "server/garbage.h"
@@ -52,8 +51,7 @@ struct worker {
     struct vd_loop loop;
     struct vd_task task;
     struct vd_turn_hook drain_hook;
-    struct vd_log_rate refusals; /* that are logged */
-    bool draining;               /* its connections have been told; cleared when all are gone */
+    bool draining; /* its connections have been told; cleared when all are gone */
 };
 
 struct server {
@@ -76,29 +74,10 @@ struct server {
 
 /* ---- requests ---- */
 
-/* Whether the request is logged. Refusals can be had as often as one likes, and must not
- * push everybody else out of the log: beyond VD_LOG_REFUSALS_PER_S they are only counted. */
-static bool is_logged(struct server *server, size_t i, const struct vd_exchange *x)
-{
-    struct vd_log_rate *log_rate = &server->workers[i].refusals;
-    if (!server->faces.kube.options.access_log)
-        return false;
-    if (x->status != 401 && x->status != 429)
-        return true;
-    if (!vd_log_rate_take(log_rate, vd_clock_mono_ns(vd_clock_system()), VD_LOG_REFUSALS_PER_S))
-        return false;
-    uint64_t unlogged = vd_log_rate_take_dropped(log_rate);
-    if (unlogged)
-        vd_log_warn("requests were refused with 401 or 429 and not logged",
-                    VD_F_U64("requests", unlogged));
-    return true;
-}
-
 static void finished(struct vd_http_service *service, struct vd_exchange *x)
 {
     struct server *server = service->arg;
-    size_t i = service->loop->index;
-    vd_faces_finished(&server->faces, x, is_logged(server, i, x));
+    vd_faces_finished(&server->faces, x);
 }
 
 /* ---- loops ---- */
@@ -304,7 +283,7 @@ static void announce(const struct server *s)
 static struct vd_controller_env controller_env(struct server *s)
 {
     return (struct vd_controller_env){.store = s->store,
-                                      .kinds = s->faces.kube.kinds,
+                                      .kinds = s->faces.env.kinds,
                                       .clock = vd_clock_system(),
                                       .loop = &s->workers[0].loop};
 }
@@ -317,13 +296,18 @@ static void start_definitions(struct server *s)
     vd_faces_follow_definitions(&s->faces, s->definitions);
 }
 
-/* The other controllers that every server runs; when the loops do. */
-static void start_controllers(struct server *s, struct vd_slice ca_pem)
+/* The other controllers that every server runs; before the loops start, as requests ask them. */
+static void make_controllers(struct server *s, struct vd_slice ca_pem)
 {
     struct vd_controller_env env = controller_env(s);
     vd_controller_init(&s->controller, &env, &(struct vd_controller_options){.name = "server"});
     s->namespaces = vd_namespaces_new(&s->controller, ca_pem);
     s->garbage = vd_garbage_new(&s->controller);
+    vd_faces_follow_controller(&s->faces, &s->controller);
+}
+
+static void start_controllers(struct server *s)
+{
     vd_controller_start(&s->controller);
     vd_issuers_start(vd_gatekeeper_issuers(s->faces.gatekeeper));
 }
@@ -343,10 +327,11 @@ static int start(struct server *s, struct vd_error *error)
         code = open_listeners(s, error);
     if (!code) {
         start_definitions(s);
+        make_controllers(s, vd_buf_slice(&ca_pem));
         code = start_loops(s, error);
     }
     if (!code)
-        start_controllers(s, vd_buf_slice(&ca_pem));
+        start_controllers(s);
     vd_buf_release(&ca_pem);
     return code;
 }
@@ -464,7 +449,7 @@ static void drain_connections(struct server *s)
     const struct vd_config *c = s->config;
     sigset_t signals = signal_set(false);
     atomic_store(&s->faces.health.stopping, true);
-    vd_audit_stop_blocking(s->faces.kube.audit);
+    vd_audit_stop_blocking(s->faces.audit);
     if (c->shutdown_delay_ms)
         sigtimedwait(&signals, NULL,
                      &(struct timespec){.tv_sec = (time_t)(c->shutdown_delay_ms / 1000),
@@ -515,6 +500,7 @@ int vd_server_run(const struct vd_config *config, struct vd_error *error)
 {
     struct server s = {.config = config, .lock = {-1}};
     sigset_t signals = signal_set(true);
+    sigaddset(&signals, SIGCHLD); /* is the loops' */
     s.plain.fd = s.tls.fd = -1;
     sem_init(&s.done, 0, 0);
     sem_init(&s.drained, 0, 0);

@@ -220,7 +220,16 @@ static enum form form_of(const struct vd_exchange *x)
                                                                            : FORM_STATUS;
 }
 
-bool vd_welcome_answer(const struct vd_welcome *w, struct vd_exchange *x)
+bool vd_welcome_is_for(const struct vd_exchange *x)
+{
+    struct vd_slice path, query;
+    vd_url_split(vd_http_head_target(x->head), &path, &query);
+    return vd_slice_is(path, "/") &&
+           (x->head->method == VD_HTTP_GET || x->head->method == VD_HTTP_HEAD) &&
+           form_of(x) != FORM_STATUS;
+}
+
+void vd_welcome_answer(const struct vd_welcome *w, struct vd_exchange *x)
 {
     const struct vd_http_field headers[] = {
         {VD_SLICE("WWW-Authenticate"), VD_SLICE("Bearer")},
@@ -230,16 +239,9 @@ bool vd_welcome_answer(const struct vd_welcome *w, struct vd_exchange *x)
         {VD_SLICE("Referrer-Policy"), VD_SLICE("no-referrer")},
         {VD_SLICE("Content-Security-Policy"), vd_slice_of(w->policy)},
     };
-    struct vd_slice path, query;
     struct pieces pieces = {0};
     struct vd_buf body = {0};
-    vd_url_split(vd_http_head_target(x->head), &path, &query);
-    if (!vd_slice_is(path, "/") ||
-        (x->head->method != VD_HTTP_GET && x->head->method != VD_HTTP_HEAD))
-        return false;
     enum form form = form_of(x);
-    if (form == FORM_STATUS)
-        return false;
     fill(&pieces, w, x);
     if (form == FORM_PAGE)
         write_page(&body, &pieces);
@@ -255,5 +257,4 @@ bool vd_welcome_answer(const struct vd_welcome *w, struct vd_exchange *x)
                                  .body = vd_buf_slice(&body)});
     pieces_release(&pieces);
     vd_buf_release(&body);
-    return true;
 }

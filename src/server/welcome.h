@@ -25,7 +25,10 @@ struct vd_welcome {
 /* The configuration is borrowed. */
 void vd_welcome_init(struct vd_welcome *welcome, const struct vd_config *config);
 
-/* Answers, if the request is a GET of / and wants words; else false. On the exchange's loop. */
-bool vd_welcome_answer(const struct vd_welcome *welcome, struct vd_exchange *x);
+/* Whether the request is a GET of / whose client reads words, and not a Status. */
+bool vd_welcome_is_for(const struct vd_exchange *x);
+
+/* Answers such a request. On the exchange's loop. */
+void vd_welcome_answer(const struct vd_welcome *welcome, struct vd_exchange *x);
 
 #endif

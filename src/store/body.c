@@ -7,7 +7,7 @@
 
 #include "base/alloc.h"
 
-/* The parts before and behind the digits become one body around new digits. */
+/* Makes a body of the parts before and after the digits, with new digits between them. */
 static struct vd_body *assemble(struct vd_slice head, struct vd_slice tail, uint64_t revision)
 {
     char digits[20];

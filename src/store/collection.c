@@ -20,7 +20,7 @@ struct vd_collection *vd_collection_new(struct vd_slice resource)
     return collection;
 }
 
-/* An entry and its newest event hold each other; this is where that ends. */
+/* An entry and its newest event hold references to each other; this breaks the cycle. */
 static void entry_retire(struct vd_entry *entry)
 {
     struct vd_event *newest = entry->newest;

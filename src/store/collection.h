@@ -30,7 +30,7 @@ struct vd_entry *vd_collection_find(const struct vd_collection *collection, stru
 /* Puts a new entry into the map, which keeps the caller's reference. */
 void vd_collection_add(struct vd_collection *collection, struct vd_entry *entry);
 
-/* Takes an entry out and lets its versions go. */
+/* Takes an entry out of the map and drops the references to its versions. */
 void vd_collection_drop(struct vd_collection *collection, struct vd_entry *entry);
 
 #endif

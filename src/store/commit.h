@@ -29,17 +29,17 @@ struct vd_commit {
 struct vd_commit *vd_commit_ref(struct vd_commit *commit);
 void vd_commit_unref(struct vd_commit *commit); /* NULL allowed */
 
-/* Is called by the writer, on whatever thread that is, once per commit, before the proposers
- * are answered: hand over and return. */
+/* The writer calls `committed`, on whatever thread it runs, once per commit and before the
+ * proposers are answered. The function must only hand the commit over and return. */
 struct vd_subscriber {
     void (*committed)(struct vd_subscriber *subscriber, struct vd_commit *commit);
-    struct vd_subscriber *next; /* the store's */
+    struct vd_subscriber *next; /* owned by the store */
 };
 
-/* A subscriber hears of every commit behind the revision that is returned. */
+/* From now on the subscriber is told of every commit after the revision that is returned. */
 uint64_t vd_store_subscribe(struct vd_store *store, struct vd_subscriber *subscriber);
 
-/* When it returns, the subscriber is not running and will not be called again. */
+/* When this returns, the subscriber's function is not running and will not be called again. */
 void vd_store_unsubscribe(struct vd_store *store, struct vd_subscriber *subscriber);
 
 #endif

@@ -10,13 +10,12 @@
  *
  * The newest row of a living object stays however old it is: it is the object.
  *
- * It works in steps of VD_COMPACT_STEP_ROWS rows, each a small transaction of
- * its own, between the writer's groups. The floor always stands at the end of an
- * atomic batch and below the newest revision, so a client that has just listed
- * can always watch from there.
+ * The compactor works in steps of VD_COMPACT_STEP_ROWS rows, each a small transaction of its own,
+ * between the writer's groups. The floor always stands at the end of an atomic batch and below the
+ * newest revision, so a client that has just listed can always watch from there.
  *
- * Where several processes share the log, each of them compacts. A step that finds the floor moved
- * by another does nothing but follow it.
+ * Where several processes share the log, each of them compacts. A step that finds that another
+ * process has moved the floor only takes over that floor.
  */
 #include <assert.h>
 
@@ -24,22 +23,23 @@
 
 enum {
     RETRY_NS = 1000000000, /* nanoseconds before a step that failed is tried again */
-    LOOK_AGAIN_MS = 60000, /* when only the newest batch is left, which has to stay */
+    LOOK_AGAIN_MS = 60000, /* milliseconds until it looks again when only the newest batch is left,
+                              which has to stay */
 };
 
-/* The next rows behind the floor, as far as a step looks. */
+/* The next rows above the floor, as far as one step reads. */
 struct scan {
     struct vd_store *store;
-    uint64_t target;   /* asked for; 0: only what the window's bounds say */
-    size_t over;       /* events that the window has too many */
-    int64_t oldest_ms; /* older ones are too old */
+    uint64_t target;   /* the floor that was asked for; 0: only the window's bounds count */
+    size_t over;       /* how many events the window has beyond its bound */
+    int64_t oldest_ms; /* events before this time are too old */
     bool stopped;      /* met a row that stays in the window */
 
     size_t seen;      /* rows so far */
     uint64_t last;    /* revision of the last of them */
-    size_t passed;    /* of them, up to `floor` */
-    uint64_t floor;   /* the newest end of a batch so far */
-    size_t dead_upto; /* how many of `dead` belong to that */
+    size_t passed;    /* those of them at or below `floor` */
+    uint64_t floor;   /* the last row so far that ends a batch */
+    size_t dead_upto; /* how many of `dead` are removed with that floor */
     VD_VEC(uint64_t) dead;
 };
 
@@ -48,7 +48,8 @@ static bool leaves_window(const struct scan *s, const struct vd_row *row)
     return row->revision <= s->target || s->seen < s->over || row->time_ms < s->oldest_ms;
 }
 
-/* Heads tell all; no body is wanted. */
+/* Looks at a row's head and wants no body: the head says whether the row leaves the window, and
+ * which rows go with it. */
 static bool scan_row(void *arg, const struct vd_row *row)
 {
     struct scan *s = arg;
@@ -60,7 +61,8 @@ static bool scan_row(void *arg, const struct vd_row *row)
     }
     s->seen++;
     s->last = row->revision;
-    if (row->previous && row->type != VD_EVENT_CREATED) /* there it is a deletion, dead already */
+    /* What a creation follows is a deletion, which is in `dead` already. */
+    if (row->previous && row->type != VD_EVENT_CREATED)
         *VD_VEC_PUSH(&s->dead) = row->previous;
     if (row->type == VD_EVENT_DELETED)
         *VD_VEC_PUSH(&s->dead) = row->revision;
@@ -79,7 +81,8 @@ static bool take_nothing(void *arg, const struct vd_row *row)
     return true;
 }
 
-/* Starts late and ends at the bound, so that a busy server compacts in runs. */
+/* Compaction starts when the window is some events over its bound and ends when it is back at the
+ * bound, so that a busy server compacts in runs and not after each write. */
 static bool is_due(struct vd_store *store, uint64_t target, int64_t now_ms)
 {
     size_t max = store->options.window_events_max;
@@ -131,7 +134,7 @@ int vd_compactor_step(struct vd_store *store, uint64_t target, bool *again, stru
     struct vd_row_sink sink = {scan_row, take_nothing, &s};
     int code;
     size_t seen;
-    do { /* an atomic batch is passed whole or not at all: look on until one ends */
+    do { /* the floor passes a whole atomic batch or none of it: read on until one ends */
         seen = s.seen;
         code = store->engine->ops->read(store->engine, s.last, index->revision - 1,
                                         VD_COMPACT_STEP_ROWS, &sink, error);

@@ -34,7 +34,7 @@
  *   reason, and one that is lost is made up for: the store also asks state() from time to time.
  *   When close() has returned, no call is under way and none comes.
  * - In a shared log read() and history() answer VD_ERR_EXPIRED when the floor is above `after` at
- *   the moment of reading, as rows behind `after` may then be missing. (In a log of one process the
+ *   the moment of reading, as rows above `after` may then be missing. (In a log of one process the
  *   store knows by itself where the floor is.)
  * - An error names no path and no address: clients are told of it.
  * - commit(), compact(), state(), tidy() and probe() come from one thread at a time, the writer.
@@ -57,29 +57,29 @@
 struct vd_engine_state {
     uint64_t revision; /* newest, or the one that the next will follow */
     uint64_t floor;    /* cursors at or below it are expired */
-    uint64_t passed;   /* rows that the floor has passed, counted from anywhere: the difference
-                          between two states says how many passed between them */
+    uint64_t passed;   /* rows that the floor has passed, counted from an arbitrary start: only the
+                          difference between two states has a meaning */
 };
 
 /* How a commit is made. */
 struct vd_engine_commit {
     uint64_t head; /* the newest revision that the committer has seen */
-    bool patient;  /* waits for another process that has the log; else that is VD_ERR_LOCKED at
-                      once */
+    bool patient;  /* whether the commit waits for another process that has the log; if not, that is
+                      VD_ERR_LOCKED at once */
 };
 
 /* What a compaction does. */
 struct vd_compaction {
-    const uint64_t *dead; /* the rows that go; who is gone already does no harm */
+    const uint64_t *dead; /* the rows to remove; those that are gone already are ignored */
     size_t n;
-    uint64_t floor_seen; /* where the floor stands, as far as the caller knows */
-    uint64_t floor;      /* where it will stand */
-    size_t passed;       /* the rows between the two, whether they go or stay */
+    uint64_t floor_seen; /* the floor as the caller has seen it */
+    uint64_t floor;      /* the new floor */
+    size_t passed; /* how many rows are between the two floors, whether they are removed or stay */
 };
 
 struct vd_engine_stats {
     uint64_t rows;
-    uint64_t file_bytes; /* on disk, with what is not yet folded into the main file */
+    uint64_t file_bytes; /* on disk, with what has not been checkpointed into the main file */
     uint64_t free_bytes; /* of those, room that deleted rows have left for new ones */
 };
 
@@ -107,16 +107,17 @@ struct vd_engine_ops {
 
     int (*state)(struct vd_engine *engine, struct vd_engine_state *state, struct vd_error *error);
 
-    /* Of a shared log, once, before the first commit: who is called when others have committed or
-     * compacted. NULL in an engine whose logs are never shared. */
+    /* Sets the function that the engine of a shared log calls when others have committed or
+     * compacted. It is set once, before the first commit. NULL in an engine whose logs are never
+     * shared. */
     void (*on_others)(struct vd_engine *engine, void (*wake)(void *arg), void *arg);
 
     /* Rows with after < revision <= upto, oldest first, at most rows_max of them. */
     int (*read)(struct vd_engine *engine, uint64_t after, uint64_t upto, size_t rows_max,
                 const struct vd_row_sink *sink, struct vd_error *error);
 
-    /* The same rows, of a kind (empty: of all kinds), each with the version that it replaced, in
-     * one query. rows_max also counts the rows of other kinds that are passed. */
+    /* The same rows, but of one resource (empty: of all), each with the version that it replaced,
+     * in one query. rows_max also counts the rows of other resources that are passed. */
     int (*history)(struct vd_engine *engine, struct vd_slice resource, uint64_t after,
                    uint64_t upto, size_t rows_max, const struct vd_history_sink *sink,
                    struct vd_error *error);
@@ -125,16 +126,16 @@ struct vd_engine_ops {
     int (*get)(struct vd_engine *engine, uint64_t revision, const struct vd_row_sink *sink,
                struct vd_error *error);
 
-    /* Removes rows and moves the floor, together and durably. After an error
-     * reads find the rows as before, whatever the next open finds. */
+    /* Removes rows and moves the floor, together and durably. After an error, reads still find the
+     * rows, even if the next open does not. */
     int (*compact)(struct vd_engine *engine, const struct vd_compaction *what,
                    struct vd_error *error);
 
-    /* Housekeeping that can wait until writers were answered; does a bounded piece. */
+    /* Does a bounded piece of housekeeping; it can wait until the proposers have been answered. */
     int (*tidy)(struct vd_engine *engine, struct vd_error *error);
 
-    /* Writes as a commit does that does not wait for others, durably, and changes nothing: whether
-     * the next commit would find room. The errors are those of commit(). */
+    /* Finds out whether the next commit would find room: writes durably, like a commit that does
+     * not wait for other processes, but changes nothing. The errors are those of commit(). */
     int (*probe)(struct vd_engine *engine, struct vd_error *error);
 
     int (*stats)(struct vd_engine *engine, struct vd_engine_stats *out, struct vd_error *error);

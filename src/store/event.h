@@ -1,9 +1,9 @@
 /*
  * Events: what the log is made of. One event is one version of one object.
  *
- * An event is immutable once it is published, but for `older`, which belongs
- * to the store's lock: it links an object's versions, newest first, as long as
- * they are in memory. Whoever needs an event beyond the lock takes a reference.
+ * An event is immutable once it is published, but for `older` and `in_tail`, which the index's lock
+ * guards: `older` links an object's versions, newest first, as long as they are in memory. Whoever
+ * needs an event after unlocking takes a reference.
  *
  * An *entry* is what all versions of an object share: its key. It lives as long
  * as an event of it does, and stands in its collection's map while the object
@@ -33,10 +33,12 @@ struct vd_entry {
     uint16_t namespace_len;
     uint16_t name_len;
     const struct vd_collection *collection; /* lives as long as the store */
-    struct vd_event *newest;                /* guarded by the store's lock; NULL: staged only */
+    struct vd_event *newest; /* guarded by the index's lock; NULL: the entry is staged, and no event
+                                is committed yet */
     union {
-        size_t staged;               /* the writer's: 1 + its newest row in the group, or 0 */
-        struct vd_event *oldest_yet; /* while the log is loaded, newest first */
+        size_t staged; /* used by the writer: 1 + the object's newest row in the group, or 0 */
+        struct vd_event *oldest_yet; /* used while the log is loaded, newest row first: the oldest
+                                        event so far */
     };
     char path[]; /* "namespace/name" */
 };
@@ -46,13 +48,13 @@ struct vd_event {
     uint8_t type;
     bool more;    /* more events of the same atomic batch follow */
     bool damaged; /* its row's checksum is wrong: there is no body to serve */
-    bool in_tail; /* guarded by the store's lock: stands in the in-memory tail */
+    bool in_tail; /* guarded by the index's lock: the event is in the tail */
     uint64_t revision;
     uint64_t previous; /* revision of the object's version before this one; 0: none */
     int64_t time_ms;   /* wall clock at commit */
     struct vd_entry *entry;
     struct vd_body *body;   /* of a DELETED event: the last body, restamped; NULL when damaged */
-    struct vd_event *older; /* guarded by the store's lock */
+    struct vd_event *older; /* guarded by the index's lock */
     struct vd_uid uid;
 };
 
@@ -76,7 +78,7 @@ static inline struct vd_slice vd_entry_name(const struct vd_entry *entry)
     return vd_slice(entry->path + entry->namespace_len + 1, entry->name_len);
 }
 
-/* The entry's resource, for those who do not know the collection's insides. */
+/* The entry's resource, for code that does not include collection.h. */
 struct vd_slice vd_entry_resource(const struct vd_entry *entry);
 
 /* An event that holds a reference to the entry and takes over the body. */

@@ -1,6 +1,6 @@
 /*
- * The folder that a log is kept in: it is made when it is missing, locked against other processes,
- * and asked whether it has lost a log before one is opened or made in it.
+ * The folder that a log is kept in. Before a log is opened or made in it, the folder is made if it
+ * is missing, locked against other processes, and checked for traces of a log that was lost.
  */
 #ifndef VD_STORE_FOLDER_H
 #define VD_STORE_FOLDER_H
@@ -12,16 +12,16 @@ struct vd_folder {
     const char *path;
     const char *vfs;   /* SQLite VFS; NULL: the system's. Tests use another, which has no folder to
                           make or lock */
-    const char *trace; /* a file of the folder that is made only after a log: where it is
-                          there, no new log is made. NULL: none */
+    const char *trace; /* a file of the folder that is made only after a log: if it exists, a
+                          missing log was lost, and no new one is made. NULL: no such file */
     size_t checkpoint_pages; /* see sqlite_engine.h */
     int busy_ms;             /* how long a write waits for another process that has the log */
 };
 
 /*
  * Opens the log in a folder. The engine has the folder's lock until it is closed. VD_ERR_LOCKED
- * names the process that has it. A log that is missing or empty is made, unless there was one:
- * VD_ERR_NOT_FOUND.
+ * names the process that has it. A log that is missing or empty is made, unless there are traces of
+ * a lost one: that is VD_ERR_NOT_FOUND.
  */
 int vd_folder_open(struct vd_engine **out, const struct vd_folder *folder,
                    struct vd_engine_state *state, struct vd_error *error) VD_MUST_USE;

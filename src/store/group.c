@@ -1,16 +1,16 @@
 /*
  * A group: the proposals that share one transaction and one sync.
  *
- * Each proposal is *judged* against the state that the ones before it leave, as
- * if they had been committed already: entry->staged leads from an object to its
- * newest row in the group. An accepted proposal adds rows. Then the engine
- * commits all rows at once, the index makes them visible at once, the subscribers
- * hear of them, and every proposal is answered.
+ * Each proposal is *judged* against the state that the ones before it leave, as if they had been
+ * committed already: entry->staged leads from an object to its newest row in the group. An accepted
+ * proposal adds rows. Then the engine commits all rows at once, the index makes them visible at
+ * once, the subscribers are told of them, and every proposal is answered.
  *
- * Other processes may have written to the log since. Then the engine answers *behind*: the writer
- * takes their changes in, and all proposals of the group are judged again, a bounded number of
- * times. A commit that succeeds shows that nobody had written. A group that writes nothing asks the
- * engine instead, so that nobody is refused for a state that is over.
+ * Other processes may have written to the log since the proposals were judged. Then the engine
+ * answers *behind*: the writer takes their changes in, and all proposals of the group are judged
+ * again, a bounded number of times. A commit that succeeds shows that no other process had written.
+ * A group that writes nothing asks the engine instead, so that no proposal is refused because of a
+ * state that is out of date.
  *
  * Revisions do not exist before the engine has committed. A proposal that was
  * refused, or changed nothing, because of a row of this same group therefore
@@ -21,8 +21,8 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/failpoint.h"
 #include "base/limits.h"
-#include "store/failpoint.h"
 #include "store/store_internal.h"
 
 enum {
@@ -34,25 +34,26 @@ struct member {
     struct vd_proposal *proposal;
     size_t rows_from;
     size_t rows_n;
-    size_t outcome_row; /* 1 + the row whose revision the outcome tells; 0: that of a committed
-                           version */
-    bool depends;       /* was judged by a row of the group that another proposal added */
+    size_t outcome_row; /* 1 + the row whose revision the outcome reports; 0: the outcome reports a
+                           committed version's */
+    bool depends;       /* it was judged against a row of this group that another proposal added */
     struct vd_outcome outcome;
 };
 
-/* Its vectors keep their memory for the next one. */
+/* The vectors keep their memory for the next group. */
 struct vd_group {
     struct vd_store *store;
-    bool patient; /* the log's lock is waited for */
+    bool patient; /* a commit waits while another process has the log */
     VD_VEC(struct vd_row) rows;
-    VD_VEC(struct vd_entry *) entries; /* beside rows */
+    VD_VEC(struct vd_entry *) entries; /* entries.p[i] is the entry of rows.p[i] */
     VD_VEC(struct member) members;
 };
 
-/* An object's state as a proposal finds it: a row of the group, or an event. */
+/* An object's state as a proposal finds it: the newest row of the group, or else the newest
+ * committed event. */
 struct state {
     bool present;
-    size_t row; /* 1 + its row; 0: it is committed */
+    size_t row; /* 1 + the row that it comes from; 0: from a committed event */
     uint64_t revision;
     struct vd_uid uid;
 };
@@ -131,7 +132,7 @@ static void add_row(struct vd_group *g, struct vd_entry *entry, struct state sta
                     const struct vd_wish *wish)
 {
     bool is_put = wish->action == VD_PUT;
-    const struct vd_event *newest = entry->newest; /* a deletion counts: it is the row before */
+    const struct vd_event *newest = entry->newest; /* may be a deletion */
     *VD_VEC_PUSH(&g->entries) = entry;
     *VD_VEC_PUSH(&g->rows) = (struct vd_row){
         .previous = newest ? newest->revision : 0,
@@ -148,7 +149,7 @@ static void add_row(struct vd_group *g, struct vd_entry *entry, struct state sta
     entry->staged = g->rows.n;
 }
 
-/* Takes back the newest row: the entry leads to its row before again. */
+/* Takes back the newest row; `staged` of its entry is again the object's row before that one. */
 static void drop_row(struct vd_group *g)
 {
     struct vd_entry *entry = g->entries.p[--g->entries.n];
@@ -182,8 +183,8 @@ static bool judge_wish(struct vd_group *g, struct member *m, size_t at)
     return false;
 }
 
-/* A refused proposal leaves no row. What it reports is the object without them:
- * it may have been refused because of one. */
+/* Takes back the rows of a refused proposal. The outcome reports the object as it is without those
+ * rows, since one of them may be the reason for the refusal. */
 static void take_back(struct vd_group *g, struct member *m)
 {
     struct vd_index *index = &g->store->index;
@@ -210,7 +211,7 @@ static void judge(struct vd_group *g, struct vd_proposal *proposal)
         row_at(g, g->rows.n - 1)->more = false;
 }
 
-/* The event of a committed row. The body of a deletion is what it deletes. */
+/* The event of a committed row. The body of a deletion is that of the version that it deletes. */
 static struct vd_event *row_event(const struct vd_group *g, struct vd_event *const *events,
                                   size_t at)
 {
@@ -245,15 +246,16 @@ static void set_times(struct vd_group *g)
         g->rows.p[i].time_ms = g->store->time_ms;
 }
 
-/* Leaves nothing of what was judged in the index. */
+/* Takes back all rows, so that nothing of what was judged stays in the index. */
 static void take_back_all(struct vd_group *g)
 {
     while (g->rows.n)
         drop_row(g);
 }
 
-/* Answers those with this error who wanted to write something, or were judged by what others of the
- * group wanted; or all, when nobody knows whether they were judged by the log as it is. */
+/* Sets this error as the outcome of the proposals that wanted to write something or were judged
+ * against rows of other proposals. `all`: of every proposal, as it is unknown whether they were
+ * judged against the newest state of the log. */
 static void refuse(struct vd_group *g, const struct vd_error *error, bool all)
 {
     for (size_t i = 0; i < g->members.n; i++) {
@@ -282,7 +284,8 @@ static int commit(struct vd_group *g, struct vd_error *error)
     return VD_OK;
 }
 
-/* Nothing is to be written: whether the group was judged by the log as it is. */
+/* For a group that writes nothing: VD_OK if it was judged against the newest state of the log,
+ * VD_ERR_BEHIND if other processes have written since. */
 static int confirm(struct vd_group *g, struct vd_error *error)
 {
     struct vd_engine *engine = g->store->engine;
@@ -302,8 +305,8 @@ static int attempt(struct vd_group *g, struct vd_proposal *first, struct vd_erro
     return g->rows.n ? commit(g, error) : confirm(g, error);
 }
 
-/* Others were faster: takes their changes in and tries again, until that has been done too often.
- */
+/* Other processes were faster: takes their changes in and tries again, at most
+ * VD_COMMIT_ATTEMPTS_MAX times in all. */
 static int attempt_again(struct vd_group *g, struct vd_proposal *first, struct vd_error *error)
 {
     int code = VD_ERR_BEHIND;
@@ -319,7 +322,8 @@ static int attempt_again(struct vd_group *g, struct vd_proposal *first, struct v
     return code;
 }
 
-/* Nothing was written, and everyone it concerns hears why. */
+/* The group was not written: updates the store's health and gives the error to the proposals that
+ * it concerns. */
 static void fail(struct vd_group *g, int code, struct vd_error *error)
 {
     if (code == VD_ERR_BEHIND) {
@@ -330,7 +334,7 @@ static void fail(struct vd_group *g, int code, struct vd_error *error)
     }
     if (vd_code_passes(code))
         vd_store_hinder(g->store, error);
-    else if (code != VD_ERR_READ_ONLY) /* that it is already */
+    else if (code != VD_ERR_READ_ONLY) /* the store is read-only already */
         vd_store_fail(g->store, error);
     refuse(g, error, g->rows.n == 0);
 }
@@ -359,7 +363,7 @@ static void release(struct vd_group *g)
     VD_VEC_RELEASE(&g->members);
 }
 
-/* Forgets all of it, and keeps no more memory than most groups need. */
+/* Empties the group for the next one, and keeps no more memory than most groups need. */
 static void clear(struct vd_group *g)
 {
     if (g->members.cap > KEPT_MAX || g->rows.cap > KEPT_MAX)

@@ -1,7 +1,7 @@
 /*
- * The store's health: what keeps it from writing, for good or until it passes. It changes on the
- * writer's side only, and each change for better or worse is one line of the log, with the folder;
- * the sentence itself goes to clients and names no path.
+ * The store's health: what keeps it from writing, for good or until it passes. Only the writer
+ * changes it, and each change for better or worse is one line of the log, with the folder; the
+ * sentence itself goes to clients and names no path.
  */
 #include "store/health.h"
 

@@ -27,7 +27,7 @@ static struct vd_slice collection_key(const void *item)
 void vd_index_init(struct vd_index *index, struct vd_index_limits limits)
 {
     *index = (struct vd_index){.limits = limits};
-    /* Writers first: a stream of readers must not hold up a commit. */
+    /* The lock prefers writers: a stream of readers must not hold up a commit. */
     pthread_rwlockattr_t attributes;
     pthread_rwlockattr_init(&attributes);
     pthread_rwlockattr_setkind_np(&attributes, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
@@ -97,14 +97,14 @@ static size_t body_len(const struct vd_event *event)
     return event && event->body ? event->body->len : 0;
 }
 
-/* What an event costs the tail: the body that it replaced, and, if it is a
- * deletion, its own, which is no object's. */
+/* What an event adds to tail_bytes: the body that it replaced, and, if it is a deletion, its own
+ * body too, since no existing object has that one. */
 static size_t tail_cost(const struct vd_event *event)
 {
     return body_len(event->older) + (vd_event_is_live(event) ? 0 : body_len(event));
 }
 
-/* References that go once the lock is released: freeing takes its time. */
+/* Notes a reference that is dropped after the lock was released, as freeing takes long. */
 static void doom(struct vd_index *index, struct vd_event *event)
 {
     if (event)
@@ -118,7 +118,8 @@ static void bury_doomed(struct vd_index *index)
     index->doomed.n = 0;
 }
 
-/* A deletion without its body: what stays of a deleted object behind the tail. */
+/* A copy of a deletion without its body: what stays in memory of a deleted object once the deletion
+ * has left the tail. */
 static struct vd_event *slim_deletion(const struct vd_event *event)
 {
     struct vd_event *slim = vd_event_new(event->entry, NULL);
@@ -218,8 +219,8 @@ void vd_index_expect_floor(struct vd_index *index, uint64_t floor)
     vd_index_unlock(index);
 }
 
-/* Under the lock: the entry of a deletion that the floor has passed leaves, unless the object was
- * created again. */
+/* Under the lock: takes out the oldest deletion that the floor has passed, and its entry unless the
+ * object was created again. */
 static void drop_deleted(struct vd_index *index)
 {
     struct vd_event *event = vd_tail_pop(&index->deleted);
@@ -248,7 +249,8 @@ void vd_index_move_floor(struct vd_index *index, uint64_t floor, size_t passed)
             evict_oldest(index);
         else
             drop_deleted(index);
-        if (++steps % VD_SCAN_STEP_ROWS == 0) { /* another process may have moved it far */
+        /* Lets readers in between: another process may have moved the floor by many rows. */
+        if (++steps % VD_SCAN_STEP_ROWS == 0) {
             vd_index_unlock(index);
             bury_doomed(index);
             pthread_rwlock_wrlock(&index->lock);

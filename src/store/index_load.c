@@ -10,8 +10,8 @@
 
 struct loader {
     struct vd_index *index;
-    struct vd_engine_state state; /* of the log, which the engine says before the first row */
-    bool begun;                   /* the index knows it */
+    struct vd_engine_state state; /* of the log; the engine sets it before the first row */
+    bool begun;                   /* the index has taken over `state` */
     bool tail_open;               /* all rows so far are in the tail */
 };
 
@@ -32,7 +32,7 @@ static struct vd_entry *entry_find(struct loader *l, const struct vd_key *key)
     return c ? vd_collection_find(c, vd_key_path(&room, key)) : NULL;
 }
 
-/* The newest row of a key, and what an event of the tail replaced. */
+/* A body is wanted of the newest row of a key, and of a row that an event of the tail replaced. */
 static bool wants_body(void *arg, const struct vd_row *head)
 {
     struct loader *l = arg;
@@ -43,7 +43,7 @@ static bool wants_body(void *arg, const struct vd_row *head)
     return !entry || entry->oldest_yet->in_tail;
 }
 
-/* Whether the row extends the tail; the first that does not closes it. */
+/* Whether the row belongs to the tail. After the first that does not, no further row does. */
 static bool joins_tail(struct loader *l, const struct vd_row *row)
 {
     struct vd_index *index = l->index;
@@ -56,7 +56,8 @@ static bool joins_tail(struct loader *l, const struct vd_row *row)
     return l->tail_open;
 }
 
-/* A deletion in the tail gets its body from the version that it replaced. */
+/* Links an event to the version before it. A deletion in the tail gets its body from that
+ * version. */
 static void link_older(struct vd_index *index, struct vd_event *newer, struct vd_event *event)
 {
     newer->older = event;
@@ -69,7 +70,7 @@ static void link_older(struct vd_index *index, struct vd_event *newer, struct vd
         index->tail_bytes += newer->body->len;
 }
 
-/* The newest row of a key. */
+/* Makes the entry of a key, for the key's newest row. */
 static struct vd_entry *entry_load(struct loader *l, const struct vd_row *row)
 {
     struct vd_entry *entry = vd_index_stage(l->index, &row->key);

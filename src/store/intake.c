@@ -1,13 +1,14 @@
 /*
  * The intake: taking in what other processes have committed to the same log.
  *
- * The engine wakes the writer when others may have committed; a commit that was behind is a reason
- * to look, too. The writer asks the engine for the log's newest revision and floor, reads the rows
+ * The engine wakes the writer when others may have committed; the writer also looks when its own
+ * commit was behind. It asks the engine for the log's newest revision and floor, reads the rows
  * that it has not seen, in pieces that end with an atomic batch, and publishes them: one commit for
  * each batch. Subscribers and readers cannot tell them from the changes of this process.
  *
- * Afterwards the floor follows. The rows that it has passed need not be there any more: the engine
- * counts them, and the index knows the deleted objects.
+ * Afterwards the writer moves the store's floor to the log's. The rows that the floor has passed
+ * need not be there any more: the engine counts them, and the index knows which objects were
+ * deleted.
  *
  * A process that is so far behind that others have compacted what it has not seen cannot go on: it
  * would have to tell of changes that nobody has any more. Its store becomes read-only, which shows
@@ -40,7 +41,8 @@ static const struct vd_event *newest_of(const struct intake *in, const struct vd
     return entry->staged ? in->events.p[entry->staged - 1] : entry->newest;
 }
 
-/* A row must follow the version that is known here; what a creation follows is gone anyway. */
+/* Whether a row follows from the newest version that is known here. A creation follows from none:
+ * what was there before it is deleted. */
 static bool follows(const struct vd_row *row, const struct vd_event *last)
 {
     if (row->type == VD_EVENT_CREATED)
@@ -53,7 +55,8 @@ static bool is_full(const struct intake *in)
     return in->events.n >= VD_SCAN_STEP_ROWS || in->bytes >= VD_GROUP_BYTES_MAX;
 }
 
-/* The first row behind what is known, and so on; a piece that is full ends with its batch. */
+/* Makes an event of the next row that is not known here. When the piece is full, it stops at the
+ * end of an atomic batch. */
 static bool take_row(void *arg, const struct vd_row *row)
 {
     struct intake *in = arg;
@@ -111,7 +114,7 @@ static void publish(struct intake *in)
     atomic_fetch_add_explicit(&in->store->taken_in, in->events.n, memory_order_relaxed);
 }
 
-/* Leaves nothing of a piece that could not be read to its end. */
+/* Drops the events and staged entries of a piece that could not be read to its end. */
 static void discard(struct intake *in)
 {
     for (size_t i = 0; i < in->events.n; i++) {

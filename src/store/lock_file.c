@@ -1,5 +1,5 @@
-/* See lock_file.h. The file stays behind: removing it would let two processes
- * hold locks on two files of the same name. */
+/* See lock_file.h. The file is not removed at the end: removing it would let two processes hold
+ * locks on two files of the same name. */
 #include "store/lock_file.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@ enum {
     FILE_MODE = 0600,   /* only its owner reads the file */
 };
 
-/* "process 4711", or what can be said when the file does not tell. */
+/* Writes "process 4711", or "another process" if the file does not name one. */
 static void describe_holder(int fd, char *out, size_t cap)
 {
     char pid[32] = {0};
@@ -46,8 +46,8 @@ static int take(int fd, const char *folder, struct vd_error *error)
     char pid[32];
     int n = snprintf(pid, sizeof pid, "%ld\n", (long)getpid());
     if (ftruncate(fd, 0) != 0 || pwrite(fd, pid, (size_t)n, 0) != n) {
-        /* Only the message for others would be poorer; a full disk must not keep
-         * the store from being opened and read. */
+        /* A process id that cannot be written is ignored: it is only for the message that other
+         * processes get, and a full disk must not keep the store from being opened and read. */
     }
     return VD_OK;
 }

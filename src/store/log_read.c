@@ -1,10 +1,10 @@
 /*
  * Reading on in the log from a revision: what a cursor does.
  *
- * The tail answers as long as `after` is not below its floor. Older events come
- * from the engine, a bounded number of rows and bytes at a call, in one query that brings the
- * version along that each replaced. Both give the same events: bodies are
- * made from the same bytes.
+ * The tail answers as long as `after` is not below its floor. Older events come from the engine, a
+ * bounded number of rows and bytes at a call, in one query that also gives the version that each
+ * event replaced. The tail and the engine give the same events: bodies are made from the same
+ * bytes.
  */
 #include "store/log_read.h"
 
@@ -84,8 +84,8 @@ int vd_store_fetch(struct vd_store *store, struct vd_entry *entry, uint64_t revi
     return code;
 }
 
-/* Whether an event cannot be given to anyone. A deletion can, though what it
- * deleted was damaged. */
+/* Whether an event cannot be given to anyone because its body is damaged. A deletion can be given
+ * even if what it deleted is damaged. */
 static bool is_lost(const struct vd_event *event)
 {
     return event->damaged && vd_event_is_live(event);
@@ -132,8 +132,8 @@ struct history {
     size_t rows;
     uint64_t last; /* the last row that was passed */
     bool last_more;
-    bool cut;            /* it ends before what was asked for: at its bytes, or at a lost event */
-    size_t bytes;        /* of the bodies that were read, ... */
+    bool cut;     /* the reading ended before `upto`: at its limit of bytes, or at a lost event */
+    size_t bytes; /* of the bodies that were read, ... */
     size_t bytes_before; /* ... and of those that they replaced */
     int code;
 };
@@ -146,7 +146,7 @@ static void history_passes(void *arg, const struct vd_row *head)
     h->last_more = head->more;
 }
 
-/* What an event replaced, and with it the body of a deletion. */
+/* Adds the version that an event replaced and, to a deletion, the body of that version. */
 static int complete(struct vd_change *change, const struct vd_row *before, struct vd_error *error)
 {
     struct vd_event *now = change->now;
@@ -160,7 +160,8 @@ static int complete(struct vd_change *change, const struct vd_row *before, struc
     return VD_OK;
 }
 
-/* An event that is lost ends the piece before it; as the first one it is the answer. */
+/* A lost event ends the piece before it. If it is the first event of the piece, the call fails with
+ * its damage. */
 static void end_at_lost(struct history *h, struct vd_change *lost)
 {
     struct vd_stretch *s = h->stretch;
@@ -225,7 +226,7 @@ int vd_store_read_upto(struct vd_store *store, struct vd_slice resource, uint64_
 {
     struct vd_index *index = &store->index;
     int code = VD_OK;
-    assert(max > 0); /* nobody gets on with less */
+    assert(max > 0); /* with 0 a reader would never get any further */
     vd_stretch_reset(stretch);
     vd_index_read_lock(index);
     const struct vd_collection *c = resource.n ? vd_index_collection(index, resource) : NULL;
@@ -236,7 +237,7 @@ int vd_store_read_upto(struct vd_store *store, struct vd_slice resource, uint64_
         upto = index->revision;
     if (after >= upto || newest_of_resource <= after) {
         stretch->upto = after > upto ? after : upto;
-        stretch->whole = after <= upto; /* who knows what a future one will be */
+        stretch->whole = after <= upto; /* a future revision may turn out to be inside a batch */
     } else if (after >= tail_floor) {
         code = read_tail(c ? &c->tail : &index->tail, after, upto, max, stretch, error);
     } else {
@@ -246,7 +247,8 @@ int vd_store_read_upto(struct vd_store *store, struct vd_slice resource, uint64_
     if (!in_memory && after > floor) {
         code = read_history(store, resource, after, upto < tail_floor ? upto : tail_floor, max,
                             stretch, error);
-        floor = vd_store_floor_next(store); /* rows that it passed meanwhile may be gaps */
+        /* Looked at after reading: rows that this floor has passed may have been missing. */
+        floor = vd_store_floor_next(store);
     }
     if (after <= floor)
         code = vd_expired(after, floor, error);

@@ -22,16 +22,15 @@ void vd_stretch_reset(struct vd_stretch *stretch); /* drops the references, keep
 void vd_stretch_release(struct vd_stretch *stretch);
 
 /*
- * Reads on from `after`: up to `max` events of a kind (empty: of all kinds), each
- * with the version that it replaced, into *stretch, which is reset first. Passes
- * a bounded piece of the log, which ends with the event whose body fills
- * VD_READ_STEP_BYTES; there may be more when stretch->upto is less than
- * the newest revision. VD_ERR_EXPIRED at or below the floor. A future `after`
- * reads nothing and stays where it is.
+ * Reads on from `after`: up to `max` events of a resource (empty: of all), each with the version
+ * that it replaced, into *stretch, which is reset first. Passes a bounded piece of the log, which
+ * ends with the event whose body fills VD_READ_STEP_BYTES; there may be more when stretch->upto is
+ * less than the newest revision. VD_ERR_EXPIRED at or below the floor. A future `after` reads
+ * nothing and stays where it is.
  *
- * VD_ERR_CORRUPT when the next event's bytes are damaged: no cursor can pass it.
- * What an event replaced or deleted may be damaged; `before` says so and has no
- * body then, nor has a deletion.
+ * VD_ERR_CORRUPT when the next event's bytes are damaged: no cursor can pass it. The version that
+ * an event replaced or deleted may be damaged: `before` is then marked so and has no body, nor has
+ * the deletion.
  */
 int vd_store_read(struct vd_store *store, struct vd_slice resource, uint64_t after, size_t max,
                   struct vd_stretch *stretch, struct vd_error *error) VD_MUST_USE;

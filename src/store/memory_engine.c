@@ -1,9 +1,9 @@
 /*
  * The memory engine: the log as an array of rows.
  *
- * Rows stand in revision order. Compaction empties dead rows where they stand and
- * squeezes them out once they are half of all, so that a step stays cheap. It
- * keeps the contract of engine.h but for durability.
+ * Rows stand in revision order. Compaction empties dead rows where they stand and squeezes them out
+ * once they are half of all, so that a step stays cheap. The engine keeps the contract of engine.h
+ * but for durability.
  *
  * The rows belong to a memory log, and each engine that is open on it stands in its list. Whoever
  * commits or compacts wakes the others of the list under the log's lock, so that none is called
@@ -28,11 +28,11 @@ struct vd_memory_log {
     struct vd_refcount refs;
     unsigned stride;
     pthread_mutex_t lock;       /* guards everything below */
-    VD_VEC(struct vd_row) rows; /* each owns one block with all its bytes, at key.kind.p */
+    VD_VEC(struct vd_row) rows; /* each owns one block with all its bytes, at key.resource.p */
     size_t dead;                /* rows without a block */
     struct vd_engine_state state;
     uint64_t bytes;
-    struct memory_engine *engines; /* that are open on it */
+    struct memory_engine *engines; /* those that are open on the log */
 };
 
 struct memory_engine {
@@ -49,7 +49,7 @@ static struct vd_memory_log *log_of(struct vd_engine *engine)
     return VD_CONTAINER_OF(engine, struct memory_engine, engine)->log;
 }
 
-/* One block holds the kind, namespace, name and body of a row. */
+/* One block holds the resource, namespace, name and body of a row. */
 static struct vd_row row_copy(const struct vd_row *row)
 {
     struct vd_buf block = {0};
@@ -89,7 +89,7 @@ static bool row_give(const struct vd_row *row, const struct vd_row_sink *sink)
     return sink->take(sink->arg, row);
 }
 
-/* The place of the first row behind this revision. */
+/* The position of the first row above this revision. */
 static size_t first_after(const struct vd_memory_log *l, uint64_t revision)
 {
     size_t from = 0, to = l->rows.n;
@@ -111,7 +111,8 @@ static void wake_others(struct vd_memory_log *l, const struct vd_engine *self)
             e->wake(e->wake_arg);
 }
 
-/* Under the lock: whether rows behind `after` may be missing since another engine compacted. */
+/* Under the lock: VD_ERR_EXPIRED if rows above `after` may be missing because another engine has
+ * compacted. */
 static int check_floor(const struct vd_engine *engine, const struct vd_memory_log *l,
                        uint64_t after, struct vd_error *error)
 {

@@ -18,7 +18,8 @@ struct vd_memory_log *vd_memory_log_new(unsigned stride) VD_MUST_USE;
 /* Drops the caller's reference: each engine holds one of its own. NULL allowed. */
 void vd_memory_log_unref(struct vd_memory_log *log);
 
-/* The revision that follows another one: gaps of 0 to stride - 1, in a fixed pattern. */
+/* The revision that follows another one: 0 to stride - 1 numbers are left out, in a fixed
+ * pattern. */
 static inline uint64_t vd_memory_log_next(unsigned stride, uint64_t revision)
 {
     return revision + 1 + (stride > 1 ? revision % stride : 0);
@@ -27,7 +28,8 @@ static inline uint64_t vd_memory_log_next(unsigned stride, uint64_t revision)
 struct vd_memory_options {
     struct vd_memory_log *log; /* shared with others; NULL: a log of its own */
     bool thread_only;          /* see struct vd_engine */
-    bool never_wakes;          /* of what others do it hears only when it asks, or is behind */
+    bool never_wakes; /* it is never woken: it learns what others have done only when it asks, or
+                         when its commit is behind */
 };
 
 /* `options` NULL: a log of its own. */

@@ -41,7 +41,8 @@ struct vd_wish {
 /* What became of a proposal. */
 struct vd_outcome {
     enum vd_code code; /* VD_OK; VD_ERR_EXISTS, _NOT_FOUND, _CONFLICT, _INVALID, _LIMIT: refused;
-                          VD_ERR_FULL, _LOCKED, _READ_ONLY, _IO, _CLOSED: the store could not */
+                          VD_ERR_FULL, _LOCKED, _MEMORY, _READ_ONLY, _IO, _CLOSED: the store could
+                          not write */
     uint64_t revision; /* VD_OK: of the last change, or, if nothing changed, of the object as it
                           is; a refused precondition: the object's current one, 0 if absent */
     uint64_t revision_first; /* VD_OK: of the first change */
@@ -60,8 +61,8 @@ struct vd_proposal {
     const struct vd_wish *wishes;
     size_t n;
     void (*done)(struct vd_proposal *proposal, const struct vd_outcome *outcome);
-    void *arg;                /* the proposer's */
-    struct vd_proposal *next; /* the store's from when it was admitted */
+    void *arg;                /* for the proposer's own use */
+    struct vd_proposal *next; /* used by the store once it was proposed */
 };
 
 /*

@@ -15,8 +15,8 @@
 struct vd_row {
     uint64_t revision;
     uint64_t previous;
-    size_t previous_row; /* commit: 1 + the place in this commit of the row that this one
-                            replaces; then the engine sets `previous`. 0: it is set already */
+    size_t previous_row; /* commit: 1 + the position in this commit of the row that this one
+                            replaces; the engine then sets `previous`. 0: it is set already */
     int64_t time_ms;
     enum vd_event_type type;
     bool more;
@@ -24,7 +24,7 @@ struct vd_row {
     uint32_t body_len;
     struct vd_key key;
     struct vd_uid uid;
-    struct vd_template body; /* empty for a deletion, whose body is the version's before */
+    struct vd_template body; /* empty for a deletion, whose body is that of the version before */
 };
 
 /* Where rows are read to. `wants` sees the row without its body and says whether
@@ -37,7 +37,7 @@ struct vd_row_sink {
 
 /* Where history is read to: each row comes with the version that it replaced or deleted. `before`
  * is NULL when the row created the object, and when that version is no longer in the log. `passes`
- * sees the head of each row, also of those that are not asked for. */
+ * is called with the head of each row, also of rows of other resources. */
 struct vd_history_sink {
     void (*passes)(void *arg, const struct vd_row *head);
     bool (*take)(void *arg, const struct vd_row *row, const struct vd_row *before);

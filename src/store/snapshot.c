@@ -19,9 +19,9 @@ struct found {
     uint64_t fetch;         /* when event is NULL: the next older version */
 };
 
-/* The version to look at next, for one as of `revision`; 0: there is none. What a
- * creation replaced is a deletion: of one that is old enough nothing need be
- * read, and compaction may have taken its row. */
+/* The version to look at after `event` in the search for the one as of `revision`; 0: the object
+ * did not exist then. A creation follows a deletion: if that is old enough, its row need not be
+ * read, and compaction may have removed it. */
 static uint64_t version_before(const struct vd_event *event, uint64_t revision)
 {
     return event->type == VD_EVENT_CREATED && event->previous <= revision ? 0 : event->previous;
@@ -49,8 +49,8 @@ static void found_release(struct found *f)
     vd_entry_unref(f->entry);
 }
 
-/* Walks on in the engine until the version is old enough. Sets f->event, or
- * leaves it NULL when the object did not exist. */
+/* Goes from version to version in the engine until one is old enough. Sets f->event, or leaves it
+ * NULL when the object did not exist. */
 static int fetch_version(struct vd_store *store, struct found *f, uint64_t revision,
                          struct vd_error *error)
 {
@@ -72,7 +72,8 @@ static int fetch_version(struct vd_store *store, struct found *f, uint64_t revis
     return VD_OK;
 }
 
-/* A fetch that fails because the window moved on is an expiry. */
+/* Fetches the version if it is not in memory. A fetch that fails because the floor has passed the
+ * revision gives VD_ERR_EXPIRED. */
 static int settle_version(struct vd_store *store, struct found *f, uint64_t revision,
                           struct vd_error *error)
 {
@@ -81,7 +82,8 @@ static int settle_version(struct vd_store *store, struct found *f, uint64_t revi
         code = fetch_version(store, f, revision, error);
     if (code) {
         uint64_t floor = vd_store_floor_next(store);
-        bool by_others = store->engine->shared && code == VD_ERR_NOT_FOUND; /* compacted */
+        /* Other processes have compacted the row. */
+        bool by_others = store->engine->shared && code == VD_ERR_NOT_FOUND;
         if (revision <= floor || by_others)
             return vd_expired(revision, revision <= floor ? floor : revision, error);
         return code;
@@ -89,10 +91,10 @@ static int settle_version(struct vd_store *store, struct found *f, uint64_t revi
     return f->event && f->event->damaged ? vd_damaged(f->event, error) : VD_OK;
 }
 
-/* On the way to the end of an atomic batch: the row that was looked at last. */
+/* A search for the end of an atomic batch: the row that was looked at last. */
 struct batch {
     uint64_t at;
-    bool more; /* more of its batch follow */
+    bool more; /* more rows of its batch follow */
 };
 
 static void batch_pass(struct batch *b, uint64_t revision, bool more)
@@ -114,8 +116,9 @@ static bool no_body(void *arg, const struct vd_row *row)
     return true;
 }
 
-/* The newest row at or below a revision, which is above the floor. Most revisions are one. What a
- * row at or below the floor says of its batch is over: the floor is where a batch ends. */
+/* Begins at the newest row at or below a revision that is above the floor; mostly that is the row
+ * of this revision. `more` of a row at or below the floor is ignored, since the floor is always the
+ * end of a batch. */
 static int batch_begin(struct vd_store *store, uint64_t revision, struct batch *b,
                        struct vd_error *error)
 {
@@ -132,11 +135,12 @@ static int batch_begin(struct vd_store *store, uint64_t revision, struct batch *
     vd_index_unlock(&store->index);
     if (at == 0)
         code = engine->ops->get(engine, revision, &sink, error);
-    if (code == VD_ERR_NOT_FOUND) /* nothing has happened up to there */
+    if (code == VD_ERR_NOT_FOUND) /* the log has no row up to there */
         code = VD_OK;
     if (b->at <= floor)
         b->more = false;
-    if (!code && at == 0 && engine->shared) /* are rows gone by now? the engine says */
+    /* Reads no row, but fails with VD_ERR_EXPIRED if others have compacted up to here. */
+    if (!code && at == 0 && engine->shared)
         code = engine->ops->read(engine, revision, revision, 1, &sink, error);
     return code;
 }
@@ -153,8 +157,9 @@ static bool batch_in_tail(const struct vd_index *index, struct batch *b)
     return true;
 }
 
-/* The end of the atomic batch that a revision is in: the log's heads say. It need not be a row's:
- * one between two rows of a batch is inside of it, too. */
+/* Sets *revision to the end of the atomic batch that it is in, according to the heads of the rows.
+ * There need not be a row with this revision: a number between two rows of a batch is inside the
+ * batch, too. */
 static int batch_end(struct vd_store *store, uint64_t *revision, struct vd_error *error)
 {
     struct batch b;
@@ -193,8 +198,8 @@ static int choose_revision(struct vd_snapshot *s, uint64_t revision, struct vd_e
     return s->revision == newest ? VD_OK : batch_end(s->store, &s->revision, error);
 }
 
-/* What the window may have passed while it was chosen. The newest revision can be
- * passed only because there is a newer one by now. */
+/* Chooses the revision, and checks that the floor has not passed it meanwhile. The newest revision
+ * (0 was asked for) is then chosen again: the floor can pass it only when there is a newer one. */
 static int settle_revision(struct vd_snapshot *s, uint64_t revision, struct vd_error *error)
 {
     for (;;) {
@@ -230,15 +235,15 @@ void vd_snapshot_release(struct vd_snapshot *snapshot)
     vd_buf_release(&snapshot->after);
 }
 
-/* One bounded walk over the entries behind `after`. */
+/* One bounded walk over the entries after the path `after`. */
 struct walk {
-    struct vd_buf after; /* moves on */
+    struct vd_buf after; /* path of the last entry that was passed */
     bool done;
     struct found found[VD_SCAN_STEP_ROWS];
     size_t n;
 };
 
-/* What it will find is large, and is not cleared. */
+/* Initialises all but the array `found`, which is large. */
 static void walk_begin(struct walk *w, const struct vd_snapshot *s)
 {
     w->after = (struct vd_buf){0};
@@ -306,9 +311,9 @@ static void walk_forget(struct walk *w)
     w->n = 0;
 }
 
-/* Settles what the walk found, as far as one call may give bytes: a version that has left memory
- * is read into memory of its own. A version that cannot be read ends the piece before it; when it
- * is the first, the call fails, and damage is passed. */
+/* Fetches the versions that the walk found, up to the bytes that one call may give. A version that
+ * cannot be read ends the piece before it. If it is the first, the call fails; the next call begins
+ * after it if it was damaged. */
 static int settle_piece(const struct vd_snapshot *s, struct walk *w, struct vd_event **events,
                         size_t *n, struct vd_error *error)
 {
@@ -364,7 +369,8 @@ int vd_snapshot_remaining(const struct vd_snapshot *s, size_t *count, struct vd_
         for (size_t i = 0; !code && i < w.n; i++) {
             code = settle_version(s->store, &w.found[i], s->revision, error);
             total += w.found[i].event != NULL;
-            code = code == VD_ERR_CORRUPT ? VD_OK : code; /* it is there, if unreadable */
+            /* A damaged object exists, though it cannot be read. */
+            code = code == VD_ERR_CORRUPT ? VD_OK : code;
         }
         walk_forget(&w);
     }

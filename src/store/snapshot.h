@@ -18,14 +18,14 @@ struct vd_snapshot {
     uint64_t revision; /* the state shown; never inside an atomic batch */
     struct vd_buf resource;
     struct vd_buf prefix; /* only paths that start with it: "" all, "default/" one namespace */
-    struct vd_buf after;  /* the path last given; the next is behind it */
+    struct vd_buf after;  /* the path that was given last */
     bool done;            /* nothing is left */
 };
 
 /*
- * `revision` 0 is the newest. One inside an atomic batch becomes the batch's end:
- * nobody sees half of it. `after` continues behind that path; empty: from the
- * start. VD_ERR_EXPIRED, VD_ERR_FUTURE.
+ * `revision` 0 is the newest. One inside an atomic batch becomes the batch's end: nobody sees half
+ * of it. `after` is the path to continue after; empty: from the start. VD_ERR_EXPIRED,
+ * VD_ERR_FUTURE.
  */
 int vd_snapshot_open(struct vd_snapshot *snapshot, struct vd_store *store, struct vd_slice resource,
                      struct vd_slice prefix, uint64_t revision, struct vd_slice after,
@@ -33,11 +33,11 @@ int vd_snapshot_open(struct vd_snapshot *snapshot, struct vd_store *store, struc
 void vd_snapshot_release(struct vd_snapshot *snapshot);
 
 /*
- * Gives references to the next objects, at most `max`, and their number in *n. It gives fewer
- * once their bodies have VD_READ_STEP_BYTES: so one call holds one large body more than that.
- * 0 with snapshot->done unset is possible: a bounded stretch held none.
- * VD_ERR_CORRUPT names an object whose bytes are damaged, and passes it: the next
- * call goes on behind it.
+ * Gives references to the next objects, at most `max`, and their number in *n. It stops early once
+ * their bodies have reached VD_READ_STEP_BYTES, so that one call gives at most one body more than
+ * that. *n may be 0 though snapshot->done is not set: the entries that one call looks at are
+ * bounded, and none of them existed. VD_ERR_CORRUPT names an object whose bytes are damaged, and
+ * passes it: the next call goes on after it.
  */
 int vd_snapshot_next(struct vd_snapshot *snapshot, struct vd_event **events, size_t max, size_t *n,
                      struct vd_error *error) VD_MUST_USE;

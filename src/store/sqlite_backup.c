@@ -1,11 +1,10 @@
 /*
  * Backup, restore, beginning anew and shrinking.
  *
- * Restoring must not turn back time. Clients hold cursors that the lost log gave
- * out behind the backup's newest revision, and the restored log would sooner or
- * later reach those revisions again with other events: a cursor would resume in
- * the wrong history, silently. So a restored log goes on far above anything that
- * the lost one can have issued, with its floor right below:
+ * Restoring must not turn back time. Clients hold cursors from the lost log above the backup's
+ * newest revision, and the restored log would sooner or later reach those revisions again with
+ * other events: a cursor would resume in the wrong history, silently. So a restored log goes on far
+ * above anything that the lost one can have issued, with its floor right below:
  *
  *      base  = newest of the backup + 2^40 + 100 * milliseconds since its newest row
  *      floor = base - 1
@@ -24,8 +23,8 @@
  * A log that is begun anew in the place of one that is lost must not turn back time either, and
  * nobody knows how far that one had come. Its base is 2^40 + 100 * milliseconds since 1970.
  *
- * With the floor above them all, the rows that were replaced and the deletions
- * have nobody left who could ask for them: they go, as in any compaction.
+ * As the new floor is above all rows, no cursor can ask for rows that were replaced or for
+ * deletions any more: they are removed, as in any compaction.
  */
 #include "store/sqlite_backup.h"
 
@@ -114,8 +113,8 @@ int vd_log_backup(const char *folder, const char *to, bool replace,
 
 /* ---- restore ---- */
 
-/* A -wal that is left of another log would be played into the new one. A file without a byte is
- * no log. */
+/* Refuses a folder that has a log, or the -wal of one: SQLite would replay a -wal of another log
+ * into the new one. An empty file is no log. */
 static int check_vacant(const char *folder, const char *log, const char *what,
                         struct vd_error *error)
 {
@@ -176,8 +175,8 @@ static int rebase(sqlite3 *db, uint64_t base, struct vd_error *error)
     return code ? code : vd_log_exec(db, "COMMIT", error);
 }
 
-/* Back to the mode that a server expects, so that it need not be alone with the
- * file to start. */
+/* Finishes the log in WAL mode, which a server expects: changing the mode needs exclusive access to
+ * the file, which a starting server may not get. */
 static int make_log(struct vd_log_draft *draft, struct vd_error *error)
 {
     return vd_log_exec(draft->db, "PRAGMA journal_mode=WAL", error);
@@ -275,9 +274,9 @@ int vd_log_init(const char *folder, int64_t now_ms, uint64_t *revision, struct v
 /* ---- shrinking ---- */
 
 /*
- * The old file leaves WAL mode first: that folds its -wal in and removes it, and
- * works only while nobody else has the file open. A -wal that stayed would be
- * played into the copy.
+ * The old file leaves WAL mode first: SQLite then checkpoints its -wal and removes it, which works
+ * only while no other process has the file open. SQLite would replay a -wal that stayed into the
+ * copy.
  */
 static int shrink_locked(sqlite3 *db, const char *log, const struct vd_progress *progress,
                          struct vd_error *error)

@@ -49,9 +49,9 @@ int vd_log_restore(const char *from, const char *folder, int64_t now_ms,
                    struct vd_error *error) VD_MUST_USE;
 
 /*
- * Makes a new log without objects in `folder`, which must have none: VD_ERR_EXISTS. It begins
- * behind *revision, far above what a log that was lost from here can have given out, so that
- * every cursor of that one is expired. `now_ms` is the wall clock.
+ * Makes a new log without objects in `folder`, which must have none: VD_ERR_EXISTS. Its revisions
+ * begin after *revision, which is far above any that a log lost from this folder can have given
+ * out, so that every cursor of the lost log is expired. `now_ms` is the wall clock.
  */
 int vd_log_init(const char *folder, int64_t now_ms, uint64_t *revision,
                 struct vd_error *error) VD_MUST_USE;

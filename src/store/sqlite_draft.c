@@ -24,8 +24,9 @@
 
 enum {
     FILE_MODE = 0600,       /* a log holds secrets */
-    COPY_PAGES = 256,       /* a step: 1 MiB */
-    PROGRESS_STEPS = 20000, /* of SQLite's machine, while it packs */
+    COPY_PAGES = 256,       /* pages that one step copies: 1 MiB */
+    PROGRESS_STEPS = 20000, /* instructions of SQLite's virtual machine between two calls of the
+                               progress while it packs */
 };
 
 static enum vd_code code_of_errno(int number)
@@ -54,8 +55,8 @@ static void remove_beside(const struct vd_log_draft *draft)
     vd_buf_release(&name);
 }
 
-/* Whether the name still leads to the file that was opened: the process that had
- * the lock before may have published it. */
+/* Whether the name still belongs to the file that was opened: the process that held the lock before
+ * may have renamed that file when it published its draft. */
 static bool is_still_there(const struct vd_log_draft *draft)
 {
     struct stat opened, named;
@@ -74,7 +75,7 @@ int vd_log_draft_open(struct vd_log_draft *draft, const char *target, struct vd_
         return fail("make", path, error);
     if (flock(draft->fd, LOCK_EX | LOCK_NB) != 0 || !is_still_there(draft)) {
         close(draft->fd);
-        draft->fd = -1; /* not ours to remove */
+        draft->fd = -1; /* it is another process's draft: do not remove it */
         return vd_error_set(error, VD_ERR_LOCKED,
                             "another process is writing %s: wait for it, or use another name",
                             path);
@@ -95,7 +96,7 @@ static int open_db(struct vd_log_draft *draft, struct vd_error *error)
     return VD_OK;
 }
 
-/* One file, without a -wal beside it. */
+/* Makes the draft one file, without a -wal beside it. */
 static int settle(struct vd_log_draft *draft, struct vd_error *error)
 {
     return vd_log_exec(draft->db, "PRAGMA journal_mode=DELETE", error);
@@ -220,8 +221,8 @@ static int sync_folder_of(const char *path, struct vd_error *error)
     return code;
 }
 
-/* Not every file system knows how to rename without replacing; there it was
- * checked before, and a moment is open. */
+/* Not every file system can rename without replacing. On one that cannot, a file of that name is
+ * looked for first, and one that is made between the look and the rename is replaced. */
 static int rename_to(const char *from, const char *to, bool replace)
 {
     if (replace)

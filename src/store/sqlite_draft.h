@@ -16,10 +16,10 @@
 #include "store/sqlite_verify.h"
 
 struct vd_log_draft {
-    struct vd_buf target; /* the name to be */
+    struct vd_buf target; /* the name that it will get */
     struct vd_buf path;   /* NAME.partial */
     int fd;               /* holds the lock against another draft of the same name; -1: closed */
-    sqlite3 *db;          /* once it is filled */
+    sqlite3 *db;          /* open once the draft was filled */
 };
 
 /* Starts an empty draft; what an interrupted one has left is thrown away.

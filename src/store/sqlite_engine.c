@@ -1,13 +1,13 @@
 /*
  * The embedded engine: the log in one SQLite file.
  *
- * One connection writes, the writer's, one thread at a time. History is read
- * through a small pool of further connections, each used by one thread at a
- * time; in WAL mode they never block the writer, nor it them.
+ * The writer has the one connection that writes, which one thread uses at a time. History is read
+ * through a small pool of further connections, each used by one thread at a time; in WAL mode they
+ * never block the writer, nor it them.
  *
- * A commit is one transaction, synced by SQLite (synchronous=FULL) before
- * COMMIT returns. The WAL is folded into the main file by tidy(), which the
- * writer calls after it has answered, so nobody waits for a checkpoint.
+ * A commit is one transaction, synced by SQLite (synchronous=FULL) before COMMIT returns. tidy()
+ * checkpoints the write-ahead log (the WAL) into the main file. The writer calls it after it has
+ * answered, so that no proposer waits for a checkpoint.
  */
 #include "store/sqlite_engine.h"
 
@@ -23,19 +23,20 @@
 #include "base/alloc.h"
 #include "base/container_of.h"
 #include "base/errno_advice.h"
+#include "base/failpoint.h"
 #include "base/vec.h"
-#include "store/failpoint.h"
 #include "store/sqlite_file.h"
 #include "store/sqlite_row.h"
 
 enum {
     READERS_IDLE_MAX = 4, /* connections that are kept open for the next reader */
     FILE_MODE = 0600,     /* only its owner reads the log */
-    WAL_PATIENCE = 4,     /* times its bound, and tidy() waits for readers to start the WAL anew */
+    WAL_PATIENCE = 4,     /* when the WAL has grown to this many times its bound, tidy() waits for
+                             readers so that it can be restarted */
     WAL_WAIT_MS = 100,    /* milliseconds that tidy() waits for readers */
-    WAL_PAGE_LEN = 4096 + 24, /* with its frame's head */
-    WAL_AHEAD_LEN = 1 << 20,  /* how far the WAL's file reaches beyond what is in it, ... */
-    WAL_AHEAD_PAGES_MIN = 64, /* ... once somebody writes in earnest */
+    WAL_PAGE_LEN = 4096 + 24, /* bytes of a page in the WAL, with the header of its frame */
+    WAL_AHEAD_LEN = 1 << 20,  /* bytes that the WAL's file is longer than its content, ... */
+    WAL_AHEAD_PAGES_MIN = 64, /* ... once the WAL has this many pages */
     WAL_ZEROS_LEN = 1 << 13,  /* bytes of zeros that one write adds to the WAL's file */
 };
 
@@ -54,15 +55,16 @@ struct sqlite_engine {
     sqlite3_stmt *insert;
     sqlite3_stmt *remove;
     struct vd_log_meta meta;
-    uint64_t revision;     /* newest; the writer's */
-    uint64_t passed;       /* rows that the floor has passed since the log was opened; likewise */
-    size_t wal_pages;      /* in the WAL; the writer's */
-    size_t wal_folded;     /* of them, when it was last folded */
-    sqlite3_int64 wal_len; /* of its file, as far as we made it longer */
+    uint64_t revision; /* the newest; used by the writer only */
+    uint64_t passed;  /* rows that the floor has passed since the log was opened; used by the writer
+                         only */
+    size_t wal_pages; /* in the WAL; used by the writer only */
+    size_t wal_folded;     /* how many of them the last checkpoint has copied */
+    sqlite3_int64 wal_len; /* the length to which lengthen_wal() has extended its file */
     int busy_ms;
-    int wait_ms; /* how long the writer's connection waits for another process just now */
+    int wait_ms; /* the present busy timeout of the writer's connection */
     size_t checkpoint_pages;
-    bool failed; /* a write or sync failed for good; the writer's */
+    bool failed; /* a write or sync failed for good; used by the writer only */
     struct vd_buf folder;
     struct vd_buf path;
     struct vd_lock_file lock_file;
@@ -147,8 +149,8 @@ static int rows_pass(sqlite3 *db, sqlite3_stmt *select, const struct vd_row_sink
     return code;
 }
 
-/* SQLite's integers end at 2^63 - 1, and so do the log's revisions: a bound behind
- * that is no bound. */
+/* SQLite's integers end at 2^63 - 1, and so do the log's revisions: a larger bound becomes that
+ * one. */
 static sqlite3_int64 bound(uint64_t number)
 {
     return number > INT64_MAX ? INT64_MAX : (sqlite3_int64)number;
@@ -191,7 +193,7 @@ static int sqlite_history(struct vd_engine *engine, struct vd_slice resource, ui
     if (!code && rc != SQLITE_ROW && rc != SQLITE_DONE)
         code = vd_log_error(reader->db, rc, "could not read", error);
     sqlite3_reset(select);
-    sqlite3_clear_bindings(select); /* the kind is borrowed */
+    sqlite3_clear_bindings(select); /* the resource is borrowed */
     reader_give_back(e, reader);
     return hide_path(e, code, error);
 }
@@ -231,8 +233,8 @@ static int missing(uint64_t revision, struct vd_error *error)
                         (unsigned long long)revision);
 }
 
-/* Revisions have no gaps here, and only rows at or below the floor are ever
- * taken out: a row that is missing above it was lost. */
+/* Revisions have no gaps here, and compaction removes only rows at or below the floor: a row that
+ * is missing above it was lost. */
 static int sqlite_load(struct vd_engine *engine, const struct vd_row_sink *sink,
                        struct vd_engine_state *state, struct vd_error *error)
 {
@@ -260,7 +262,7 @@ static int sqlite_load(struct vd_engine *engine, const struct vd_row_sink *sink,
     return code;
 }
 
-/* Ends a transaction that failed; the error it failed with is the one to tell. */
+/* Ends a transaction that failed; the error that it failed with is the one to report. */
 static void rollback(struct sqlite_engine *e, int code)
 {
     if (!sqlite3_get_autocommit(e->db))
@@ -268,7 +270,7 @@ static void rollback(struct sqlite_engine *e, int code)
     e->failed |= !vd_code_passes(code);
 }
 
-/* How long the writer's connection waits from now on for another that has the file. */
+/* Sets how long the writer's connection waits from now on for another that has locked the file. */
 static void set_wait(struct sqlite_engine *e, int wait_ms)
 {
     if (wait_ms != e->wait_ms)
@@ -351,10 +353,10 @@ static int sqlite_compact(struct vd_engine *engine, const struct vd_compaction *
 }
 
 /*
- * Folds the WAL into the main file. Passively, never waiting: but then the WAL
- * begins anew only if no reader uses it at that moment, and beside busy readers it
- * would grow for ever. So once it is large, tidy waits a little for those who read
- * now; who comes later reads the main file and is in nobody's way.
+ * Checkpoints the WAL into the main file. A passive checkpoint never waits, but after it SQLite can
+ * restart the WAL only if no reader uses it at that moment, so with busy readers the WAL would grow
+ * for ever. Once it is large, the checkpoint therefore waits a little for the present readers;
+ * those who begin later read the main file, and the checkpoint need not wait for them.
  */
 static int checkpoint(struct sqlite_engine *e)
 {
@@ -365,8 +367,8 @@ static int checkpoint(struct sqlite_engine *e)
     return (rc & 0xff) == SQLITE_BUSY ? SQLITE_OK : rc;
 }
 
-/* Under SQLite's write lock, without which another process could append frames between the look
- * at the file's length and the zeros, which would replace them. */
+/* Appends zeros to the WAL's file. The caller holds SQLite's write lock: without it another process
+ * could append frames after the file's length was read, and the zeros would overwrite them. */
 static void lengthen_wal(struct sqlite_engine *e, sqlite3_int64 used)
 {
     static const char zeros[WAL_ZEROS_LEN];
@@ -381,12 +383,12 @@ static void lengthen_wal(struct sqlite_engine *e, sqlite3_int64 used)
 }
 
 /*
- * Makes the WAL's file longer before it is needed: a sync of bytes that only replace others is
- * twice as fast as one behind which the file is longer, as that has to sync its length, too.
- * Readers know from the WAL's own sums where it ends. It is done in a transaction without any
+ * Makes the WAL's file longer before it is needed: a sync after overwriting bytes is twice as fast
+ * as a sync after the file has grown, which has to write the file's new length, too. Readers know
+ * from the WAL's checksums where its content ends. This is done in a transaction without any
  * change, which costs no sync and keeps other writers and checkpoints away from the file. When
- * another process has the lock, it is left for the next time; if there is no room, that is for the
- * commit to find that needs it.
+ * another process has the lock, the file is extended the next time. If there is no room, no error
+ * is given here: a commit that needs the room will fail.
  */
 static void extend_wal(struct sqlite_engine *e)
 {
@@ -420,7 +422,7 @@ static int sqlite_tidy(struct vd_engine *engine, struct vd_error *error)
     return VD_OK;
 }
 
-/* The meta row once more, as it is. */
+/* Writes the meta row again, unchanged. */
 static int sqlite_probe(struct vd_engine *engine, struct vd_error *error)
 {
     struct sqlite_engine *e = VD_CONTAINER_OF(engine, struct sqlite_engine, engine);
@@ -440,7 +442,7 @@ static int count_wal_pages(void *arg, sqlite3 *db, const char *name, int pages)
     struct sqlite_engine *e = arg;
     (void)db;
     (void)name;
-    if ((size_t)pages < e->wal_pages) /* it began anew */
+    if ((size_t)pages < e->wal_pages) /* the WAL was restarted */
         e->wal_folded = 0;
     e->wal_pages = (size_t)pages;
     return SQLITE_OK;
@@ -483,8 +485,8 @@ static int sqlite_stats(struct vd_engine *engine, struct vd_engine_stats *out,
     return code;
 }
 
-/* Closing folds the WAL into the main file, with syncs. After a failure the disk
- * is left alone: what was acknowledged is in the WAL, and the next open finds it. */
+/* Closing checkpoints the WAL into the main file, with syncs. After a failed write or sync nothing
+ * more is written to the disk: what was acknowledged is in the WAL, and the next open finds it. */
 static void sqlite_close(struct vd_engine *engine)
 {
     struct sqlite_engine *e = VD_CONTAINER_OF(engine, struct sqlite_engine, engine);
@@ -499,7 +501,7 @@ static void sqlite_close(struct vd_engine *engine)
     sqlite3_finalize(e->remove);
     sqlite3_close(e->db);
     pthread_mutex_destroy(&e->lock);
-    vd_lock_file_close(&e->lock_file); /* when nothing of the log is open any more */
+    vd_lock_file_close(&e->lock_file); /* last, when no file of the log is open any more */
     vd_buf_release(&e->folder);
     vd_buf_release(&e->path);
     free(e->vfs);

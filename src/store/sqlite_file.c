@@ -70,8 +70,8 @@ int vd_log_check_former(const char *folder, const char *trace, bool *former, str
     return VD_OK;
 }
 
-/* No room is a state that passes, unless it was a sync that met it: then nobody
- * knows what reached the disk. */
+/* A full disk is an error that passes, unless a sync met it: then it is unknown what reached the
+ * disk. */
 static enum vd_code code_of(sqlite3 *db, int rc)
 {
     int extended = db ? sqlite3_extended_errcode(db) : rc;
@@ -233,8 +233,9 @@ static int create_schema(sqlite3 *db, struct vd_error *error)
     return code ? code : vd_log_exec(db, "COMMIT", error);
 }
 
-/* Is it ours, and of a format we know? An empty database becomes ours. Until
- * this has said so, nothing is changed: it may be anybody's file. */
+/* Checks that the file is a Vedette log of a format that this program knows; an empty database
+ * becomes a log. Until this has succeeded nothing is changed, since the file may belong to another
+ * program. */
 static int check_format(sqlite3 *db, enum vd_log_open how, bool *empty, struct vd_error *error)
 {
     int64_t id = 0, format = 0, all = 0, ours = 0;
@@ -275,8 +276,8 @@ static int check_format(sqlite3 *db, enum vd_log_open how, bool *empty, struct v
     return VD_OK;
 }
 
-/* FULL: every commit is synced before it is answered. The checkpoint is ours to
- * time (tidy), so SQLite's own is off. */
+/* synchronous=FULL: SQLite syncs every commit before COMMIT returns. SQLite's own checkpoints are
+ * off, since sqlite_tidy() makes them. */
 static int configure(sqlite3 *db, struct vd_error *error)
 {
     return vd_log_exec(db,

@@ -1,6 +1,6 @@
 /*
- * The log's file: opening, its format, and SQLite's errors in our words.
- * The format itself is described in sqlite_file.c.
+ * The log's file: opening it, its format, and SQLite's errors as Vedette's. The format itself is
+ * described in sqlite_file.c.
  */
 #ifndef VD_STORE_SQLITE_FILE_H
 #define VD_STORE_SQLITE_FILE_H
@@ -17,12 +17,12 @@ enum {
     /* The revision of a log that nothing was written to: a list must never say
      * resourceVersion "0", which clients take for "any". */
     VD_LOG_REVISION_FIRST = 1,
-    /* How long a connection waits for another to let go of the file. */
+    /* How many milliseconds a connection waits for another one that has locked the file. */
     VD_LOG_BUSY_MS = 10000,
 };
 
 enum vd_log_open {
-    VD_LOG_CHANGE = 0,    /* it must be there */
+    VD_LOG_CHANGE = 0,    /* the file must exist */
     VD_LOG_CREATE = 1,    /* make the file when it is missing */
     VD_LOG_READ_ONLY = 2, /* never change it; works beside a running server */
 };
@@ -31,10 +31,10 @@ enum vd_log_open {
 void vd_log_path(struct vd_buf *path, const char *folder);
 
 /*
- * Whether a log that is missing from the folder, or has no byte, was lost rather than never there:
- * its write-ahead log is there, or the file `trace` of the folder (NULL: none), which is made only
- * after a log. Then *former is set, and VD_ERR_NOT_FOUND says how to restore or to begin anew. To
- * be asked before the log is opened: SQLite removes a write-ahead log without its file.
+ * Whether a log that is missing from the folder, or is empty, was lost: that is so if its
+ * write-ahead log exists, or the file `trace` of the folder (NULL: none), which is made only after
+ * a log. Then *former is set, and VD_ERR_NOT_FOUND says how to restore or to begin anew. Call this
+ * before the log is opened, since SQLite removes a write-ahead log whose main file is missing.
  */
 int vd_log_check_former(const char *folder, const char *trace, bool *former,
                         struct vd_error *error) VD_MUST_USE;
@@ -46,15 +46,16 @@ int vd_log_open(sqlite3 **out, const char *path, const char *vfs, enum vd_log_op
 
 /* The meta row: where the log begins. */
 struct vd_log_meta {
-    uint64_t base;  /* revisions start behind it */
+    uint64_t base;  /* revisions start after it */
     uint64_t floor; /* cursors at or below it are expired */
 };
 
 int vd_log_meta_read(sqlite3 *db, struct vd_log_meta *meta, struct vd_error *error) VD_MUST_USE;
 int vd_log_meta_write(sqlite3 *db, struct vd_log_meta meta, struct vd_error *error) VD_MUST_USE;
 
-/* Makes an error fit for clients, who need not know where the file is: `path`, and the name that
- * the database has it by, become "log.db". Returns `code`; VD_OK leaves all as it is. */
+/* Makes an error fit for clients, who need not know where the file is: `path`, and the file name
+ * that SQLite has for the database, are replaced by "log.db". Returns `code`; with VD_OK nothing is
+ * changed. */
 int vd_log_hide_path(sqlite3 *db, const char *path, int code, struct vd_error *error);
 
 /* Runs one statement without results. */
@@ -67,7 +68,7 @@ int vd_log_prepare(sqlite3 *db, sqlite3_stmt **out, const char *sql,
 /* A number from the first column of the first row. */
 int vd_log_number(sqlite3 *db, const char *sql, int64_t *out, struct vd_error *error) VD_MUST_USE;
 
-/* SQLite's last error as ours. `doing` says what was tried: "writing to the log". */
+/* SQLite's last error as a struct vd_error. `doing` says what was tried: "writing to the log". */
 int vd_log_error(sqlite3 *db, int rc, const char *doing, struct vd_error *error);
 
 #endif

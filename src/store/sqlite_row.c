@@ -29,14 +29,14 @@ enum column {
     COL_TIME,
     COL_HOLE,
     COL_CRC,
-    COL_BODY, /* when inserting */
+    COL_BODY, /* the body, when inserting */
     COL_BODY_LEN = COL_BODY,
-    COL_BODY_SHORT, /* when reading; NULL: it is long */
+    COL_BODY_SHORT, /* a short body, when reading; NULL: the body is long and is read apart */
     COL_COUNT,
 };
 
-/* Over the head's numbers in a fixed order, then its texts; lengths are part of
- * the numbers, so moving a byte from one text to the next is seen. */
+/* The checksum covers the head's numbers in a fixed order, then its texts. The lengths of the texts
+ * are among the numbers, so that a byte moved from one text to the next is noticed. */
 static uint32_t head_crc(const struct vd_row *row)
 {
     uint64_t numbers[] = {
@@ -111,8 +111,8 @@ static bool head_is_sound(sqlite3_stmt *select, int from, const struct vd_row *r
            vd_key_check(&row->key, NULL) == VD_OK;
 }
 
-/* A long body into *room, which the caller frees. Pages that do not hang together
- * are as bad as a wrong checksum: the body is lost, and no more. */
+/* Reads a long body into *room, which the caller frees. If SQLite finds its pages damaged, the body
+ * is lost and nothing else, as with a wrong checksum. */
 static int read_long_body(sqlite3_stmt *select, struct vd_row *row, void **room,
                           struct vd_error *error)
 {
@@ -130,7 +130,8 @@ static int read_long_body(sqlite3_stmt *select, struct vd_row *row, void **room,
     return code;
 }
 
-/* SQLite gives an empty column when it had no memory for it, which is no damage. */
+/* SQLite also gives an empty column when it had no memory for it. This tells that case from
+ * damage. */
 static int check_memory(sqlite3_stmt *select, struct vd_error *error)
 {
     sqlite3 *db = sqlite3_db_handle(select);

@@ -23,8 +23,8 @@
     t ".revision," t ".kind," t ".namespace," t ".name," t ".uid," t ".type," t ".previous," t     \
       ".time," t ".hole," t ".crc,length(" t ".body)"
 
-/* What vd_row_read_history() expects: rows behind ?1 up to ?2, at most ?3, each with the row that
- * it replaced; of other kinds than ?4 (empty: of none) only the head. */
+/* What vd_row_read_history() expects: rows above ?1 up to ?2, at most ?3, each with the row that it
+ * replaced; of resources other than ?4 only the head (?4 empty: all rows are whole). */
 #define VD_ROW_HISTORY                                                                             \
     "SELECT " VD_ROW_HEAD_OF(                                                                      \
         "log") ",CASE WHEN length(log.body)<=3000 AND (?4='' OR log.kind=?4)"                      \
@@ -54,9 +54,9 @@ enum vd_row_state {
     VD_ROW_HEAD_DAMAGED, /* only the revision is given: it is where the row was found */
 };
 
-/* The head of the statement's current row, as far as it can be trusted, for those
- * who must go on behind damage. The body is checked but not given. The texts are
- * borrowed until the statement is stepped. */
+/* The head of the statement's current row, as far as it can be trusted, for callers that must go on
+ * after damage. The body is checked but not given. The texts are borrowed until the statement is
+ * stepped. */
 enum vd_row_state vd_row_examine(sqlite3_stmt *select, struct vd_row *row) VD_MUST_USE;
 
 #endif

@@ -127,7 +127,7 @@ void vd_log_stats_release(struct vd_log_stats *stats)
     *stats = (struct vd_log_stats){0};
 }
 
-/* One number of the log that a bound number decides; 0 when there is no such row. */
+/* Runs a query with one bound number that gives one number; 0 when it gives no row. */
 static int lookup(sqlite3 *db, const char *sql, int64_t bound, uint64_t *out,
                   struct vd_error *error)
 {

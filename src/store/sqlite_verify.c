@@ -6,7 +6,7 @@
  * row can be held against the one that it should follow:
  *
  *   at or below the floor   it is the only row of its key, and no deletion
- *   behind the floor        revisions have no gaps (this engine assigns them one
+ *   above the floor         revisions have no gaps (this engine assigns them one
  *                           by one, and compaction removes nothing there);
  *                           `previous` is the key's row before; an object is
  *                           created over nothing or a deletion, and changed or
@@ -29,7 +29,8 @@
 
 enum {
     PROGRESS_ROWS = 1024,   /* between two calls of the progress */
-    PROGRESS_STEPS = 50000, /* of SQLite's machine, while it checks its pages */
+    PROGRESS_STEPS = 50000, /* instructions of SQLite's virtual machine between two calls of the
+                               progress while it checks its pages */
     TEXT_MAX = 256,
 };
 
@@ -46,7 +47,7 @@ struct verifier {
     struct vd_verify_result result;
     struct vd_log_meta meta;
     bool meta_known;
-    uint64_t next; /* the revision that must come next behind the floor */
+    uint64_t next; /* the revision that must come next above the floor */
     uint64_t last; /* the row before this one */
     bool last_more;
     bool complete; /* every row could be read */
@@ -166,7 +167,8 @@ static bool is_headless(const struct verifier *v, uint64_t revision)
     return low < v->headless.n && v->headless.p[low] == revision;
 }
 
-/* A row that compaction should have taken: at or below the floor. */
+/* Checks a row at or below the floor: compaction should have removed one that was replaced, and
+ * deletions. */
 static void check_behind(struct verifier *v, const struct vd_row *row, const struct seen *before)
 {
     if (before)
@@ -281,7 +283,7 @@ static int check_rows(struct verifier *v, struct vd_error *error)
     return code;
 }
 
-/* What can only be said once all rows were seen. */
+/* Reports what is known only when all rows were seen. */
 static void check_end(struct verifier *v)
 {
     struct vd_verify_result *r = &v->result;
@@ -301,7 +303,7 @@ static void check_end(struct verifier *v)
              "it is the newest row, but says that more of its atomic batch follow");
 }
 
-/* Only for the percentage: it reads the whole tree. */
+/* The number is only for the percentage of the progress, as counting reads the whole tree. */
 static int count_rows(struct verifier *v, struct vd_error *error)
 {
     int code = v->how->progress

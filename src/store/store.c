@@ -1,7 +1,7 @@
 /*
- * The store's life cycle, and what is read from its state. Writing is in
- * writer.c and group.c, what others have written in intake.c, the log in log_read.c, lists in
- * snapshot.c.
+ * The store's life cycle, and what is read from its state. Writing is in writer.c and group.c,
+ * taking in what other processes have written in intake.c, reading the log in log_read.c, lists and
+ * single objects in snapshot.c.
  */
 #include "store/store.h"
 
@@ -70,8 +70,9 @@ static int start_writer(struct vd_store *store, struct vd_error *error)
 {
     if (store->engine->shared)
         store->engine->ops->on_others(store->engine, vd_intake_wake, store);
-    store->others_due = store->engine->shared; /* what they have written since it was loaded */
-    store->writing = true; /* the thread's, which lets go of it when it first waits */
+    /* They may have written since the log was loaded. */
+    store->others_due = store->engine->shared;
+    store->writing = true; /* the thread begins as the writer, until it first waits for work */
     store->writer_runs = pthread_create(&store->writer, NULL, vd_writer_run, store) == 0;
     return store->writer_runs ? VD_OK
                               : vd_error_set(error, VD_ERR_IO, "could not start the writer thread");
@@ -206,7 +207,7 @@ int vd_store_compact(struct vd_store *store, uint64_t floor, struct vd_error *er
     if (floor <= vd_store_floor(store))
         return VD_OK;
     pthread_mutex_lock(&store->queue_lock);
-    while (store->compact_target) /* another caller's comes first */
+    while (store->compact_target) /* the compaction of another caller comes first */
         pthread_cond_wait(&store->compacted, &store->queue_lock);
     store->compact_target = floor;
     pthread_cond_signal(&store->queue_filled);

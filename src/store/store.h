@@ -36,9 +36,9 @@ struct vd_store_options {
 };
 
 /*
- * Opens a store on the log of an engine. The engine belongs to the store from then on, also when
- * that fails: it is closed with it. `options` NULL: all defaults. A damaged body does not keep the
- * store from opening: see vd_store_health(). store/folder.h opens an engine and a store at once.
+ * Opens a store on the log of an engine. The store takes the engine over and closes it with itself,
+ * or at once if opening fails. `options` NULL: all defaults. A damaged body does not keep the store
+ * from opening: see vd_store_health(). store/folder.h opens an engine and a store at once.
  */
 int vd_store_open(struct vd_store **out, struct vd_engine *engine,
                   const struct vd_store_options *options, struct vd_error *error) VD_MUST_USE;
@@ -50,22 +50,24 @@ void vd_store_close(struct vd_store *store);
 /* ---- writing ---- */
 
 /* VD_OK, or why no store takes the proposal, whatever it holds: *at is then the wish that is too
- * large or malformed. Each proposal is checked so; who does not mean to propose may ask. */
+ * large or malformed. The store checks each proposal like this; a caller that does not mean to
+ * propose (a dry run) may ask, too. */
 int vd_proposal_check(const struct vd_proposal *p, size_t *at, struct vd_error *error) VD_MUST_USE;
 
 /* Hands an admitted proposal to the writer; see proposal.h. Never blocks on the disk. */
 void vd_store_propose(struct vd_store *store, struct vd_admitted *admitted);
 
-/* Hands over all of the list: they come into one group if there is room, where
- * one at a time the first would be committed alone while the others are on their way. */
+/* Hands all proposals of the list to the writer at once, so that they come into one group if there
+ * is room. One at a time, the first would be committed alone while the others are handed over. */
 void vd_store_propose_all(struct vd_store *store, const struct vd_admitted_list *list);
 
 /*
- * Proposes one, and commits it on the caller's thread if nobody is writing at the moment: `done`
- * has been called when it returns true. That saves a lone writer two handovers between threads,
- * and makes the caller wait for the disk. False: it was handed over, as by vd_store_propose(); so
- * it is when another process has the log, for which the caller does not wait, when others have
- * written to the log meanwhile, and always when the engine is for the writer's thread only.
+ * Proposes one proposal, and commits it on the caller's thread if nobody is writing at the moment:
+ * `done` has been called when this returns true. That saves a lone writer two handovers between
+ * threads, and makes the caller wait for the disk. False: the proposal was handed to the writer's
+ * thread, as by vd_store_propose(). That also happens when another process has the log, as the
+ * caller does not wait for it, when other processes have written to the log meanwhile, and always
+ * when the engine is `thread_only`.
  */
 bool vd_store_propose_here(struct vd_store *store, struct vd_admitted *admitted);
 
@@ -94,12 +96,12 @@ int vd_store_get(struct vd_store *store, const struct vd_key *key, uint64_t revi
 /* How many objects of a resource exist now. */
 size_t vd_store_count(struct vd_store *store, struct vd_slice resource);
 
-/* Kinds by name; the names live as long as the store. `= {0}` is empty. */
+/* Names of resources, which live as long as the store. `= {0}` is empty. */
 struct vd_store_resources {
     VD_VEC(struct vd_slice);
 };
 
-/* Adds the kinds that there are objects of, or were, in no particular order. */
+/* Adds the resources that have objects, or had some, in no particular order. */
 void vd_store_resources(struct vd_store *store, struct vd_store_resources *out);
 
 /* ---- care ---- */
@@ -116,9 +118,9 @@ struct vd_store_stats {
     uint64_t window_events, tail_events, tail_bytes;
     uint64_t objects, resources;
     uint64_t commits, groups, refused;
-    uint64_t groups_here; /* of the groups, those that a proposer committed itself */
-    uint64_t behind;      /* times that a group was judged again since others were faster */
-    uint64_t taken_in;    /* changes of other processes */
+    uint64_t groups_here; /* groups that a proposer committed on its own thread */
+    uint64_t behind;   /* how often a group was judged again because another process was faster */
+    uint64_t taken_in; /* changes of other processes that were taken in */
     uint64_t compacted_rows;
 };
 void vd_store_stats(struct vd_store *store, struct vd_store_stats *out);

@@ -6,7 +6,7 @@
 
 #include "base/alloc.h"
 
-enum { TAIL_CAP_MIN = 16 }; /* events of the first ring */
+enum { TAIL_CAP_MIN = 16 }; /* events that the first ring has room for */
 
 void vd_tail_release(struct vd_tail *tail)
 {

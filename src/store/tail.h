@@ -19,7 +19,7 @@ struct vd_tail {
     size_t cap;
 };
 
-void vd_tail_release(struct vd_tail *tail); /* the ring, not the events */
+void vd_tail_release(struct vd_tail *tail); /* frees the ring, not the events */
 
 static inline struct vd_event *vd_tail_at(const struct vd_tail *tail, size_t i)
 {
@@ -32,7 +32,7 @@ void vd_tail_push(struct vd_tail *tail, struct vd_event *event);
 /* Takes the oldest event off the front; the tail must not be empty. */
 struct vd_event *vd_tail_pop(struct vd_tail *tail);
 
-/* The place of the first event with a revision greater than this one; n if none. */
+/* The position of the first event with a revision greater than this one; n if none. */
 size_t vd_tail_first_after(const struct vd_tail *tail, uint64_t revision);
 
 /* Turns the order around: the log is loaded newest first. */

@@ -1,9 +1,9 @@
 /*
- * The writer: the one who changes anything.
+ * The writer: nobody else changes the log or the index.
  *
- * That is a thread, but for a lone proposal while it is at rest, which its proposer may commit
- * itself (vd_store_propose_here). `writing` says that somebody is the writer; who it is changes
- * under queue_lock.
+ * The writer is a thread of its own. While that thread waits for work, the proposer of a lone
+ * proposal may be the writer in its place (vd_store_propose_here). `writing` says that somebody is
+ * the writer; it is set and cleared under queue_lock.
  *
  * The thread takes whatever has queued up, up to a group's limits, commits it as one
  * group, and goes on at once: a lone proposal is not kept waiting for company,
@@ -15,17 +15,19 @@
 #include <errno.h>
 #include <time.h>
 
+#include "base/failpoint.h"
 #include "base/limits.h"
 #include "store/admitted.h"
-#include "store/failpoint.h"
 #include "store/store_internal.h"
 
 enum {
     IDLE_CHECK_MS_MIN = 1000,  /* milliseconds that an idle writer sleeps, at least ... */
     IDLE_CHECK_MS_MAX = 60000, /* ... and at most, before it looks whether compaction is due */
-    PROBE_MS = 1000,  /* after which an idle writer looks whether what hindered it has passed */
-    OTHERS_MS = 1000, /* after which an idle writer looks by itself for what others have written */
-    HERE_MAX = 64,    /* groups of proposers between two of the thread */
+    PROBE_MS = 1000,  /* milliseconds after which an idle writer looks whether an error that kept it
+                         from writing has passed */
+    OTHERS_MS = 1000, /* milliseconds after which an idle writer looks unasked for what others have
+                         written */
+    HERE_MAX = 64,    /* groups that proposers commit themselves before the thread has a turn */
 };
 
 static size_t proposal_bytes(const struct vd_proposal *p)
@@ -82,7 +84,7 @@ static void read_only_error(struct vd_store *store, struct vd_error *error)
     pthread_mutex_unlock(&store->health_lock);
 }
 
-/* False: it was refused. */
+/* False: the proposal was refused and has been answered. */
 static bool is_fit(struct vd_store *store, struct vd_proposal *p)
 {
     struct vd_outcome outcome = {0};
@@ -112,7 +114,7 @@ static void enqueue(struct vd_store *store, struct vd_proposal *first)
 {
     struct vd_proposal *fit = NULL, **fit_end = &fit;
     for (struct vd_proposal *p = first, *next; p; p = next) {
-        next = p->next; /* one that is refused may be freed */
+        next = p->next; /* read first: a proposal that is refused may be freed */
         if (is_fit(store, p)) {
             p->next = NULL;
             *fit_end = p;
@@ -131,7 +133,7 @@ static void enqueue(struct vd_store *store, struct vd_proposal *first)
     }
     bool wake = was_empty && store->queue_len;
     pthread_mutex_unlock(&store->queue_lock);
-    if (wake) /* after the lock: it would wake up only to wait for it */
+    if (wake) /* after unlocking: otherwise the writer would wake up only to wait for the lock */
         pthread_cond_signal(&store->queue_filled);
     for (struct vd_proposal *next; fit; fit = next) {
         next = fit->next;
@@ -149,8 +151,8 @@ void vd_store_propose(struct vd_store *store, struct vd_admitted *admitted)
     enqueue(store, (struct vd_proposal *)admitted);
 }
 
-/* Makes the caller the writer if nobody is, nor waits to be written. Now and then it is the
- * thread's turn, which tidies up after its groups. */
+/* Makes the caller the writer if nobody else is and no proposal waits. After HERE_MAX such groups
+ * it is the turn of the thread, which does its housekeeping then. */
 static bool become_writer(struct vd_store *store)
 {
     if (store->engine->thread_only)
@@ -193,7 +195,7 @@ bool vd_store_propose_here(struct vd_store *store, struct vd_admitted *admitted)
     atomic_fetch_add_explicit(&store->groups_here, groups, memory_order_relaxed);
     stop_writing(store);
     if (!answered)
-        enqueue(store, proposal); /* the thread may wait */
+        enqueue(store, proposal); /* the thread can wait for the other process */
     return answered;
 }
 
@@ -269,7 +271,8 @@ static struct vd_proposal *take_group(struct vd_store *store)
     return first;
 }
 
-/* When the writer looks at the window's age, or for room, again though nothing is written. */
+/* The time until which an idle writer sleeps before it looks again at the window's age, at an error
+ * that may have passed, or for what others have written. */
 static struct timespec idle_until(const struct vd_store *store)
 {
     int64_t wait_ms = store->compactor.next_age_ms - vd_clock_wall_ms(store->options.clock);
@@ -296,7 +299,7 @@ static struct timespec idle_until(const struct vd_store *store)
 struct work {
     struct vd_proposal *group; /* NULL: none has queued up */
     bool others;               /* other processes may have written */
-    bool idle;                 /* it has waited for nothing */
+    bool idle;                 /* its sleep ended without any work */
     bool stop;                 /* the store is closing, and no group is left */
     uint64_t compact_target;
 };
@@ -308,7 +311,7 @@ static bool has_work(const struct vd_store *store)
            store->thread_due;
 }
 
-/* Waits for work. The thread is the writer when it comes here and when it leaves, and is not while
+/* Waits for work. The thread is the writer when it calls this and when this returns, but not while
  * it waits. */
 static struct work wait_for_work(struct vd_store *store, bool more_work)
 {
@@ -322,7 +325,7 @@ static struct work wait_for_work(struct vd_store *store, bool more_work)
             pthread_cond_wait(&store->queue_filled, &store->queue_lock);
         else if (pthread_cond_timedwait(&store->queue_filled, &store->queue_lock, &until) ==
                  ETIMEDOUT)
-            work.idle = store->thread_due = true; /* to look at the window's age, or for room */
+            work.idle = store->thread_due = true; /* to do what idle_until() names */
     }
     store->thread_due = false;
     store->writing = true;
@@ -345,7 +348,7 @@ static void compact_ended(struct vd_store *store, const struct vd_error *error)
     pthread_mutex_unlock(&store->queue_lock);
 }
 
-/* Whether there is more to do at once. */
+/* Does a bounded piece of housekeeping. Returns whether there is more to do at once. */
 static bool housekeeping(struct vd_store *store, uint64_t compact_target)
 {
     struct vd_error error = {.code = VD_OK};
@@ -359,7 +362,8 @@ static bool housekeeping(struct vd_store *store, uint64_t compact_target)
     int code = store->engine->ops->tidy(store->engine, &error);
     if (!code)
         code = vd_compactor_step(store, compact_target, &again, &error);
-    if (code && code != VD_ERR_READ_ONLY && !vd_code_passes(code)) /* why it is, has been said */
+    /* If the store is read-only, the reason was logged before. */
+    if (code && code != VD_ERR_READ_ONLY && !vd_code_passes(code))
         vd_store_fail(store, &error);
     if (compact_target && (code || !again))
         compact_ended(store, &error);
@@ -380,8 +384,8 @@ static void run_group(struct vd_store *store, struct vd_proposal *group)
     }
 }
 
-/* A piece of what others have written; the rest comes after the next group. When the engine cannot
- * tell at the moment, the idle writer tries again. */
+/* Takes in a piece of what others have written; the rest is taken in after the next group. If the
+ * engine cannot be read at the moment, the idle writer tries again. */
 static void take_in(struct vd_store *store)
 {
     struct vd_error error;

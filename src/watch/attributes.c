@@ -3,7 +3,7 @@
 
 #include "json/span.h"
 
-enum { FIELD_DEPTH_MAX = 16 }; /* parts of a field's path */
+enum { FIELD_DEPTH_MAX = 16 }; /* parts that the path of a field may have */
 
 void vd_attributes_set(struct vd_attributes *attributes, const struct vd_event *event)
 {
@@ -61,8 +61,8 @@ static bool is_scalar(struct vd_slice json)
     return json.n && json.p[0] != '{' && json.p[0] != '[' && !vd_slice_is(json, "null");
 }
 
-/* Decoding may need memory that lives as long as the reading: the arena. That it
- * grows does not change what the attributes say. */
+/* Decoding may need memory that lives as long as the attributes: their arena. The const is cast
+ * away only for that: the arena grows, but the attributes' values stay the same. */
 static bool text_of(const struct vd_attributes *attributes, struct vd_slice json,
                     struct vd_slice *value)
 {

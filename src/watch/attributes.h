@@ -1,9 +1,8 @@
 /*
  * An object's attributes: its labels and fields, as selectors ask for them.
  *
- * They are read from the body's bytes when they are first needed and then kept,
- * so that a thousand selectors look at one reading. This is the one file of the
- * watch layer that looks into JSON.
+ * They are read from the body's bytes when they are first needed and then kept, so that a thousand
+ * selectors share one reading. This is the one file of the watch layer that looks into JSON.
  */
 #ifndef VD_WATCH_ATTRIBUTES_H
 #define VD_WATCH_ATTRIBUTES_H
@@ -38,8 +37,8 @@ bool vd_attributes_label(const void *attributes, struct vd_slice key, struct vd_
 
 /*
  * A vd_field_lookup_fn: the text of the value at a dotted path. metadata.name and
- * metadata.namespace come from the key. Numbers, true and false are given as they
- * are written; what is missing, null, an object or an array counts as not there.
+ * metadata.namespace come from the key. Numbers, true and false are given as they are written; a
+ * value that is missing, null, an object or an array counts as absent.
  */
 bool vd_attributes_field(const void *attributes, struct vd_slice field, struct vd_slice *value);
 

@@ -70,13 +70,15 @@ void vd_cursor_close(struct vd_cursor *cursor)
     cursor->filter = NULL;
 }
 
-/* What is needed only while a piece is read: thousands of cursors are at rest. */
+/* What is needed only while a piece is read. It is not part of the cursor, since thousands of
+ * cursors wait at any time. */
 struct reading {
     struct vd_stretch stretch;
     struct vd_attributes now, before;
 };
 
-/* One piece of the snapshot; its end is a bookmarkable place. */
+/* Gives one piece of the snapshot. A bookmark may name the cursor's revision when the snapshot has
+ * ended. */
 static int next_of_snapshot(struct vd_cursor *cursor, struct reading *r, struct vd_deliveries *out,
                             size_t max, struct vd_error *error)
 {

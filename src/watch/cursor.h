@@ -23,15 +23,16 @@ struct vd_cursor {
     struct vd_snapshot *snapshot; /* while its objects are being given */
 };
 
-/* Behind a revision. VD_ERR_EXPIRED when the window has passed it. A future one
- * is fine: nothing comes until the log has passed it. */
+/* Opens a cursor that gives what came after a revision. VD_ERR_EXPIRED when the floor has passed
+ * the revision. A future one is allowed: the cursor gives nothing until the log has passed it. */
 int vd_cursor_open_at(struct vd_cursor *cursor, struct vd_store *store, struct vd_filter *filter,
                       uint64_t revision, struct vd_error *error) VD_MUST_USE;
 
-/* At the newest revision: only what comes from now on. */
+/* Opens a cursor at the newest revision: it gives only what is committed from now on. */
 void vd_cursor_open_now(struct vd_cursor *cursor, struct vd_store *store, struct vd_filter *filter);
 
-/* The state as of now, then what comes. The filter must name a resource. */
+/* Opens a cursor that first gives the objects as of now, and then what is committed after. The
+ * filter must name a resource. */
 int vd_cursor_open_snapshot(struct vd_cursor *cursor, struct vd_store *store,
                             struct vd_filter *filter, struct vd_error *error) VD_MUST_USE;
 

@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* The bytes of the UTF-8 sequence that starts `s` (not empty); 0 if none does. */
+/* The length of the UTF-8 sequence at the start of `s`, which is not empty; 0 if there is none. */
 static size_t sequence_len(struct vd_slice s)
 {
     const unsigned char *p = (const unsigned char *)s.p;

@@ -1,6 +1,6 @@
 /*
- * What an error sentence shows of a text that a caller sent: enough to find the
- * place, short enough that the reason still fits behind it, and always UTF-8.
+ * What an error sentence shows of a text that a caller sent: enough to find the place, short enough
+ * that the reason still fits after it, and always UTF-8.
  */
 #ifndef VD_WATCH_EXCERPT_H
 #define VD_WATCH_EXCERPT_H

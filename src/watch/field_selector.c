@@ -101,7 +101,7 @@ static int bad_term(struct parser *p, struct vd_slice term)
     return code;
 }
 
-/* `escape` starts at the backslash; the character behind it is shown whole. */
+/* `escape` starts at the backslash; the character after it is shown whole. */
 static int bad_escape(struct parser *p, struct vd_slice escape)
 {
     size_t n = escape.n < 2 ? escape.n : 2;
@@ -169,8 +169,8 @@ static int parse_term(struct parser *p, struct vd_slice raw)
 
 static int parse_terms(struct parser *p)
 {
-    /* No term grows on its way to the canonical form, so this is room for all
-     * of them and the slices into the buffer stay good. */
+    /* No term grows on its way to the canonical form, so this is room for all of them and the
+     * slices into the buffer stay valid. */
     vd_buf_reserve(&p->canonical, p->text.n);
     for (size_t i = 0; i < p->raw.n; i++) {
         int code = parse_term(p, p->raw.p[i]);
@@ -214,7 +214,7 @@ static struct vd_slice unescape(struct vd_slice value, char **at)
 static struct vd_field_selector *build(const struct parser *p)
 {
     size_t n = p->terms.n, requirements_size = n * sizeof(struct vd_field_requirement);
-    size_t text_n = n ? n - 1 : 0; /* the commas */
+    size_t text_n = n ? n - 1 : 0; /* without the comma after the last term */
     for (size_t i = 0; i < n; i++)
         text_n += p->terms.p[i].text.n;
 

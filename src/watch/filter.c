@@ -1,5 +1,5 @@
 /*
- * See filter.h. How a change looks from behind a filter:
+ * See filter.h. How a change is delivered through a filter:
  *
  *     before   now        delivered
  *     -        matches    ADDED with the new bytes
@@ -17,8 +17,8 @@
 #include "base/alloc.h"
 #include "base/buf.h"
 
-/* Each part comes behind its length: whatever bytes a request brings along, two
- * identities are equal only if all their parts are. */
+/* Each part is written after its length, so that two identities are equal only if all their parts
+ * are, whatever bytes the parts hold. */
 static void add_identity(struct vd_buf *out, const struct vd_filter_spec *spec)
 {
     vd_buf_addf(out, "%u", spec->format);
@@ -37,7 +37,7 @@ static void add_identity(struct vd_buf *out, const struct vd_filter_spec *spec)
     }
 }
 
-/* The same filter in fewer words: what selects everything is left out. */
+/* The same filter without the selectors that select everything. */
 static struct vd_filter_spec simplified(struct vd_filter_spec spec)
 {
     if (spec.labels && vd_selector_is_everything(spec.labels))
@@ -142,7 +142,8 @@ bool vd_filter_matches(const struct vd_filter *filter, struct vd_attributes *att
            selectors_match(&filter->spec, attributes);
 }
 
-/* What was deleted, or has ceased to match, with the revision at which it did. */
+/* The last body of an object that was deleted or has ceased to match, with the revision at which
+ * that happened. */
 static struct vd_body *last_body(const struct vd_change *change)
 {
     const struct vd_event *now = change->now, *before = change->before;

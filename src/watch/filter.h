@@ -21,18 +21,19 @@ struct vd_filter_spec {
     struct vd_slice resource; /* empty: all resources */
     struct vd_slice namespace;
     struct vd_slice name;
-    struct vd_selector *labels;       /* borrowed; the filter takes a reference */
-    struct vd_field_selector *fields; /* likewise */
+    struct vd_selector *labels;       /* borrowed; the filter takes a reference of its own */
+    struct vd_field_selector *fields; /* borrowed; the filter takes a reference of its own, too */
     vd_field_lookup_fn *field;        /* how fields are found, over a struct vd_attributes; NULL:
                                          vd_attributes_field */
-    uint32_t format;         /* the face's own: watchers that want other bytes are never grouped */
-    struct vd_slice dialect; /* the same; used while the filter is made */
+    uint32_t format; /* a number of the face's choice: watchers with different formats are never
+                        grouped, as they send different bytes */
+    struct vd_slice dialect; /* like `format`, as a text; borrowed only while the filter is made */
 };
 
 struct vd_filter {
     struct vd_refcount refs;
     struct vd_filter_spec spec; /* the filter's own copies */
-    struct vd_slice identity;   /* equal for filters that can share */
+    struct vd_slice identity; /* equal for filters whose watchers can share deliveries and bytes */
     char bytes[];
 };
 
@@ -61,9 +62,9 @@ struct vd_delivery {
 struct vd_deliveries {
     VD_VEC(struct vd_delivery) list;
     uint64_t upto;     /* everything that matches up to here was delivered */
-    bool whole;        /* a bookmark may say so: `upto` is inside no atomic batch */
+    bool whole;        /* `upto` is inside no atomic batch: a bookmark may name it */
     bool snapshot_end; /* the last object of the snapshot has been given */
-    bool live;         /* of commits, as they came */
+    bool live;         /* the deliveries are those of new commits, and were not read from the log */
 };
 
 void vd_deliveries_reset(struct vd_deliveries *deliveries); /* keeps the memory */
@@ -78,7 +79,7 @@ bool vd_filter_judge(const struct vd_filter *filter, const struct vd_change *cha
                      struct vd_attributes *now, struct vd_attributes *before,
                      struct vd_deliveries *deliveries);
 
-/* Whether an object as it is matches: for snapshots. */
+/* Whether an object in its present state matches: for snapshots. */
 bool vd_filter_matches(const struct vd_filter *filter, struct vd_attributes *attributes);
 
 #endif

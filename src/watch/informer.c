@@ -1,16 +1,17 @@
 /*
  * See informer.h.
  *
- * A turn is a piece of whatever the state asks for:
+ * A turn does one piece of work, which depends on the state:
  *
- *   list due    a list is to begin
- *   listing     the objects of the next kind, as of the list's revision
- *   sweeping    what was known before the list and was not in it is told as missed deletions
- *   following   the next stretch of the log
+ *   list due    a list begins
+ *   listing     the objects of the next resource are told, as of the list's revision
+ *   sweeping    objects that were known before the list and were not in it are told as missed
+ *               deletions
+ *   following   the next stretch of the log is told
  *
- * An informer that follows some kinds only is woken only by commits that have some of them. The
- * stretch before such a commit need not be read if the informer had come to the log's end:
- * `heard_after` says where the first of them begins.
+ * An informer that follows only some resources is woken only by commits that change objects of
+ * those. If it had read the log to its end before, the log between that end and the first such
+ * commit need not be read: `heard_after` is the revision before that commit.
  */
 #include "watch/informer.h"
 
@@ -24,7 +25,7 @@
 #include "base/metrics.h"
 
 enum {
-    PIECE_EVENTS = 256,  /* told in a turn */
+    PIECE_EVENTS = 256,  /* events that one turn tells */
     REPORTED_MAX = 1024, /* damaged objects that the log names; more are counted only */
 };
 
@@ -36,13 +37,14 @@ static struct vd_metric_family lists_total = VD_COUNTER_FAMILY(
 
 /* An object that handlers have been told of. */
 struct vd_known_object {
-    uint64_t list;     /* the last list that it was in, or that was the last when it changed */
+    uint64_t list;     /* the number of the last list that it was in, or of the last list before its
+                          last change */
     struct vd_key key; /* points into `bytes` */
     size_t len;
-    char bytes[]; /* "kind namespace/name" */
+    char bytes[]; /* "resource namespace/name" */
 };
 
-/* For each handler that has this function. */
+/* Loops over the handlers that have this function. */
 #define EACH_HANDLER(informer, h, function)                                                        \
     for (struct vd_informer_handler *h = (informer)->handlers; h; h = h->next)                     \
         if (h->ops->function)
@@ -66,7 +68,7 @@ static bool concerns(const struct vd_informer *i, const struct vd_commit *commit
     return found;
 }
 
-/* Writer thread. */
+/* Called by the writer for each commit. */
 static void heard(struct vd_subscriber *subscriber, struct vd_commit *commit)
 {
     struct vd_informer *i = VD_CONTAINER_OF(subscriber, struct vd_informer, subscriber);
@@ -75,8 +77,8 @@ static void heard(struct vd_subscriber *subscriber, struct vd_commit *commit)
         h->ops->committed(h, commit);
     if (!concerns(i, commit))
         return;
-    /* In this order: a turn that finds where the commit begins must also find where it ends, or it
-     * would take its first piece for all of it. */
+    /* `heard` is set before `heard_after`: a turn that finds where the commit begins must also find
+     * where it ends, or it would take the first piece of the commit for all of it. */
     if (commit->revision > atomic_load(&i->heard)) /* or it was visible before it was told */
         atomic_store(&i->heard, commit->revision);
     if (i->options.followed.n)
@@ -123,7 +125,7 @@ static struct vd_known_object *known_new(struct vd_slice resource, struct vd_sli
     return k;
 }
 
-/* The object is there, or not any more. A damaged one stays as it was. */
+/* Whether an object exists. For a damaged one nothing changes: it is known if it was known. */
 enum presence { THERE, GONE, UNREADABLE };
 
 static void note_known(struct vd_informer *i, struct vd_slice resource, struct vd_slice path,
@@ -185,14 +187,14 @@ static void close_snapshot(struct vd_informer *i)
     i->snapshot_open = false;
 }
 
-/* The revision is chosen before the kinds are asked for: one that comes between has no objects of
- * that revision, or is among them. */
+/* The revision is chosen before the store is asked for its resources: a resource that is new
+ * between the two has no objects as of that revision. */
 static int begin_list(struct vd_informer *i, struct vd_error *error)
 {
     const struct vd_informer_resources *listed = &i->options.listed;
     struct vd_snapshot newest;
     atomic_store(&i->heard_after,
-                 0); /* what comes from now on and is not in the list is heard of */
+                 0); /* a commit that comes too late for the list will set it again */
     int code = vd_snapshot_open(&newest, i->options.store, VD_SLICE(""), VD_SLICE(""), 0,
                                 VD_SLICE(""), error);
     if (code)
@@ -211,7 +213,7 @@ static int begin_list(struct vd_informer *i, struct vd_error *error)
     return VD_OK;
 }
 
-/* The next kind's objects, as of the list's revision. */
+/* Opens a snapshot of the next resource, as of the list's revision. */
 static int open_snapshot(struct vd_informer *i, struct vd_error *error)
 {
     int code = vd_snapshot_open(&i->snapshot, i->options.store, i->resources.p[i->kind_at],
@@ -227,7 +229,9 @@ static void end_list(struct vd_informer *i)
 {
     i->state = VD_INFORMER_FOLLOWING;
     i->retry_ms = 0;
-    i->at_end = true; /* what it has heard of since the list began is behind its revision or told */
+    /* Each commit that it has heard of is in the list, or is after the list's revision and will
+     * be read. */
+    i->at_end = true;
     vd_counter_add(VD_METRIC(&lists_total, i->options.name), 1);
     EACH_HANDLER (i, h, synced)
         h->ops->synced(h);
@@ -251,7 +255,7 @@ static int list_piece(struct vd_informer *i, struct vd_error *error)
     if (code)
         return code;
     code = vd_snapshot_next(&i->snapshot, events, PIECE_EVENTS, &n, error);
-    if (code == VD_ERR_CORRUPT) { /* and it has passed the object */
+    if (code == VD_ERR_CORRUPT) { /* the snapshot has passed the damaged object */
         tell_damaged(i, error);
         code = VD_OK;
     }
@@ -264,7 +268,8 @@ static int list_piece(struct vd_informer *i, struct vd_error *error)
     return code;
 }
 
-/* First the walk over what is known, then the telling, for telling changes the map. */
+/* First walks over all known objects and collects those that were not in the list, then tells of
+ * these: telling removes them from the map, which must not change during the walk. */
 static void sweep_piece(struct vd_informer *i)
 {
     struct vd_known_object *k = NULL;
@@ -288,9 +293,9 @@ static void sweep_piece(struct vd_informer *i)
 
 /* ---- following ---- */
 
-/* Nothing that concerns it lies between its place, if that was the end of what it had heard of, and
- * the first commit that it has heard of since: however long that stretch is, it need not be read.
- */
+/* Skips a stretch of the log without changes that concern the informer: if it had told everything
+ * that it had heard of, nothing lies between its revision and the first commit that it has heard of
+ * since. */
 static void skip_silence(struct vd_informer *i)
 {
     uint64_t after = atomic_exchange(&i->heard_after, 0);
@@ -338,7 +343,7 @@ uint64_t vd_informer_turn(struct vd_informer *i)
 {
     struct vd_error error;
     if (i->state == VD_INFORMER_FOLLOWING) {
-        if (follow_piece(i, &error)) { /* too far behind, or damage */
+        if (follow_piece(i, &error)) { /* the floor has passed it, or a row is damaged */
             vd_log_warn("the log could not be followed; the objects are listed again",
                         VD_F_STR("informer", i->options.name), VD_F_ERROR(&error));
             i->state = VD_INFORMER_LIST_DUE;
@@ -376,7 +381,7 @@ void vd_informer_add_handler(struct vd_informer *i, struct vd_informer_handler *
 void vd_informer_start(struct vd_informer *i)
 {
     uint64_t before = 0, revision = vd_store_subscribe(i->options.store, &i->subscriber);
-    /* The writer may have told of a newer one by now. */
+    /* Only if it is still 0: the writer may have told of a newer commit by now. */
     atomic_compare_exchange_strong(&i->heard, &before, revision);
 }
 

@@ -1,15 +1,17 @@
 /*
  * An informer: follows the log, and tells its handlers of every object once, then of every change.
  *
- * It begins with a *list*: all objects as of one revision, kind by kind. From that revision on it
- * reads the log. When the log cannot be read on - the window has passed its place, or a row is
- * damaged - it lists again, and its handlers learn of that: what is not listed then is not there
- * any more. A list that fails (the window has passed its revision) is begun again after a pause
- * that doubles, from VD_INFORMER_RETRY_MS_MIN to VD_INFORMER_RETRY_MS_MAX.
+ * It begins with a *list*: all objects as of one revision, resource by resource. From that revision
+ * on it reads the log. When it cannot read on in the log - the floor has passed the informer's
+ * revision, or a row is damaged - it lists again, and tells its handlers that a list begins: an
+ * object that is not in that list does not exist any more. A list that fails (the floor has passed
+ * its revision) is begun again after a pause that doubles, from VD_INFORMER_RETRY_MS_MIN to
+ * VD_INFORMER_RETRY_MS_MAX.
  *
- * All of it happens in bounded pieces: vd_informer_turn() does one and says when to call it again.
- * The informer knows no loop. It is woken by the store's writer, through `wake`, on whatever
- * thread that is; the owner then has to turn it, on the one thread that it belongs to.
+ * All work is done in bounded pieces: vd_informer_turn() does one and says when to call it again.
+ * The informer knows no loop. When there is something to read, the store's writer calls `wake`, on
+ * whatever thread the writer runs; the owner then has to call vd_informer_turn(), on the one thread
+ * that the informer belongs to.
  *
  *     handler                 told
  *     listing                 a list begins
@@ -21,12 +23,12 @@
  *     failed                  a list has failed, and is begun again after the pause
  *     committed               on the writer's thread, before whoever wrote is answered: a commit
  *
- * Revisions only grow, but they are not dense, and other processes may commit: so that something
- * was seen is told by the revision that the informer has *passed*, never by counting and never by
- * the newest revision of the store.
+ * Revisions only grow, but they are not dense, and other processes may commit. So whoever wants to
+ * know whether an event was told compares its revision with the one that the informer has *passed*;
+ * neither a count of events nor the newest revision of the store says so.
  *
- * An object whose bytes are damaged is treated alike by all: it is skipped, the log names it once,
- * vedette_informer_damaged_objects_total counts it, and the informer goes on. A handler that finds
+ * All informers treat an object whose bytes are damaged alike: they skip it, name it once in the
+ * server's log, count it in vedette_informer_damaged_objects_total, and go on. A handler that finds
  * that an object makes no sense reports it with vd_informer_report(), to the same effect.
  */
 #ifndef VD_WATCH_INFORMER_H
@@ -60,13 +62,14 @@ struct vd_informer_ops {
     void (*committed)(struct vd_informer_handler *handler, const struct vd_commit *commit);
 };
 
-/* Embedded in whoever is told. */
+/* Embedded in the structure that is to be told. */
 struct vd_informer_handler {
     const struct vd_informer_ops *ops;
-    struct vd_informer_handler *next; /* the informer's */
+    struct vd_informer_handler *next; /* used by the informer */
 };
 
-/* Resources, as they are stored; constants; none: all that the store has. */
+/* Names of resources as they are stored, which must be constants. None: all resources of the
+ * store. */
 struct vd_informer_resources {
     const struct vd_slice *names;
     size_t n;
@@ -74,14 +77,15 @@ struct vd_informer_resources {
 
 struct vd_informer_options {
     struct vd_store *store;
-    const char *name;                      /* in the log and in metrics; a constant */
-    struct vd_informer_resources listed;   /* whose objects are told of by a list */
-    struct vd_informer_resources followed; /* whose changes are told of */
+    const char *name;                      /* used in log lines and metrics; a constant */
+    struct vd_informer_resources listed;   /* those whose objects a list tells of */
+    struct vd_informer_resources followed; /* those whose changes are told */
     /* Whether the informer remembers the keys of all objects that it has told of, so that it can
      * tell of deletions that it has missed. It costs some hundred bytes for each of them. */
     bool keeps_keys;
     const char *damage_text; /* what the log says of a damaged object; NULL: a general sentence */
-    /* Called on the writer's thread, as often as commits come: vd_informer_turn() is due. */
+    /* Called by the writer, on its thread, for each commit that concerns the informer:
+     * vd_informer_turn() is due. */
     void (*wake)(void *arg);
     void *arg;
 };
@@ -91,7 +95,7 @@ struct vd_informer {
     /* Private: */
     struct vd_informer_handler *handlers, **handlers_end;
     struct vd_subscriber subscriber;
-    _Atomic uint64_t heard;       /* of the newest commit that concerns it */
+    _Atomic uint64_t heard;       /* revision of the newest commit that concerns the informer */
     _Atomic uint64_t heard_after; /* the revision before the first such commit since the last turn
                                      began; 0: there was none */
     enum {
@@ -100,8 +104,8 @@ struct vd_informer {
         VD_INFORMER_SWEEPING,
         VD_INFORMER_FOLLOWING
     } state;
-    uint64_t revision; /* everything up to here was told; while listing: of the list */
-    bool at_end;       /* it has told all that it had heard of before the last piece */
+    uint64_t revision; /* everything up to here was told; while listing: the list's revision */
+    bool at_end;       /* the last piece reached all that it had heard of before that piece */
     uint64_t retry_ms; /* the last pause; 0: the last list has worked */
     struct vd_store_resources resources; /* of the list */
     size_t kind_at;
@@ -109,11 +113,11 @@ struct vd_informer {
     struct vd_snapshot snapshot;
     struct vd_stretch stretch;
     struct vd_hash_map known; /* of struct vd_known_object, if it keeps keys */
-    uint64_t lists;           /* begun so far; what is known carries the last one it was in */
+    uint64_t lists;           /* the number of lists begun so far */
     size_t sweep_at;
-    bool swept; /* all that is known was looked at, and what is missing is: */
+    bool swept; /* all known objects were looked at, and those missing from the list are: */
     VD_VEC(struct vd_known_object *) missed;
-    VD_VEC(uint64_t) reported; /* hashes of what the log has named already */
+    VD_VEC(uint64_t) reported; /* hashes of the errors that were logged already */
 };
 
 /* What vd_informer_turn() returns when there is nothing to do before it is woken. */
@@ -122,22 +126,23 @@ struct vd_informer {
 /* Options are copied. Nothing happens before vd_informer_start(). */
 void vd_informer_init(struct vd_informer *informer, const struct vd_informer_options *options);
 
-/* Before the start. Handlers are told in the order in which they were added. */
+/* To be called before the start. Handlers are told in the order in which they were added. */
 void vd_informer_add_handler(struct vd_informer *informer, struct vd_informer_handler *handler);
 
 /* From here on `wake` and `committed` are called. The first turn is due, without being woken. */
 void vd_informer_start(struct vd_informer *informer);
 
-/* Frees all. When it returns no handler is running, nor is one called any more. Allowed also
- * before the start, and again. */
+/* Stops and frees everything. When this returns, no handler is running and none is called any more.
+ * It may be called before the start, and more than once. */
 void vd_informer_stop(struct vd_informer *informer);
 
-/* Does a bounded piece of work. Returns after how many milliseconds the next turn is due, however
- * often it is woken before that if it is not 0; 0: at once; VD_INFORMER_IDLE: when it is woken. */
+/* Does a bounded piece of work. Returns after how many milliseconds the next turn is due: 0: at
+ * once; VD_INFORMER_IDLE: when the informer is woken; any other number: after that time, even if
+ * the informer is woken before. */
 uint64_t vd_informer_turn(struct vd_informer *informer) VD_MUST_USE;
 
-/* A handler could not read an object: names it in the log, if that was not done before, and counts
- * it. On the thread of the turn. */
+/* For a handler that cannot read an object: names it in the log, if that was not done before, and
+ * counts it. To be called on the thread of the turn. */
 void vd_informer_report(struct vd_informer *informer, const struct vd_error *error);
 
 /* Whether the list is complete and the log is being followed. */
@@ -152,8 +157,8 @@ static inline uint64_t vd_informer_revision(const struct vd_informer *informer)
     return informer->revision;
 }
 
-/* The newest revision, of kinds that are followed, that the store has told of: whoever wrote
- * something newer has not been answered yet. Any thread. */
+/* The revision of the newest commit to a followed resource that the store has told of: the proposer
+ * of a newer one has not been answered yet. Any thread may call it. */
 static inline uint64_t vd_informer_heard(struct vd_informer *informer)
 {
     return atomic_load(&informer->heard);

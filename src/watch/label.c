@@ -65,7 +65,7 @@ static bool is_subdomain(struct vd_slice s)
     return is_lower_alnum(before);
 }
 
-/* Adds one sentence to *why and gives false, the verdict that goes with it. */
+/* Adds one sentence to *why and returns false, so that a check can return its result. */
 static bool complain(struct vd_buf *why, const char *part, const char *sentence)
 {
     if (!why)

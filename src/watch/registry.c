@@ -1,17 +1,17 @@
 /*
- * See registry.h. Two files: here the watchers and the turn, in routes.c how a
- * change finds its groups.
+ * See registry.h. The watchers and the turn are here; how a change finds its watch groups is in
+ * routes.c.
  *
- * `revision` is what all synced watchers have passed. A turn takes the inbox,
- * lets each change be judged by the groups that its routes lead to, which pile up
- * their deliveries, and then *serves* every group that has some: all its synced
- * watchers get them at once, coalesced over all commits of the turn. Afterwards
- * `revision` stands at the last commit. A watcher that does not take its
- * deliveries is left standing at the revision before, and reads the log later.
+ * `revision` is what all synced watchers have passed. A turn takes the inbox and lets the watch
+ * groups that a change's routes lead to judge that change; each group gathers its deliveries. Then
+ * the turn *serves* every group that has some: all its synced watchers get the deliveries of all
+ * commits of the turn at once. Afterwards `revision` is that of the last commit. A watcher that
+ * does not take its deliveries stays at the revision before, and reads the log later.
  *
- * Serving thousands takes its time. In slices, a turn stops in the middle of it and the
- * next one goes on; `passed` is above `revision` then. Nobody joins the synced ones
- * meanwhile, and of the group that is being served those before `serving_at` have been.
+ * Serving thousands of watchers takes long. If vd_registry_limit_turn() has set a limit, a turn
+ * stops when it has served that many, and the next turn goes on; until all are served, `passed` is
+ * above `revision`. Meanwhile no watcher becomes synced, and in the group that is being served the
+ * watchers before `serving_at` have been served.
  */
 #include "watch/registry.h"
 
@@ -23,11 +23,11 @@
 #include "watch/registry_internal.h"
 
 enum {
-    PIECE_DELIVERIES = 256,  /* what a watcher that is behind is given at a time */
-    SERVE_DELIVERIES = 4096, /* piled up by all groups: then they are served; */
-    SERVE_BYTES = 1048576,   /* so they are when the commits have bodies of so many bytes */
-    LIVE_BYTES_MAX = VD_GROUP_BYTES_MAX, /* of a commit that is served as one piece */
-    PLACE_DELIVERIES = 32,               /* that count as one more watcher in a slice */
+    PIECE_DELIVERIES = 256,  /* deliveries that an unsynced watcher is given at a time */
+    SERVE_DELIVERIES = 4096, /* that all groups gather before they are served, ... */
+    SERVE_BYTES = 1048576,   /* ... or bytes of bodies of the commits that were judged */
+    LIVE_BYTES_MAX = VD_GROUP_BYTES_MAX, /* of a commit that is put into the inbox */
+    PLACE_DELIVERIES = 32,               /* that count as one more watcher in a turn's limit */
 };
 
 void vd_shared_unref(struct vd_shared *shared)
@@ -48,7 +48,7 @@ static size_t commit_bytes(const struct vd_commit *commit)
     return bytes;
 }
 
-/* Under the lock. What is dropped, watchers read from the log, in pieces. */
+/* Under the lock. Watchers read what is dropped here from the log, in pieces. */
 static void inbox_drop(struct vd_registry *r, uint64_t upto)
 {
     for (size_t i = 0; i < r->inbox.n; i++)
@@ -58,7 +58,8 @@ static void inbox_drop(struct vd_registry *r, uint64_t upto)
     r->overrun = upto;
 }
 
-/* Writer thread. A commit that is larger than a frame should be is not served as one. */
+/* Called by the writer. A commit with bodies of more than LIVE_BYTES_MAX would make too large a
+ * frame: watchers read it from the log. */
 static void inbox_put(struct vd_subscriber *subscriber, struct vd_commit *commit)
 {
     struct vd_registry *r = VD_CONTAINER_OF(subscriber, struct vd_registry, subscriber);
@@ -120,13 +121,15 @@ static void join_synced(struct vd_watcher *w)
     w->registry->synced++;
 }
 
-/* The watcher stands at `revision`, which was a commit's end. */
+/* Takes a watcher out of the synced ones; its cursor is then at `revision`, which is the end of a
+ * commit. */
 static void leave_synced(struct vd_watcher *w, uint64_t revision)
 {
     struct vd_watch_group *g = w->group;
     struct vd_registry *r = w->registry;
     size_t hole = w->at;
-    if (r->serving == g && hole < r->serving_at) { /* who was served stays before the others */
+    /* Those that were served stay before those that were not. */
+    if (r->serving == g && hole < r->serving_at) {
         struct vd_watcher *edge = g->synced.p[--r->serving_at];
         g->synced.p[hole] = edge;
         edge->at = hole;
@@ -157,9 +160,9 @@ static void park(struct vd_watcher *w)
     w->registry->parked++;
 }
 
-/* Puts a watcher that is in no list where its cursor belongs. While groups are being
- * served nobody joins the synced ones: its group may have been passed over already.
- * It waits ahead until all have passed. */
+/* Puts a watcher that is in no list into the state that its cursor asks for. While groups are being
+ * served no watcher becomes synced, as its group may have been served already: it waits in `ahead`
+ * until all groups have been served. */
 static void place(struct vd_watcher *w)
 {
     struct vd_registry *r = w->registry;
@@ -204,11 +207,11 @@ static void drop_piece(struct vd_registry *r)
     r->piece_group = NULL;
 }
 
-/* For a watcher that is in no list any more. */
+/* Lets a watcher that is in no list leave the registry. */
 static void forget(struct vd_watcher *w)
 {
     struct vd_watch_group *g = w->group;
-    if (w->registry->piece_group == g) /* it may go with its last member */
+    if (w->registry->piece_group == g) /* the group may be freed with its last member */
         drop_piece(w->registry);
     w->state = VD_WATCHER_OUT;
     w->registry->watchers--;
@@ -241,8 +244,8 @@ static void serve_watcher(struct vd_watcher *w, struct vd_shared **shared)
     }
 }
 
-/* Serves those of the group who have not been. False: the slice, of which *left are left,
- * is used up. */
+/* Serves the synced watchers of the group that have not been served. *left is how many this turn
+ * may still serve. False: it has become 0 before all were served. */
 static bool serve_group(struct vd_registry *r, size_t *left)
 {
     struct vd_watch_group *g = r->serving;
@@ -277,8 +280,19 @@ static void begin_group(struct vd_registry *r)
     r->serving_at = 0;
 }
 
-/* All groups that have deliveries; then everyone synced has passed `passed`. False: the
- * slice is used up before. */
+/* The registry has come to this revision: watchers that waited for it in `ahead` are placed. */
+static void reach(struct vd_registry *r, uint64_t revision)
+{
+    struct vd_heap_node *node;
+    r->revision = r->passed = revision;
+    while ((node = vd_heap_peek(&r->ahead)) && node->key <= revision) {
+        vd_heap_pop(&r->ahead);
+        place(VD_CONTAINER_OF(node, struct vd_watcher, wait));
+    }
+}
+
+/* Serves all groups that have deliveries; then all synced watchers are at `passed`. False: *left
+ * has become 0 before that. */
 static bool serve(struct vd_registry *r, size_t *left)
 {
     r->piled_up = 0;
@@ -288,16 +302,11 @@ static bool serve(struct vd_registry *r, size_t *left)
         if (!serve_group(r, left))
             return false;
     }
-    r->revision = r->passed;
-    struct vd_heap_node *node;
-    while ((node = vd_heap_peek(&r->ahead)) && node->key <= r->revision) {
-        vd_heap_pop(&r->ahead);
-        place(VD_CONTAINER_OF(node, struct vd_watcher, wait));
-    }
+    reach(r, r->passed);
     return true;
 }
 
-/* The inbox was dropped up to `revision`: whoever was synced is now behind. */
+/* The inbox was dropped up to `revision`: the watchers that were synced are now unsynced. */
 static void overrun(struct vd_registry *r, uint64_t revision)
 {
     size_t at = 0;
@@ -308,10 +317,10 @@ static void overrun(struct vd_registry *r, uint64_t revision)
             leave_synced(w, r->revision);
             queue_push(r, w);
         }
-    r->revision = r->passed = revision;
+    reach(r, revision);
 }
 
-/* What was taken from the inbox, from where the last turn stopped. */
+/* Serves what was taken from the inbox, from where the last turn stopped. */
 static void serve_taken(struct vd_registry *r, size_t turn_watchers_max)
 {
     size_t left = turn_watchers_max ? turn_watchers_max : SIZE_MAX;
@@ -346,7 +355,7 @@ static void serve_inbox(struct vd_registry *r)
     serve_taken(r, r->turn_watchers_max);
 }
 
-/* The next piece of the log or of its snapshot. */
+/* Reads the watcher's next piece of the log or of its snapshot into r->piece. */
 static int read_piece(struct vd_registry *r, struct vd_watcher *w, struct vd_error *error)
 {
     bool of_log = !w->cursor.snapshot;
@@ -367,7 +376,8 @@ static int read_piece(struct vd_registry *r, struct vd_watcher *w, struct vd_err
     return code;
 }
 
-/* One piece for a watcher that is behind, which is in no list now. */
+/* Gives one piece to an unsynced watcher, which has been taken out of its list. Returns what that
+ * costs of the turn's budget. */
 static size_t advance(struct vd_registry *r, struct vd_watcher *w)
 {
     struct vd_error error;
@@ -462,7 +472,7 @@ void vd_registry_free(struct vd_registry *r)
         return;
     assert(r->watchers == 0);
     vd_store_unsubscribe(r->store, &r->subscriber);
-    serve_taken(r, 0); /* to nobody: what a slice has left */
+    serve_taken(r, 0); /* there are no watchers: only releases what a limited turn has left */
     for (size_t i = 0; i < r->inbox.n; i++)
         vd_commit_unref(r->inbox.p[i]);
     free(r->inbox.p);
@@ -475,8 +485,8 @@ void vd_registry_free(struct vd_registry *r)
     free(r);
 }
 
-/* The group's filter says the same: thousands of equal watches need one. A snapshot
- * may still read from its own. */
+/* Replaces the watcher's filter by that of its group, which is equal, so that thousands of equal
+ * watches need one filter. A cursor with a snapshot keeps its own. */
 static void share_filter(struct vd_watcher *w)
 {
     struct vd_filter *own = w->cursor.filter;
@@ -516,7 +526,8 @@ uint64_t vd_watcher_bookmark(const struct vd_watcher *w)
 {
     if (w->state == VD_WATCHER_SYNCED)
         return reached(w);
-    /* A cursor in the future has passed nothing it could vouch for. */
+    /* A cursor at a future revision is not `whole`: it has passed nothing that a bookmark could
+     * name. */
     bool may = w->cursor.whole && !w->cursor.snapshot;
     return may ? w->cursor.revision : 0;
 }

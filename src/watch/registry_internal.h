@@ -11,14 +11,14 @@ struct vd_bucket;
 struct vd_watch_group {
     struct vd_registry *registry;
     struct vd_filter *filter;
-    size_t members; /* watchers in any state, and one more while it is touched or served */
+    size_t members; /* watchers in any state, and one more while the group is touched or served */
     VD_VEC(struct vd_watcher *) synced;
-    struct vd_deliveries pending; /* judged in this turn, not yet served */
-    bool is_touched;              /* has pending deliveries and stands in the list of such */
+    struct vd_deliveries pending; /* deliveries that were judged and are not served yet */
+    bool is_touched; /* it has pending deliveries and is in the list of groups that have some */
     struct vd_watch_group *next_touched;
-    uint64_t served;          /* all its synced watchers have been given what comes up to here */
+    uint64_t served; /* the revision up to which all its synced watchers have been served */
     struct vd_bucket *bucket; /* the route that leads here */
-    size_t at;                /* its place in the bucket */
+    size_t at;                /* its position in the bucket */
 };
 
 enum { VD_ROUTE_SHAPES = 16 }; /* combinations of SHAPE_RESOURCE to SHAPE_LABEL */
@@ -41,26 +41,27 @@ struct vd_registry {
     size_t inbox_bytes; /* of the bodies in it */
     uint64_t overrun;   /* the inbox was dropped up to this revision; 0: it was not */
 
-    /* The loop's own: */
+    /* Used by the loop only: */
     struct vd_commit_list taken;
-    size_t taken_at;          /* those before it are judged */
+    size_t taken_at;          /* the commits before it were judged */
     size_t turn_watchers_max; /* watchers that a turn serves; 0: all */
     uint64_t revision;        /* synced watchers have passed it */
     uint64_t passed;          /* changes up to here are judged; > revision while they are served */
-    struct vd_watch_group *serving; /* the group that is just now, if any, ... */
-    size_t serving_at;              /* ... those of its synced ones that have been, ... */
-    struct vd_shared *shared;       /* ... and what these share */
+    struct vd_watch_group *serving; /* the group that is being served, or NULL, ... */
+    size_t serving_at;              /* ... how many of its synced watchers have been served, ... */
+    struct vd_shared *shared;       /* ... and what these have left for the others to share */
     size_t watchers, synced, unsynced, parked;
     uint64_t overruns;
     bool held;          /* new commits stay in the inbox */
     uint64_t commit_ns; /* see struct vd_registry_stats */
     struct vd_watcher *unsynced_first, *unsynced_last;
     struct vd_heap ahead;
-    /* What was last read for a watcher that is behind. Others of its group who stand where it
-     * stood are given the same: many replay from one place when they come back together. */
+    /* What was last read for an unsynced watcher. Others of its group that are at the same
+     * revision are given the same: when many clients reconnect together, they resume from the
+     * same revision. */
     struct vd_deliveries piece;
-    struct vd_watch_group *piece_group; /* NULL: it is for nobody else */
-    uint64_t piece_from;                /* where that one stood */
+    struct vd_watch_group *piece_group; /* NULL: no other watcher may be given it */
+    uint64_t piece_from;                /* the revision from which it was read */
     struct vd_shared *piece_shared;
 
     struct vd_hash_map groups;      /* by the filter's identity */
@@ -75,11 +76,11 @@ struct vd_registry {
 void vd_routes_init(struct vd_registry *registry);
 void vd_routes_release(struct vd_registry *registry);
 
-/* The group for a filter, made when it is the first; one member more. */
+/* The group for a filter, which is made if there is none; it gets one member more. */
 struct vd_watch_group *vd_watch_group_join(struct vd_registry *registry,
                                            struct vd_filter *filter) VD_MUST_USE;
 
-/* One member less; the last one's leave frees the group. */
+/* The group has one member less; when the last one leaves, the group is freed. */
 void vd_watch_group_leave(struct vd_watch_group *group);
 
 /* Lets every group that the change may concern judge it. Returns the number of

@@ -1,11 +1,11 @@
 /*
  * Routes: how a change finds the groups it may concern.
  *
- * A group stands in one bucket, under what its filter surely requires: a kind, a
- * namespace, a name, and a label with its value if the selector demands one. A
- * change looks up the buckets that its object could be under, now or before. Which
- * combinations occur - the *shapes* - is counted, so that only those are looked
- * up: usually one or two hash look-ups, whatever the number of watchers.
+ * A group is in one bucket, whose route is what every object that matches the filter must have: a
+ * resource, a namespace, a name, and a label with its value if the selector requires one. A change
+ * is looked up in the buckets that its object may belong to, as it is now or was before. It is
+ * counted which combinations occur (the *shapes*), so that only those are looked up: usually one or
+ * two hash look-ups, whatever the number of watchers.
  *
  *     shape   route (parts end with a NUL)
  *     1       "configmaps\0" "\0" "\0"
@@ -90,7 +90,7 @@ static struct vd_bucket *bucket_for(struct vd_registry *r, const struct vd_filte
     struct vd_label label;
     unsigned shape = (spec->resource.n ? SHAPE_RESOURCE : 0) |
                      (spec->namespace.n ? SHAPE_NAMESPACE : 0) | (spec->name.n ? SHAPE_NAME : 0);
-    /* A name is as good as it gets; a label would only add look-ups. */
+    /* With a name the bucket is small already; a label would only add look-ups. */
     if (!spec->name.n && spec->labels &&
         vd_selector_requires(spec->labels, &label.key, &label.value))
         shape |= SHAPE_LABEL;
@@ -167,7 +167,7 @@ static size_t judge_bucket(struct vd_registry *r, const struct vd_bucket *bucket
             g->is_touched = true;
             g->next_touched = r->touched;
             r->touched = g;
-            g->members++; /* its last watcher may leave before it is served */
+            g->members++; /* keeps the group until it is served, even if its last watcher leaves */
         }
     }
     return added;
@@ -188,7 +188,7 @@ static bool has_label(const struct vd_label *labels, size_t n, const struct vd_l
     return false;
 }
 
-/* Each label that the object has or had, once. */
+/* Looks up each label that the object has or had, once. */
 static size_t follow_labels(struct vd_registry *r, unsigned shape, const struct vd_key *key,
                             const struct vd_change *change)
 {
@@ -204,7 +204,8 @@ static size_t follow_labels(struct vd_registry *r, unsigned shape, const struct 
     return added;
 }
 
-/* The labels of a damaged version are unknown: ask everyone who goes by labels. */
+/* The labels of a damaged version are unknown: every group whose route has a label judges the
+ * change. */
 static size_t follow_all_labels(struct vd_registry *r, const struct vd_change *change)
 {
     size_t added = 0, at = 0;

@@ -14,9 +14,9 @@
  * grammar's odd corners are Kubernetes' own, since a client that works there
  * must work here; `a in (b,,)`, for one, is refused and `a in (b,)` is not.
  *
- * One difference: Kubernetes takes a NUL for the end of the text and so drops
- * the requirements behind it. Here it is a byte like others, which no key and
- * no value may have, so the selector is refused rather than widened.
+ * One difference: Kubernetes takes a NUL for the end of the text and so drops the requirements
+ * after it. Here it is a byte like others, which no key and no value may have, so the selector is
+ * refused rather than widened.
  *
  * The parser makes drafts whose slices point into the caller's text. They are
  * sorted, freed of repetitions and written into one heap block:
@@ -46,7 +46,7 @@ enum op {
     OP_EXISTS,
     OP_NOT_EXISTS,
     OP_EQUALS,
-    OP_DOUBLE_EQUALS, /* kept apart from OP_EQUALS only because its text is */
+    OP_DOUBLE_EQUALS, /* kept apart from OP_EQUALS only because it is written differently */
     OP_NOT_EQUALS,
     OP_IN,
     OP_NOT_IN,
@@ -72,7 +72,7 @@ static const struct {
 struct requirement {
     struct vd_slice key;
     enum op op;
-    uint32_t values_at; /* its values: a range of the selector's */
+    uint32_t values_at; /* its values are a range of the selector's values */
     uint32_t values_n;
     int64_t bound; /* the value of OP_GREATER and OP_LESS as a number */
 };
@@ -160,8 +160,8 @@ static struct token take(struct parser *p)
 
 /* ---- errors ---- */
 
-/* What an error shows of a word: all of it, unless it is so long that the
- * reason behind it would not fit. */
+/* What an error shows of a word: all of it, unless it is so long that the reason after it would not
+ * fit. */
 enum { SHOWN_LEN_MAX = 120 };
 
 static int unexpected(struct parser *p, struct token found, const char *expected)
@@ -262,7 +262,7 @@ static size_t complain_of_value(struct requirement *r, uint32_t index, struct vd
     return found;
 }
 
-/* Checks the sorted values; Kubernetes names them by their sorted place too. */
+/* Checks the sorted values; Kubernetes names them by their position in sorted order, too. */
 static int check_values(struct parser *p, struct requirement *r)
 {
     struct vd_buf all = {0};
@@ -293,9 +293,9 @@ static int add_empty_value(struct parser *p, struct requirement *r)
 }
 
 /*
- * The list behind "(", up to and without ")". An absent value between or beside
- * commas is the empty string. Two commas in a row are taken together, and then
- * a value or a third comma must follow: so it is in Kubernetes.
+ * The list after "(", up to and without ")". An absent value between or beside commas is the empty
+ * string. Two commas in a row are taken together, and then a value or a third comma must follow:
+ * Kubernetes does the same.
  */
 static int parse_value_list(struct parser *p, struct requirement *r)
 {
@@ -419,7 +419,8 @@ static int parse_selector(struct parser *p)
 
 /* ---- from drafts to the finished selector ---- */
 
-/* The order of the canonical text; `context` is what values_at counts in. */
+/* The order of the canonical text; `context` is the array of values that values_at is an index
+ * of. */
 static int by_key(const void *left, const void *right, void *context)
 {
     const struct requirement *a = left, *b = right;

@@ -1,9 +1,9 @@
 /*
  * A work queue: items that are to be worked on, each by one worker at a time.
  *
- * An item is part of whatever it is about. It is added as often as one likes and runs once; one
- * that is added while it runs is queued again when that run ends, so no reason to work on it is
- * lost and no two runs of it overlap:
+ * An item is part of whatever it is about. However often it is added before it is taken, it runs
+ * once. An item that is added while it runs is queued again when that run ends, so that no reason
+ * to work on it is lost and no two runs of it overlap:
  *
  *     idle ----- add -----> queued -- take --> running -- done --> idle
  *       \                     ^                   |
@@ -12,12 +12,13 @@
  *          `-------------> delayed                `----> queued
  *
  * Items leave in the order in which they became due, so that one that is always added again does
- * not keep others waiting. What failed is added with vd_work_queue_retry(): after a pause that
- * doubles from failure to failure, until vd_work_queue_forget() says that it has worked.
+ * not keep others waiting. An item whose run has failed is added with vd_work_queue_retry(): after
+ * a pause that doubles from failure to failure, until vd_work_queue_forget() says that a run has
+ * succeeded.
  *
- * The queue knows no clock and no loop: whoever owns it passes the time, in milliseconds of a clock
- * that only grows, and takes items when `wake` was called or vd_work_queue_next_ms() has come.
- * One thread.
+ * The queue knows no clock and no loop: its owner passes the time, in milliseconds of a monotonic
+ * clock, and takes items when `wake` was called or the time of vd_work_queue_next_ms() has come.
+ * Only one thread may use a queue.
  */
 #ifndef VD_WATCH_WORK_QUEUE_H
 #define VD_WATCH_WORK_QUEUE_H
@@ -29,23 +30,23 @@
 #include "base/attributes.h"
 #include "base/heap.h"
 
-/* `= {0}` is idle. It must stay where it is while it is not. */
+/* `= {0}` is idle. An item that is not idle must not move in memory. */
 struct vd_work_item {
-    /* The queue's: */
+    /* Used by the queue: */
     struct vd_work_item *prev, *next; /* while it is queued */
     struct vd_heap_node delay;        /* while it is delayed: by the time when it is due */
     bool queued, running;
     bool again; /* it was added while it runs */
-    bool later; /* it was added for later while it runs, at: */
+    bool later; /* it was added with a delay while it runs, and is due at: */
     uint64_t later_ms;
     unsigned failures; /* retries since it was last forgotten */
 };
 
 struct vd_work_queue_options {
-    void (*wake)(void *arg); /* an item can be taken, and none could before; NULL: nobody asks */
+    void (*wake)(void *arg); /* an item can be taken, and none could before; NULL: not called */
     void *arg;
     uint64_t retry_min_ms; /* the pause after the first failure ... */
-    uint64_t retry_max_ms; /* ... and the longest */
+    uint64_t retry_max_ms; /* ... and the longest pause */
 };
 
 struct vd_work_queue {
@@ -58,7 +59,7 @@ struct vd_work_queue {
 
 void vd_work_queue_init(struct vd_work_queue *q, const struct vd_work_queue_options *options);
 
-/* Lets go of all items; none is touched any more. */
+/* Frees the queue's own memory. Items that are still in it are not touched any more. */
 void vd_work_queue_release(struct vd_work_queue *q);
 
 /* The item will be taken once more: as soon as possible, also if it was delayed. */
@@ -72,7 +73,7 @@ void vd_work_queue_add_after(struct vd_work_queue *q, struct vd_work_item *item,
 /* The item has failed: it is added after the pause that its failures ask for. */
 void vd_work_queue_retry(struct vd_work_queue *q, struct vd_work_item *item, uint64_t now_ms);
 
-/* The item has worked: its next failure is its first. */
+/* A run of the item has succeeded: its next failure counts as its first. */
 void vd_work_queue_forget(struct vd_work_item *item);
 
 /* The next item, which runs until vd_work_queue_done(). NULL: none is due. */
@@ -81,7 +82,7 @@ struct vd_work_item *vd_work_queue_take(struct vd_work_queue *q, uint64_t now_ms
 /* A run of the item is over; if it was added meanwhile it is queued or delayed again. */
 void vd_work_queue_done(struct vd_work_queue *q, struct vd_work_item *item);
 
-/* Takes an item that is not running out of the queue: nobody wants it worked on any more. */
+/* Takes an item that is not running out of the queue: it need not be worked on any more. */
 void vd_work_queue_remove(struct vd_work_queue *q, struct vd_work_item *item);
 
 /* When the next delayed item is due; UINT64_MAX: none is delayed. */

@@ -90,13 +90,16 @@ const codes = {
     deletecollection: [200],
 };
 
+// Groups whose kinds behave as those of definitions.
+const custom = ['matrix.example.com', 'catalog.gitstore.dev', 'git.vedette.dev'];
+
 // The statuses of a request that may be made.
 function codesOf(kind, { verb, namespace, name }, old) {
     const nowhere = kind.namespaced && !namespace;
     if (nowhere && name && (old || kind.subresource || named.includes(verb))) return [404];
     if (!kind.verbs.includes(verb)) return [405];
     if (nowhere && ['create', 'deletecollection'].includes(verb))
-        return [kind.group === 'matrix.example.com' ? 404 : 405]; // as Kubernetes says of each
+        return [custom.includes(kind.group) ? 404 : 405]; // as Kubernetes says of each
     return kind.subresource ? [...codes[verb], 404] : codes[verb];
 }
 

@@ -10,6 +10,8 @@ const letters = {
     W: [...read, 'create', 'update', 'patch', 'delete', 'deletecollection'],
     S: ['get', 'update', 'patch'],
     C: ['create'],
+    G: ['get'],
+    P: ['get', 'update'],
     E: [...read, 'create', 'update', 'patch'],
 };
 const roles = ['admin', 'edit', 'view', 'system:controllers'];
@@ -29,8 +31,14 @@ const table = `
     rbac.authorization.k8s.io:roles                   W - - -
     rbac.authorization.k8s.io:rolebindings            W - - -
     apiextensions.k8s.io:customresourcedefinitions    - - - R
+    catalog.gitstore.dev:products                     R R R -
+    catalog.gitstore.dev:productvariants              R R R -
+    catalog.gitstore.dev:categorytaxonomies           R R R -
+    catalog.gitstore.dev:collections                  R R R -
     catalog.gitstore.dev:*                            - - - R
-    git.vedette.dev:*                                 - - - R
+    git.vedette.dev:repositories                      W W R R
+    git.vedette.dev:repositories/status               R R R -
+    git.vedette.dev:repositories/contents             P P G -
     *:*/status                                        - - - S
 `;
 

@@ -2,15 +2,16 @@
 # An include may point only to a layer that stands earlier in the list, or to its own.
 #
 # The faces never include each other, nor the store or the registry of watchers: they go through the
-# headers of src/api, which say what a face may know of them. Only the program's own folder and the
-# tests see everything; a unit test sees what the layer that it tests sees. Public headers include
-# public headers only, and a header x_internal.h is for its own layer.
+# headers of src/api, which say what a face may know of them. The server opens a face, and includes
+# only the header that says how: <face>/<face>.h. Only the program's own folder and the tests see
+# everything; a unit test sees what the layer that it tests sees. Public headers include public
+# headers only, and a header x_internal.h is for its own layer.
 set -u
 # shellcheck source=tests/checks/tap.sh
 . "$(dirname "$0")/tap.sh"
 
-layers='base json cel store watch kinds net auth api kube graphql git hub start upstream control
-catalog server'
+layers='base json cel store watch kinds net auth api request kube graphql git hub start upstream
+control catalog server'
 faces='kube graphql hub git start'
 
 # complaints ROOT: a line for each include that may not be, as file:line: what and why.
@@ -59,6 +60,8 @@ complaints() {
                 complain("faces (" faces ") never include each other")
             else if (is_src && (from in face) && (to == "store" || target == "watch/registry.h"))
                 complain("a face goes through src/api")
+            else if (is_src && from == "server" && (to in face) && target != to "/" to ".h")
+                complain("of a face the server includes " to "/" to ".h only")
         }
         BEGIN {
             count = split(layers, names, " ")
@@ -117,8 +120,8 @@ pointer_up() {
 violation() {
     tree=$scratch/tree
     rm -rf "$tree"
-    for folder in src/base src/json src/store src/kube src/hub include/vedette tests/unit/json \
-        cmd; do
+    for folder in src/base src/json src/store src/kube src/hub src/server include/vedette \
+        tests/unit/json cmd; do
         mkdir -p "$tree/$folder"
     done
     echo '#include <stdio.h>' >"$tree/src/base/a.h"
@@ -127,6 +130,7 @@ violation() {
     echo '#include "store/c_internal.h"' >"$tree/src/store/c.c"
     echo '#include "json/b.h"' >"$tree/src/kube/d.h"
     echo '#include "kube/d.h"' >"$tree/cmd/main.c"
+    echo '#include "kube/kube.h"' >"$tree/src/server/f.c"
     echo '#include "vedette/e.h"' >"$tree/src/hub/e.c"
     echo '#include <stddef.h>' >"$tree/include/vedette/e.h"
     if [ -n "$(complaints "$tree")" ]; then
@@ -164,6 +168,9 @@ tap "a face is refused the store" violation src/kube/d.h '#include "store/c.h"' 
     'src/kube/d.h:2: includes "store/c.h": a face goes through src/api'
 tap "a face is refused the registry of watchers" violation src/kube/d.h \
     '#include "watch/registry.h"' 'includes "watch/registry.h": a face goes through src/api'
+tap "the server is refused what is inside a face" violation src/server/f.c \
+    '#include "kube/d.h"' \
+    'src/server/f.c:2: includes "kube/d.h": of a face the server includes kube/kube.h only'
 tap "no face calls up into the server" silent pointers_up "$top"
 tap "a function that the server gives to a face is refused" pointer_up
 tap_end

@@ -11,7 +11,7 @@ set -u
 # What may be writable, as file or file:symbol: the logger and the metrics; what is made
 # once and then only read (the CRC tables, the hash's secret); and, in test builds, the failpoints'
 # counter. A new entry needs a reason that its reviewer accepts.
-stateful='src/base/log.c src/base/metrics.c src/kube/meter.c src/server/metrics.c
+stateful='src/base/log.c src/base/metrics.c src/request/meter.c src/server/metrics.c
     src/api/stream_meter.c
     src/auth/audit_log.c:dropped src/auth/audit_log.c:errors src/auth/audit_log.c:events
     src/auth/access_rules.c:failures_total src/auth/access_rules.c:left_out_now
@@ -19,9 +19,10 @@ stateful='src/base/log.c src/base/metrics.c src/kube/meter.c src/server/metrics.
     src/watch/informer.c:damaged_total src/watch/informer.c:lists_total
     src/api/converter_call.c:by_definition src/api/converter_call.c:durations
     src/api/converter_call.c:requests src/net/account_report.c
+    src/net/process_report.c
     src/base/crc32c.c:tables src/base/crc32c.c:tables_once
     src/base/hash_map.c:secret src/base/hash_map.c:secret_once
-    src/store/failpoint.c:passed'
+    src/base/failpoint.c:passed'
 
 # complaints ARCHIVE [ALLOWED...]: a line for each symbol that may not be.
 complaints() {

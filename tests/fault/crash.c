@@ -25,11 +25,11 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/failpoint.h"
 #include "crash_worker.h"
 #include "fixture.h"
 #include "guarantees.h"
 #include "seed.h"
-#include "store/failpoint.h"
 
 enum {
     LIFE_WORDS_MAX = 600,      /* a worker is killed when it has said so many, or fewer */

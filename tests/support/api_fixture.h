@@ -7,7 +7,7 @@
 #include "api/loop.h"
 #include "kinds/kinds.h"
 
-/* A cluster's kind of example.com with spec and status: "lights". */
+/* A cluster-scoped kind of example.com with spec and status: "lights". */
 extern const char LIGHT_YAML[];
 
 struct api_fixture {
@@ -30,7 +30,7 @@ void api_do(struct api_fixture *f, void (*run)(void *arg), void *arg);
 /* Waits until the counter has this value; fails the test after a while. */
 void api_wait_for(const _Atomic size_t *counter, size_t value);
 
-/* Writes a light past the verbs, and gives its revision. */
+/* Writes a light straight into the store, without a verb of src/api. Returns its revision. */
 uint64_t api_put(struct api_fixture *f, const char *name, const char *spec);
 
 #endif

@@ -13,7 +13,8 @@ struct cel_case {
     const char *want; /* the error that it ends with */
 };
 
-/* A sentence about the text's length, for the format library; the rest is kinds'. */
+/* Stands in for the formats of src/kinds: a text of more than 5 bytes is too long for every
+ * format. */
 static inline size_t cel_format_faults(const char *format, struct vd_slice text,
                                        struct vd_arena *arena, struct vd_slice faults[4])
 {

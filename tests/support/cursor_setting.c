@@ -92,8 +92,8 @@ void open_snapshot(struct setting *t, struct vd_cursor *c, struct filter_texts t
     vd_filter_unref(filter);
 }
 
-/* What holds of every piece of the log: in order, behind what came before, and not
- * beyond what it says it reaches. */
+/* Checks what must hold of every piece of the log: its events are in order, come after those of the
+ * piece before, and are not above `upto`. */
 static void check_piece(const struct vd_deliveries *d, uint64_t before, size_t max)
 {
     uint64_t last = before;

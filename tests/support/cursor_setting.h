@@ -14,7 +14,7 @@ enum { TINY_TAIL = 3 };
 
 struct setting {
     char *folder;              /* NULL: the memory engine */
-    struct vd_memory_log *log; /* that others may share; NULL: the store has it alone */
+    struct vd_memory_log *log; /* a log that other stores may share; NULL: no other store uses it */
     struct test_clock clock;
     struct vd_store *store;
     struct vd_buf got, want;

@@ -16,7 +16,7 @@ static inline bool aborts_saying(void (*run)(void), const char *says)
         return false;
     pid_t child = fork();
     if (child == 0) {
-        signal(SIGABRT, SIG_DFL); /* the test library has its own */
+        signal(SIGABRT, SIG_DFL); /* the test library has set a handler of its own */
         dup2(ends[1], STDERR_FILENO);
         run();
         _exit(0);

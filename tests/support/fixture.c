@@ -95,7 +95,7 @@ int test_delete(struct vd_store *store, const char *resource, const char *namesp
     return vd_store_commit(store, &wish, 1, outcome ? outcome : &own);
 }
 
-/* A write of a test's own set-up that fails ends the test with the reason. */
+/* The revision of a write that must succeed. If it has failed, the test ends with the reason. */
 static uint64_t revision_of(int code, const struct vd_outcome *outcome)
 {
     if (code) {

@@ -44,7 +44,7 @@ int test_put(struct vd_store *store, const char *resource, const char *namespace
 int test_delete(struct vd_store *store, const char *resource, const char *namespace,
                 const char *name, struct vd_outcome *outcome);
 
-/* Writes that must work, and the revision they got. */
+/* Writes that must succeed; they return the revision. */
 uint64_t put(struct vd_store *store, const char *resource, const char *namespace, const char *name,
              const char *value);
 uint64_t put_labelled(struct vd_store *store, const char *resource, const char *namespace,

@@ -1,4 +1,4 @@
-/* A gatekeeper with fixed rules for tests of faces: a real one, that reads no store. */
+/* A gatekeeper for tests of faces: a real one, with fixed rules, that reads no store. */
 #ifndef VD_TESTS_GATEKEEPER_FIXTURE_H
 #define VD_TESTS_GATEKEEPER_FIXTURE_H
 

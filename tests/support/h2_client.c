@@ -82,7 +82,7 @@ static ssize_t read_upload(nghttp2_session *session, int32_t id, uint8_t *room, 
     (void)id;
     (void)arg;
     if (!s->upload.p)
-        return NGHTTP2_ERR_DEFERRED; /* for ever */
+        return NGHTTP2_ERR_DEFERRED; /* the body is never sent */
     size_t part = s->upload.n < n ? s->upload.n : n;
     memcpy(room, s->upload.p, part);
     s->upload = vd_slice(s->upload.p + part, s->upload.n - part);
@@ -256,7 +256,7 @@ size_t h2_pack(uint8_t *out, size_t cap, const char *path)
     size_t n = 0;
     out[n++] = 0x82; /* :method GET */
     out[n++] = 0x86; /* :scheme http */
-    out[n++] = 0x04; /* :path, as follows, not to be kept */
+    out[n++] = 0x04; /* :path, with a literal value, not put into the dynamic table */
     n += pack_text(out + n, path);
     out[n++] = 0x01; /* :authority */
     n += pack_text(out + n, "h");

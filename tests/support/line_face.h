@@ -1,6 +1,6 @@
 /*
- * A face in few lines: it lists, creates, patches status and watches with resume, through src/api
- * alone. Its wire is lines of text: "a\n" of a list, "ADDED a\n" of a watch. All on the loop.
+ * A face in less than 150 lines: it lists, creates, patches status and watches with resume, through
+ * src/api alone. Its wire is lines of text: "a\n" of a list, "ADDED a\n" of a watch.
  */
 #ifndef VD_TESTS_LINE_FACE_H
 #define VD_TESTS_LINE_FACE_H
@@ -14,7 +14,7 @@
 struct line_face {
     struct api_fixture *api;
     struct vd_buf list, watched; /* what the client has been sent */
-    uint64_t listed, passed;     /* revisions to watch from: the list's, the last event's */
+    uint64_t listed, passed;     /* revisions of the list and of the last event, to watch from */
     _Atomic size_t done, events; /* verbs that were answered; events that were sent */
     enum vd_write_result result; /* of the last write */
     struct vd_listing listing;

@@ -1,5 +1,5 @@
-/* What tests of parts that follow the log on a loop share: a store in memory, a loop that runs, and
- * ways to write objects and to wait until the store says what it should. */
+/* What tests of informers and controllers on a loop share: a store in memory, a loop that runs, and
+ * functions that write objects and wait until the store has the expected state. */
 #ifndef VD_TESTS_LOOP_BENCH_H
 #define VD_TESTS_LOOP_BENCH_H
 
@@ -58,7 +58,7 @@ static inline void bench_open(struct bench *b, size_t window_events_max)
     vd_store_subscribe(b->store, &b->listener);
 }
 
-/* Ends the loop; what uses it can be freed then, before the store goes. */
+/* Ends the loop; then what uses it can be freed, before the store is closed. */
 static inline void bench_stop(struct bench *b)
 {
     vd_store_unsubscribe(b->store, &b->listener);
@@ -80,7 +80,7 @@ static inline void bench_close(struct bench *b)
     bench_release(b);
 }
 
-/* Puts the object of this text over whatever is there. */
+/* Writes the object of this JSON text, whether it exists or not. */
 static inline void put_text(struct bench *b, const char *kind, const char *text)
 {
     struct vd_arena arena = {0};
@@ -112,7 +112,7 @@ static inline int remove_object(struct bench *b, const char *kind, const char *n
     return vd_store_commit(b->store, &wish, 1, &outcome);
 }
 
-/* The object's text has this part; with NULL, that it is there at all. */
+/* Whether the object's text contains `part`; with NULL, whether the object exists. */
 static inline bool shows(struct bench *b, const char *kind, const char *namespace, const char *name,
                          const char *part)
 {
@@ -131,7 +131,8 @@ static inline bool absent(struct bench *b, const char *kind, const char *namespa
     return !shows(b, kind, namespace, name, NULL);
 }
 
-/* Waits for the next commit behind `seen`; false when the deadline is over. */
+/* Waits until the number of commits differs from *seen, which is then updated; false when the
+ * deadline is over. */
 static inline bool bench_wait(struct bench *b, uint64_t *seen, const struct timespec *deadline)
 {
     int rc = 0;
@@ -143,7 +144,7 @@ static inline bool bench_wait(struct bench *b, uint64_t *seen, const struct time
     return rc == 0;
 }
 
-/* Looks again after every commit, until it is so. */
+/* Evaluates the condition after every commit until it is true; fails the test after DEADLINE_S. */
 #define await(b, condition)                                                                        \
     do {                                                                                           \
         struct timespec deadline_;                                                                 \

@@ -1,4 +1,4 @@
-/* What a test asks of the metrics. */
+/* How a test looks at the metrics. */
 #ifndef VD_TESTS_METRICS_CHECK_H
 #define VD_TESTS_METRICS_CHECK_H
 

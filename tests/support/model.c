@@ -80,7 +80,7 @@ size_t model_list(const struct model *m, const char *resource, const char *prefi
 {
     size_t n = 0;
     const char *last = after;
-    for (;;) { /* the smallest path behind the last one, again and again */
+    for (;;) { /* finds the smallest path after the last one, again and again */
         const struct model_version *next = NULL;
         for (size_t i = 0; i < m->versions.n; i++) {
             const struct model_version *v = &m->versions.p[i];

@@ -121,7 +121,7 @@ static void take(struct client *c, size_t n)
     c->in.p[c->in.n] = 0;
 }
 
-/* Receives until the text is there; where it ends. */
+/* Receives until the text has come. Returns where it ends. */
 static size_t receive_past(struct client *c, const char *text, size_t from)
 {
     size_t n = strlen(text);

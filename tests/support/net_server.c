@@ -96,7 +96,7 @@ static void answer_later(struct vd_task *task)
     free(later);
 }
 
-/* The task is on its way and finds nobody. */
+/* The client has left while the task is on its way: the task will have nobody to answer. */
 static void later_gone(struct vd_exchange *x)
 {
     struct later *later = x->arg;
@@ -235,7 +235,8 @@ void server_start(struct server *s)
     struct vd_error error = {0};
     sigset_t pipe;
     assert_ok(vd_http_listener_open(&s->listener, &error), &error);
-    /* The loops must do without our help against SIGPIPE; the test's clients need it. */
+    /* The loops' threads must not depend on SIGPIPE being blocked; the test's clients need it
+     * blocked. */
     sigemptyset(&pipe);
     sigaddset(&pipe, SIGPIPE);
     pthread_sigmask(SIG_UNBLOCK, &pipe, NULL);
@@ -374,7 +375,7 @@ void wait_for_held(struct server *s, size_t n)
 static void answer_held(struct server *s, void *arg)
 {
     size_t n = s->held_n;
-    s->held_n = 0; /* an answer may bring the next request, which is held anew */
+    s->held_n = 0; /* set first, as an answer may lead to the next request, which is then held */
     struct vd_exchange *held[64];
     assert_true(n <= 64);
     memcpy(held, s->held, n * sizeof *held);

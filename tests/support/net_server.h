@@ -6,9 +6,9 @@
  *   /status/N     that status, with a body where it may have one
  *   /hold         nothing, until server_answer_held()
  *   /later        like /echo, from a task that is posted
- *   /stream       a stream, until the test says more
+ *   /stream       a stream, which the test feeds: server_send_streams()
  *   /pull/N       a stream of N frames of FRAME_LEN bytes, each when the last has left
- *   /abort        breaks the connection off
+ *   /abort        no answer: vd_exchange_abort()
  *   /who          the client certificate's subject
  */
 #ifndef VD_TESTS_NET_SERVER_H
@@ -30,10 +30,10 @@ struct server {
     size_t loops_n;
     struct vd_http_listener listener;
     struct vd_http_listener_tls tls;
-    /* On the first loop only, and read through on_loop(): */
+    /* Used on the first loop only; a test reads them through on_loop(): */
     struct vd_exchange *held[SERVER_HELD_MAX];
     size_t held_n;
-    size_t backlog_max; /* the largest of a stream by /pull */
+    size_t backlog_max; /* the largest backlog of a stream of /pull */
     /* Counted on all loops: */
     _Atomic size_t handled, gone, drained, finished;
     _Atomic size_t sent; /* bytes of all answers that are finished */
@@ -50,12 +50,12 @@ void on_loop(struct server *s, void (*run)(struct server *s, void *arg), void *a
 
 /* Waits until the counter has this value; fails the test after a while. */
 void wait_for(const _Atomic size_t *counter, size_t value);
-size_t server_connections(struct server *s); /* that are open, on all loops */
+size_t server_connections(struct server *s); /* the number that are open on all loops */
 size_t server_connections_of(struct server *s, size_t loop);
 void wait_for_connections(struct server *s, size_t n);
 void wait_for_held(struct server *s, size_t n);
 
-/* All on held exchanges and streams: */
+/* These act on all held exchanges, or on all streams: */
 void server_answer_held(struct server *s, const char *body);
 void server_send_streams(struct server *s, const char *payload); /* one frame, shared */
 void server_end_streams(struct server *s);

@@ -28,7 +28,7 @@ static inline bool is_kind(const struct vd_json *gvk, const struct vd_kind *kind
            vd_slice_eq(vd_json_text(vd_json_get(gvk, VD_SLICE("kind"))), kind->kind);
 }
 
-/* How many schemas say that they are the kind's. */
+/* How many schemas name this kind as theirs (x-kubernetes-group-version-kind). */
 static inline size_t schemas_of_kind(const struct vd_json *schemas, const struct vd_kind *kind)
 {
     size_t n = 0;

@@ -36,7 +36,7 @@ static unsigned digit(const char *at)
     return (unsigned)(found - digits);
 }
 
-/* Hex up to the first character that is none; gives its place. */
+/* Adds bytes from hex digits, up to the first character that is none, and returns its position. */
 static const char *add_hex(struct vd_buf *out, const char *at)
 {
     for (; isxdigit((unsigned char)*at); at += 2)
@@ -92,7 +92,7 @@ static const char *add_value(struct vd_buf *out, unsigned number, const char *at
     return at;
 }
 
-/* Up to the end or a closing brace; gives its place. */
+/* Adds fields up to the end or a closing brace, and returns its position. */
 static const char *add_fields(struct vd_buf *out, const char *at)
 {
     for (;;) {

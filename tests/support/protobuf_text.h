@@ -21,7 +21,7 @@ void protobuf_text_add(struct vd_buf *out, const char *text);
 void protobuf_text_add_body(struct vd_buf *out, const char *api_version, const char *kind,
                             const char *text);
 
-/* The parts, for what no text can say. */
+/* The parts of an encoding, for bytes that no text can describe. */
 void protobuf_add_varint(struct vd_buf *out, uint64_t value);
 void protobuf_add_bytes(struct vd_buf *out, unsigned number, struct vd_slice bytes);
 void protobuf_add_hex(struct vd_buf *out, const char *hex);

@@ -1,10 +1,10 @@
 /*
- * A registry on a store in memory, for tests that are its loop: one thread, and a write has told
- * its subscribers when it returns.
+ * A registry on a store in memory. The test's thread takes the place of its loop, and a write has
+ * told its subscribers when it returns.
  *
  * Each test runs twice: on a log of its own, and on one that can be shared and whose revisions have
- * gaps. The tests speak of the revisions as if they had none: nth() is the one that a test's number
- * stands for, and assert_text() translates back.
+ * gaps. The tests number the revisions as if there were no gaps: nth() gives the revision for a
+ * test's number, and assert_text() translates revisions back into numbers.
  */
 #ifndef REGISTRY_SETTING_H
 #define REGISTRY_SETTING_H
@@ -25,7 +25,7 @@ static void wake(void *arg)
     wakes++;
 }
 
-static unsigned stride; /* of the log's revisions; 0: they have no gaps */
+static unsigned stride; /* of the log's revisions: see vd_memory_log_new() */
 
 static uint64_t nth(uint64_t number)
 {
@@ -35,7 +35,7 @@ static uint64_t nth(uint64_t number)
     return revision;
 }
 
-/* A record's text, with the test's numbers in the place of the revisions. */
+/* A record's text, with revisions replaced by the test's numbers. */
 static const char *numbered(const char *text)
 {
     static struct vd_buf out;

@@ -1,5 +1,5 @@
 /*
- * Random choices that a test can make again.
+ * Random choices that a test can repeat.
  *
  * A test takes its seed from seed_of_run(), which is VEDETTE_SEED when that is
  * set, and names the seed when it fails. One generator per thread.

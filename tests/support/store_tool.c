@@ -1,10 +1,10 @@
 /*
- * What shell tests do to a data folder without the program under test.
+ * Changes that shell tests make to a data folder without the program under test.
  *
  *   store_tool fill FOLDER N        N objects of two kinds, some changed, some deleted
  *   store_tool run FOLDER           says "ready", then commits until it is killed
  *   store_tool probe FOLDER CURSOR  opens the store, says what it sees, writes once
- *   store_tool sql FILE STATEMENTS  changes a database behind the store's back
+ *   store_tool sql FILE STATEMENTS  runs SQL on a database, without the store
  *   store_tool patch FILE OLD NEW   changes bytes of a file; OLD must be in it
  */
 #include <fcntl.h>
@@ -41,7 +41,7 @@ static uint64_t number(const char *text)
     return n;
 }
 
-/* Of every ten objects one is changed twice and one is deleted. */
+/* Fills a store: of every ten objects one is changed twice and one is deleted. */
 static int fill(const char *folder, const char *count)
 {
     struct vd_store *store = store_open(folder);

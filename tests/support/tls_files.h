@@ -6,10 +6,10 @@
 struct tls_files {
     char *folder;
     char ca[256];
-    char server[256], server_key[256];     /* for 127.0.0.1, by the CA */
-    char client[256], client_key[256];     /* CN=alice, O=team, by the CA */
-    char stranger[256], stranger_key[256]; /* CN=mallory, by itself */
-    char locked_key[256];                  /* the server's, with a password */
+    char server[256], server_key[256];     /* for 127.0.0.1, signed by the CA */
+    char client[256], client_key[256];     /* CN=alice, O=team, signed by the CA */
+    char stranger[256], stranger_key[256]; /* CN=mallory, signed by itself */
+    char locked_key[256];                  /* the server's key, with a password */
     char garbage[256];
 };
 

@@ -29,14 +29,14 @@ struct test_change {
 uint64_t put_batch(struct vd_store *store, const struct test_change *changes, size_t n);
 
 /*
- * Adds "+5 ns/x=one " for each: '+' ADDED, '~' MODIFIED, '-' DELETED, revision,
- * path and value. A body that carries another revision than its delivery shows as
- * "+5(4)", a lost one as "ns/x=?". With more than one kind: see deliveries_add_bytes.
+ * Adds "+5 ns/x=one " for each: '+' ADDED, '~' MODIFIED, '-' DELETED, revision, path and value. A
+ * body that carries another revision than its delivery shows as "+5(4)", a lost one as "ns/x=?".
+ * The resource is not shown: for several, see deliveries_add_bytes().
  */
 void deliveries_add_text(struct vd_buf *out, const struct vd_deliveries *deliveries);
 void delivery_add_text(struct vd_buf *out, const struct vd_delivery *delivery);
 
-/* Adds a line for each: type, revision, kind, path and every byte of the body. */
+/* Adds a line for each: type, revision, resource, path and every byte of the body. */
 void deliveries_add_bytes(struct vd_buf *out, const struct vd_deliveries *deliveries);
 
 /* The resourceVersion in a body, 0 if it has none. */

@@ -98,7 +98,7 @@ static bool fields_match(unsigned field_case, unsigned object)
 static bool view_matches(const struct view *v, const struct model_event *e)
 {
     unsigned object = e->object;
-    bool any_namespace = v->namespace <= 0; /* the first is "": it selects all */
+    bool any_namespace = v->namespace <= 0; /* namespace 0 is "", which selects all */
     return e->live && (v->resource < 0 || (unsigned)v->resource == kind_of(object)) &&
            (any_namespace || (unsigned)v->namespace == namespace_of(object)) &&
            (v->name < 0 || (unsigned)v->name == name_of(object)) &&
@@ -146,7 +146,7 @@ static unsigned object_of(const struct vd_entry *entry)
     abort();
 }
 
-/* The old bytes with another revision, put in by hand. */
+/* The hash of the old bytes with another revision, which is put in here without src/store. */
 static uint64_t hash_restamped(const struct vd_entry *entry, const struct vd_body *body,
                                uint64_t revision)
 {
@@ -196,11 +196,11 @@ struct check {
     const struct watch_model *model;
     const struct view *view;
     const char *who;
-    uint64_t at;        /* the stream has passed it */
+    uint64_t at;        /* the revision that the stream has passed */
     uint64_t given;     /* the last event's revision */
     bool lives;         /* the stream has begun and not ended */
-    size_t next;        /* the first event behind `at` */
-    VD_VEC(long) items; /* of the snapshot, still to come: in reverse */
+    size_t next;        /* the first event above `at` */
+    VD_VEC(long) items; /* objects of the snapshot that are still to come, in reverse order */
     bool in_snapshot;
     bool ok;
 };
@@ -215,7 +215,7 @@ static void broken(struct check *c, const char *guarantee, const struct mark *ma
     c->ok = false;
 }
 
-/* What the view must be told of an event; false: nothing. */
+/* What a watcher with this view must be told of an event; false: nothing. */
 static bool expected(const struct check *c, size_t i, struct mark *out)
 {
     const struct model_event *e = &c->model->events.p[i];
@@ -309,7 +309,7 @@ static void check_event(struct check *c, const struct mark *mark)
     c->at = c->given = mark->revision;
 }
 
-/* Everything up to the mark was told; a bookmark is inside no batch. */
+/* Checks that everything up to the mark was told, and that a bookmark is not inside a batch. */
 static void check_passed(struct check *c, const struct mark *mark, bool bookmark)
 {
     struct mark want;

@@ -16,7 +16,7 @@ static void shared_free(struct vd_shared *shared)
     record_shared_freed++;
 }
 
-/* The text of the deliveries: made by the group's first, used by all. */
+/* Adds the text of the deliveries, which the group's first watcher makes and all use. */
 static void add_shared(struct record *r, const struct vd_deliveries *deliveries,
                        struct vd_shared **slot)
 {
@@ -32,7 +32,7 @@ static void add_shared(struct record *r, const struct vd_deliveries *deliveries,
     vd_buf_add_slice(&r->text, vd_buf_slice(&((struct record_shared *)*slot)->text));
 }
 
-/* Of a snapshot, objects come in path order; of the log, events in theirs. */
+/* Checks the order: objects of a snapshot by path, events of the log by revision. */
 static void check_order(const struct record *r, const struct vd_deliveries *d)
 {
     bool of_snapshot = r->watcher.cursor.snapshot || d->snapshot_end;

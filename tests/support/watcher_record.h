@@ -21,7 +21,7 @@ struct record {
     struct vd_watcher watcher; /* first: the registry gives a pointer to it */
     struct record *prev, *next;
     struct vd_buf text;
-    enum vd_take answer;    /* what it says next... */
+    enum vd_take answer;    /* what deliver() answers next... */
     enum vd_take then;      /* ...and after that */
     struct record *resumes; /* another one that it resumes from inside deliver() */
     size_t calls, ended;    /* of deliver() and ended() */
@@ -41,10 +41,10 @@ enum { FROM_NOW = 0 };
 struct record *record_new(struct vd_registry *registry, struct vd_store *store,
                           struct filter_texts texts, uint64_t from);
 
-/* Takes it out of the registry, if it is in, and frees it. */
+/* Takes the record's watcher out of the registry, if it is in there, and frees the record. */
 void record_free(struct record *record);
 
-/* All that a test has left, because it failed or had no more to say. */
+/* Frees all records that a test has left, because it failed or had no more use for them. */
 void records_free(void);
 
 /* The text so far; it starts anew afterwards. Borrowed until the next delivery. */

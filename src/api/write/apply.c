@@ -67,7 +67,7 @@ static void keep_part(struct vd_write *w, struct vd_json *config)
 {
     static const char *const let_in[] = {"name",   "namespace",  "uid", "resourceVersion",
                                          "labels", "annotations"};
-    size_t n = sizeof let_in / sizeof *let_in - (w->kind->builtin ? 0 : 2);
+    size_t n = sizeof let_in / sizeof *let_in - (w->kind->native ? 0 : 2);
     struct vd_json *metadata = vd_json_get(config, VD_SLICE("metadata"));
     struct vd_json *kept = vd_json_object(w->arena), *before = NULL;
     if (!vd_write_is_at_status(w)) {

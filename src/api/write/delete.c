@@ -41,6 +41,14 @@ static bool check_stays(struct vd_write *w)
                                        .name = w->name});
 }
 
+/* Whether others have need of the object. */
+static bool check_use(struct vd_write *w, const struct vd_json *object)
+{
+    struct vd_error error;
+    return !vd_deletion_check(object, w->kind->resource, &error) ||
+           vd_write_refuse_text(w, VD_REFUSED_IN_USE, vd_slice_of(error.text));
+}
+
 void vd_write_delete(struct vd_write *w)
 {
     struct vd_json *object = NULL;
@@ -52,7 +60,7 @@ void vd_write_delete(struct vd_write *w)
         vd_write_propose_absent(w);
         return;
     }
-    if (!check_preconditions(w))
+    if (!check_preconditions(w) || !check_use(w, object))
         return;
     struct vd_deletion deletion = {
         .resource = w->kind->resource, .policy = w->propagation, .clock = w->l->env->clock};

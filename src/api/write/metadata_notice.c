@@ -99,7 +99,7 @@ void vd_write_warn_of_finalizers(struct vd_write *w, const struct vd_json *objec
 {
     const struct vd_json *list = vd_meta_finalizers(object);
     struct vd_slice *names, *known;
-    if (w->kind->builtin || vd_json_count(list) == 0)
+    if (w->kind->native || vd_json_count(list) == 0)
         return;
     size_t n = sorted_texts(w->arena, list, &names);
     size_t known_n = sorted_texts(w->arena, old ? vd_meta_finalizers(old) : NULL, &known);

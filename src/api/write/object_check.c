@@ -65,7 +65,7 @@ bool vd_write_check_kind(struct vd_write *w, const struct vd_kind *expected, str
     bool other_kind = !vd_slice_eq(kind, expected->kind);
     if (vd_meta_check(object, &error))
         return vd_write_refuse_text(w, VD_REFUSED_BAD_REQUEST, vd_slice_of(error.text));
-    if (!expected->builtin &&
+    if (!expected->native &&
         (is_patched(w) ? other_version || other_kind : other_kind && !other_version))
         return refuse_wrong_type(w, expected, api_version, kind, object);
     if (other_version)
@@ -97,8 +97,8 @@ bool vd_write_check_namespace_named(struct vd_write *w, struct vd_json *object)
  * so that nulls in it are refused where the schema does not allow them. */
 struct vd_pruned vd_write_nulls(const struct vd_write *w)
 {
-    return (struct vd_pruned){.keeps_nulls = w->applied && !w->kind->builtin,
-                              .empty_texts = w->kind->builtin};
+    return (struct vd_pruned){.keeps_nulls = w->applied && !w->kind->native,
+                              .empty_texts = w->kind->native};
 }
 
 /* Keys that a YAML text repeats are one error of several lines. */

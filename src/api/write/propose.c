@@ -138,6 +138,9 @@ static struct vd_admitted *admit(struct vd_write *w)
                                      .subject = {w->kind, w->before}};
     struct vd_admitted *admitted = vd_admission_admit(&admission, &w->proposal.proposal, w->arena,
                                                       &refusal.claim);
+    w->overridden = VD_SLICE("");
+    if (!admitted)
+        admitted = vd_write_override(w, &refusal.claim);
     if (!admitted)
         vd_write_refuse(w, &refusal);
     return admitted;

@@ -196,7 +196,7 @@ void vd_write_update(struct vd_write *w)
 struct vd_json *vd_write_pruned_copy(struct vd_write *w, const struct vd_json *old)
 {
     struct vd_json *known = vd_json_clone(w->arena, old);
-    if (!w->kind->builtin && !w->kind->preserve_unknown)
+    if (!w->kind->native && !w->kind->preserve_unknown)
         vd_schema_prune(w->kind->schema, known, NULL);
     return known;
 }

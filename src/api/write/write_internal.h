@@ -113,6 +113,13 @@ struct vd_refusal vd_write_refusal_of(struct vd_write *w, const struct vd_outcom
 bool vd_write_exists(const struct vd_write *w);
 struct vd_refusal vd_write_existing(struct vd_write *w);
 
+/* ---- override.c ---- */
+
+/* What was refused because Git owns the object (*claim), as an override, if the object asks for one
+ * and the user has the right. The proposal then has an Event, too. NULL: it stays refused, and
+ * *claim says all that there is to say. */
+struct vd_admitted *vd_write_override(struct vd_write *w, struct vd_git_claim *claim) VD_MUST_USE;
+
 /* ---- conversion.c ---- */
 
 /* Has the body converted into the version of `to` and then calls `then` with the result, borrowed

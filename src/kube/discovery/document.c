@@ -13,7 +13,7 @@ static void reply_version(struct vd_call *call)
 {
     struct vd_buf json = {0};
     struct vd_error error;
-    struct vd_version_info info = {.kubernetes = vd_slice_of(call->kube->options.git_version)};
+    struct vd_version_info info = {.kubernetes = vd_buf_slice(&call->kube->git_version)};
     int code = vd_version_write(&json, &info, &error);
     if (code) {
         vd_call_reply_error(call, code, &error);

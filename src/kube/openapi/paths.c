@@ -87,7 +87,7 @@ static const struct operation {
 /* kubectl apply sends a strategic merge patch to any kind that says it takes one. */
 static const struct {
     const char *type;
-    bool builtin; /* for built-in kinds only */
+    bool native; /* for Kubernetes' own kinds only */
 } PATCH_TYPES[] = {
     {"application/json-patch+json", false},
     {"application/merge-patch+json", false},
@@ -176,7 +176,7 @@ static struct vd_json *request_body(const struct place *at, enum body body)
     struct vd_json *object = vd_json_object(a), *content = vd_json_object(a);
     if (body == BODY_PATCH) {
         for (size_t i = 0; i < sizeof PATCH_TYPES / sizeof *PATCH_TYPES; i++)
-            if (at->kind->builtin || !PATCH_TYPES[i].builtin)
+            if (at->kind->native || !PATCH_TYPES[i].native)
                 add_content(a, content, PATCH_TYPES[i].type, VD_SLICE(VD_OPENAPI_PATCH));
     } else {
         add_content(a, content, "application/json",
@@ -362,7 +362,7 @@ void vd_openapi_add_paths(struct vd_arena *a, struct vd_json *paths, const struc
                        .version = kind->version,
                        .kind_name = kind->kind,
                        .schema = vd_openapi_schema_name(a, kind, kind->kind)};
-    if (kind->builtin)
+    if (kind->native)
         add_watches(paths, &at);
     if (kind->namespaced) {
         at.verbs &= kind->verbs;

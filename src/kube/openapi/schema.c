@@ -166,7 +166,7 @@ struct vd_slice vd_openapi_schema_name(struct vd_arena *a, const struct vd_kind 
 {
     struct vd_buf name = {0};
     bool kubernetes = !kind->group.n || vd_slice_ends_with(kind->group, VD_SLICE(".k8s.io"));
-    if (kind->builtin && kubernetes)
+    if (kind->native && kubernetes)
         add_kubernetes_package(&name, kind->group);
     else
         add_reversed(&name, kind->group);
@@ -271,7 +271,7 @@ static void add_list(struct vd_arena *a, struct vd_json *schemas, const struct v
 static void add_selectable(struct vd_arena *a, struct vd_json *schema, const struct vd_kind *kind)
 {
     struct vd_json *list = vd_json_array(a);
-    if (kind->builtin || !kind->selectable_count)
+    if (kind->native || !kind->selectable_count)
         return;
     for (size_t i = 0; i < kind->selectable_count; i++) {
         struct vd_json *field = vd_json_object(a);

@@ -44,7 +44,7 @@ bool vd_openapi_v3_add(struct vd_arena *a, struct vd_json *paths, struct vd_json
         vd_openapi_add_paths(a, paths, set, kind);
         vd_openapi_add_kind(a, schemas, kind);
         add_bodies(a, schemas, set, kind);
-        if (kind->builtin && (kind->verbs & VD_VERB_WATCH))
+        if (kind->native && (kind->verbs & VD_VERB_WATCH))
             vd_openapi_add_watch_event(a, schemas);
         last = kind;
     }

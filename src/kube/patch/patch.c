@@ -153,7 +153,7 @@ void vd_call_patch(struct vd_call *call)
 {
     static const struct vd_write_ops ops = VD_CALL_WRITE_OPS(.make = make_object);
     enum vd_body_format format = vd_body_format(vd_call_content_type(call));
-    bool strategic = format == VD_BODY_STRATEGIC_PATCH && call->kind->builtin;
+    bool strategic = format == VD_BODY_STRATEGIC_PATCH && call->kind->native;
     if (format == VD_BODY_APPLY_PATCH) {
         vd_call_apply(call);
     } else if (format == VD_BODY_JSON_PATCH || format == VD_BODY_MERGE_PATCH || strategic) {
@@ -162,7 +162,7 @@ void vd_call_patch(struct vd_call *call)
     } else {
         struct vd_status status = vd_status_unsupported_media_type(
             &call->arena,
-            call->kind->builtin
+            call->kind->native
                 ? VD_SLICE("application/json-patch+json, application/merge-patch+json, "
                            "application/strategic-merge-patch+json, application/apply-patch+yaml")
                 : VD_SLICE("application/json-patch+json, application/merge-patch+json, "

@@ -67,7 +67,7 @@ static struct vd_status owned_by_git(const struct refused *r)
 {
     struct vd_status_target status_target = r->status_target;
     status_target.name = r->why->claim.name;
-    return vd_status_owned_by_git(r->arena, &status_target, &r->why->claim);
+    return vd_status_owned_by_git(r->arena, &status_target, &r->why->claim, r->w->kind->namespaced);
 }
 
 /* ---- what is not there, or going ---- */
@@ -179,6 +179,11 @@ static struct vd_status status_version_required(const struct refused *r)
     return vd_status_precondition_required(r->arena, &r->status_target);
 }
 
+static struct vd_status in_use(const struct refused *r)
+{
+    return vd_status_conflict(r->arena, &r->status_target, r->why->text);
+}
+
 static struct vd_status apply_conflict(const struct refused *r)
 {
     struct vd_arena *a = r->arena;
@@ -222,6 +227,7 @@ static const struct {
     [VD_REFUSED_ROLE_NOT_FOUND] = {.of = role_not_found},
     [VD_REFUSED_NAMESPACE_TERMINATING] = {.of = namespace_terminating},
     [VD_REFUSED_KIND_TERMINATING] = {.of = kind_terminating},
+    [VD_REFUSED_IN_USE] = {.of = in_use},
     [VD_REFUSED_EXISTS] = {.of = exists},
     [VD_REFUSED_NAME_NOT_MADE] = {.of = name_not_made},
     [VD_REFUSED_CONFLICT] = {.of = conflict},

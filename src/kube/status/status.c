@@ -11,6 +11,7 @@
 #include "kube/status/status.h"
 
 #include <assert.h>
+#include <string.h>
 
 #include "base/limits.h"
 #include "base/utf8.h"
@@ -483,14 +484,53 @@ struct vd_status vd_status_access_denied(struct vd_arena *a, const struct vd_sta
     return status;
 }
 
+/* Where to push what has no mark. */
+static void add_repositories(struct vd_buf *out, const struct vd_git_claim *claim, bool namespaced)
+{
+    bool several = claim->repositories.n &&
+                   memchr(claim->repositories.p, ',', claim->repositories.n) != NULL;
+    if (!namespaced)
+        vd_buf_add_text(out, "push it to a repository whose spec.scope names it");
+    else if (!claim->may_list)
+        vd_buf_add_text(out, "push it to a repository of its namespace");
+    else if (!claim->repositories.n)
+        vd_buf_add_text(out, "create a Repository (git.vedette.dev/v1) in its namespace, and push "
+                             "it there");
+    else
+        vd_buf_addf(out, "push it to %s of its namespace: %.*s",
+                    several ? "one of the repositories" : "the repository",
+                    VD_FMT(claim->repositories));
+}
+
+/* What there is to know of the way around. */
+static void add_override(struct vd_buf *out, const struct vd_git_claim *claim,
+                         const struct vd_status_target *target)
+{
+    if (claim->moves_mark && (claim->override.n || claim->may_override)) {
+        vd_buf_add_text(out, "; an override cannot change the annotations vedette.dev/git-*");
+    } else if (claim->may_override && claim->is_one_of_many) {
+        vd_buf_add_text(out, "; an override is of one object by its name");
+    } else if (claim->may_override) {
+        vd_buf_add_text(out, "; in an emergency, set the annotation " VD_GIT_OVERRIDE
+                             " to the reason, in the object that is written or before it is "
+                             "deleted");
+    } else if (claim->override.n) {
+        vd_buf_addf(out, "; the annotation " VD_GIT_OVERRIDE " needs the verb override on %.*s",
+                    VD_FMT(target->plural));
+        if (target->group.n)
+            vd_buf_addf(out, ".%.*s", VD_FMT(target->group));
+    }
+}
+
 struct vd_status vd_status_owned_by_git(struct vd_arena *a, const struct vd_status_target *target,
-                                        const struct vd_git_claim *claim)
+                                        const struct vd_git_claim *claim, bool namespaced)
 {
     const struct {
         const char *word, *reason, *field;
         struct vd_slice value;
     } parts[] = {
         {"repository", "GitRepository", VD_GIT_REPOSITORY, claim->repository},
+        {"branch", "GitBranch", VD_GIT_BRANCH, claim->branch},
         {"path", "GitPath", VD_GIT_PATH, claim->path},
         {"commit", "GitCommit", VD_GIT_COMMIT, claim->commit},
     };
@@ -498,25 +538,27 @@ struct vd_status vd_status_owned_by_git(struct vd_arena *a, const struct vd_stat
     struct vd_status_cause *causes = vd_arena_alloc(a,
                                                     sizeof parts / sizeof *parts * sizeof *causes);
     size_t n = 0;
+    vd_buf_add_text(&text, claim->repository.n ? "its spec belongs to Git:"
+                                               : "the spec of this kind belongs to Git: ");
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        if (!parts[i].value.n)
+        if (!claim->repository.n || !parts[i].value.n)
             continue;
         vd_buf_reset(&field);
         vd_buf_addf(&field, "metadata.annotations[%s]", parts[i].field);
         causes[n++] = (struct vd_status_cause){vd_slice_of(parts[i].reason), parts[i].value,
                                                vd_arena_copy(a, vd_buf_slice(&field))};
-        vd_buf_addf(&text, "%s %s ", n > 1 ? "," : ":", parts[i].word);
+        vd_buf_addf(&text, "%s %s ", n > 1 ? "," : "", parts[i].word);
         vd_buf_add_slice(&text, parts[i].value);
     }
-    struct vd_buf why = {0};
-    vd_buf_add_text(&why, n ? "its spec belongs to Git" : "the spec of this kind belongs to Git");
-    vd_buf_add_slice(&why, vd_buf_slice(&text));
-    vd_buf_add_text(&why, ": change it there and push");
-    struct vd_status status = vd_status_forbidden(a, target, vd_buf_slice(&why));
+    if (n)
+        vd_buf_add_text(&text, ": push to change it");
+    else
+        add_repositories(&text, claim, namespaced);
+    add_override(&text, claim, target);
+    struct vd_status status = vd_status_forbidden(a, target, vd_buf_slice(&text));
     status.reason = VD_SLICE("SpecOwnedByGit");
     status.causes = causes;
     status.causes_n = n;
-    vd_buf_release(&why);
     vd_buf_release(&text);
     vd_buf_release(&field);
     return status;

@@ -153,10 +153,10 @@ struct vd_status vd_status_access_denied(struct vd_arena *a, const struct vd_sta
                                          struct vd_slice why);
 
 /* 403 with reason SpecOwnedByGit: the object, or its whole kind, is changed by a push.
- * What there is to say of repository, path and commit is in the message, and in causes
- * with the reasons GitRepository, GitPath and GitCommit. */
+ * What there is to say of repository, branch, path and commit is in the message, and in causes
+ * with the reasons GitRepository, GitBranch, GitPath and GitCommit. */
 struct vd_status vd_status_owned_by_git(struct vd_arena *a, const struct vd_status_target *target,
-                                        const struct vd_git_claim *claim);
+                                        const struct vd_git_claim *claim, bool namespaced);
 
 /* 403: creation in a namespace that is being deleted. */
 struct vd_status vd_status_namespace_terminating(struct vd_arena *a,

@@ -33,12 +33,12 @@ static void path_init(struct vd_table_path *out, struct vd_arena *a, struct vd_s
 }
 
 void vd_table_column_init(struct vd_table_column *out, struct vd_arena *a,
-                          const struct vd_column *column, bool builtin)
+                          const struct vd_column *column, bool native)
 {
     struct vd_table_path *paths = vd_arena_alloc(a, column->path_count * sizeof *paths);
     for (size_t i = 0; i < column->path_count; i++)
         path_init(&paths[i], a, column->paths[i]);
-    *out = (struct vd_table_column){.column = column, .paths = paths, .typed = builtin};
+    *out = (struct vd_table_column){.column = column, .paths = paths, .typed = native};
 }
 
 /* --- values --- */
@@ -213,6 +213,18 @@ static void write_path_or_none(struct vd_buf *out, const struct vd_table_column 
 {
     struct vd_slice text = vd_json_text(value_at(&c->paths[0], source));
     write_quoted(out, first_text(text, VD_SLICE("<none>")));
+}
+
+/* As git shortens the names of commits, where it can choose. */
+static void write_short_hash(struct vd_buf *out, const struct vd_table_column *c,
+                             struct vd_table_source *source)
+{
+    enum { SHORT_LEN = 7 };
+    struct vd_slice text = vd_json_text(value_at(&c->paths[0], source));
+    if (text.n)
+        write_quoted(out, vd_utf8_cut(text, SHORT_LEN));
+    else
+        write_missing(out, c);
 }
 
 static size_t count_at(const struct vd_table_path *path, struct vd_table_source *source)
@@ -460,6 +472,9 @@ void vd_table_cell_write(struct vd_buf *out, const struct vd_table_column *colum
     switch (column->column->cell) {
     case VD_CELL_PATH:
         write_path(out, column, source);
+        break;
+    case VD_CELL_SHORT_HASH:
+        write_short_hash(out, column, source);
         break;
     case VD_CELL_PATH_OR_NONE:
         write_path_or_none(out, column, source);

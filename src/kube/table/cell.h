@@ -33,7 +33,7 @@ struct vd_table_column {
 /* Compiles the paths of a column into the arena. One that is malformed leads
  * nowhere: its cells are empty, and the table still serves. */
 void vd_table_column_init(struct vd_table_column *out, struct vd_arena *a,
-                          const struct vd_column *column, bool builtin);
+                          const struct vd_column *column, bool native);
 
 /* The object of a row while its cells are made. */
 struct vd_table_source {

@@ -41,9 +41,9 @@ static const struct vd_column name_column = {
  * too. The exception is the creation time as such ("Created At"), of kinds that
  * have no printer: that is a date, though it is not shown as an age.
  */
-static struct vd_slice shown_type(bool builtin, const struct vd_column *column)
+static struct vd_slice shown_type(bool native, const struct vd_column *column)
 {
-    if (!builtin)
+    if (!native)
         return column->type;
     bool time = column->cell == VD_CELL_PATH && vd_slice_is(column->type, "string") &&
                 column->path_count && vd_slice_is(column->paths[0], ".metadata.creationTimestamp");
@@ -76,7 +76,7 @@ static void write_column(struct vd_buf *out, const struct vd_column *column, str
 }
 
 static void table_init(struct vd_table *table, const struct vd_column *columns, size_t n,
-                       bool builtin)
+                       bool native)
 {
     struct vd_arena *a = &table->arena;
     struct vd_buf out = {0};
@@ -86,10 +86,10 @@ static void table_init(struct vd_table *table, const struct vd_column *columns, 
     if (table->name_column)
         write_column(&out, &name_column, name_column.type);
     for (size_t i = 0; i < n; i++) {
-        vd_table_column_init(&table->columns[i], a, &columns[i], builtin);
+        vd_table_column_init(&table->columns[i], a, &columns[i], native);
         if (out.n > 1)
             vd_buf_add_char(&out, ',');
-        write_column(&out, &columns[i], shown_type(builtin, &columns[i]));
+        write_column(&out, &columns[i], shown_type(native, &columns[i]));
     }
     vd_buf_add_char(&out, ']');
     table->definitions = vd_arena_copy(a, vd_buf_slice(&out));
@@ -107,7 +107,7 @@ struct vd_table *vd_table_new(struct vd_kind *kind)
     vd_refcount_init(&table->refs);
     table->kind = vd_kind_ref(kind);
     table->name_column = kind->name_column;
-    table_init(table, kind->columns, kind->column_count, kind->builtin);
+    table_init(table, kind->columns, kind->column_count, kind->native);
     return table;
 }
 
@@ -257,7 +257,7 @@ void vd_table_write_bookmark(struct vd_table_writer *w, struct vd_buf *out,
     vd_buf_addf(&body, "{\"kind\":\"%.*s\",\"apiVersion\":\"%.*s\",\"metadata\":{",
                 VD_FMT(kind->kind), VD_FMT(kind->api_version));
     vd_buf_addf(&body, "\"resourceVersion\":\"%llu\"", (unsigned long long)revision);
-    if (kind->builtin)
+    if (kind->native)
         vd_buf_add_text(&body, ",\"creationTimestamp\":null");
     vd_buf_add_text(&body, "}}");
     vd_table_write_one(w, out, scratch, vd_buf_slice(&body));

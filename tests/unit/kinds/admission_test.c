@@ -298,6 +298,64 @@ static void a_batch_has_a_subject_for_each_wish(void **state)
     vd_event_unref(before);
 }
 
+#define WHY   "\"vedette.dev/override\":\"fire\""
+#define PLAIN "\"generation\":1"
+#define MARKED_WHY                                                                                 \
+    "\"annotations\":{\"vedette.dev/git-repository\":\"shop/catalog\",\"vedette.dev/git-path\":"   \
+    "\"a/o.md\",\"vedette.dev/git-commit\":\"0a1b2c\"," WHY "}"
+#define PLAIN_WHY "\"annotations\":{" WHY "}"
+#define OTHER     ",\"spec\":{\"size\":2}"
+
+/* The object asks for it, and the mark stays as it is: then who has the right may do it. */
+static void an_override_is_asked_for(void **state)
+{
+    static const struct {
+        const char *what, *before, *after;
+        bool owned_kind, allowed;
+    } rows[] = {
+        {"change spec", OBJECT(MARK, SPEC), OBJECT(MARKED_WHY, OTHER), false, true},
+        {"change spec again", OBJECT(MARKED_WHY, SPEC), OBJECT(MARKED_WHY, OTHER), false, true},
+        {"no reason", OBJECT(MARK, SPEC), OBJECT(MARK, OTHER), false, false},
+        {"take the reason off", OBJECT(MARKED_WHY, SPEC), OBJECT(MARK, SPEC), false, false},
+        {"take the mark off", OBJECT(MARK, SPEC), OBJECT(PLAIN_WHY, SPEC), false, false},
+        {"put the mark on", OBJECT(PLAIN, SPEC), OBJECT(MARKED_WHY, SPEC), false, false},
+        {"create with a mark", NULL, OBJECT(MARKED_WHY, SPEC), false, false},
+        {"delete", OBJECT(MARKED_WHY, SPEC), NULL, false, true},
+        {"delete without it", OBJECT(MARK, SPEC), NULL, false, false},
+        {"mark as deleting", OBJECT(MARKED_WHY FINALIZED, SPEC),
+         OBJECT(MARKED_WHY FINALIZED DELETING, SPEC), false, true},
+        {"create", NULL, OBJECT(PLAIN_WHY, SPEC), true, true},
+        {"create without it", NULL, OBJECT(PLAIN, SPEC), true, false},
+        {"create with a mark", NULL, OBJECT(MARKED_WHY, SPEC), true, false},
+        {"change spec", OBJECT(PLAIN, SPEC), OBJECT(PLAIN_WHY, OTHER), true, true},
+        {"empty reason", OBJECT(PLAIN, SPEC),
+         OBJECT("\"annotations\":{\"vedette.dev/override\":\"\"}", OTHER), true, false},
+        {"delete", OBJECT(PLAIN_WHY, SPEC), NULL, true, true},
+    };
+    struct vd_arena *a = *state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const char *plural = rows[i].owned_kind ? "owneds" : "frees";
+        struct vd_git_claim claim = {.name = VD_SLICE("")};
+        uint64_t revision = prepare(a, plural, rows[i].before);
+        struct vd_admission admission = {.store = world.store,
+                                         .subject = {.kind = kind_of(plural)}};
+        struct vd_wish wish = {.action = rows[i].after ? VD_PUT : VD_DELETE,
+                               .when = rows[i].before ? VD_WHEN_REVISION : VD_WHEN_ABSENT,
+                               .revision = revision,
+                               .key = {kind_of(plural)->resource, VD_SLICE(""), VD_SLICE("o")}};
+        if (rows[i].after)
+            wish.body = template_of(a, rows[i].after);
+        if (propose(a, &admission, false, &wish, &revision, &claim))
+            fail_msg("%s: without the right", rows[i].what);
+        assert_int_equal(vd_git_claim_asks_override(&claim), rows[i].allowed);
+        admission.overrides = true;
+        if (propose(a, &admission, false, &wish, &revision, &claim) != rows[i].allowed)
+            fail_msg("%s of one of %s, with the right", rows[i].what, plural);
+        if (rows[i].allowed)
+            assert_slice(claim.override, "fire");
+    }
+}
+
 #define world_test(f) cmocka_unit_test_setup_teardown(f, open_world, close_world)
 
 int main(void)
@@ -307,6 +365,7 @@ int main(void)
         world_test(objects_of_a_kind_that_git_owns_need_no_mark),
         world_test(a_proposal_is_judged_whole),
         world_test(a_batch_has_a_subject_for_each_wish),
+        world_test(an_override_is_asked_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

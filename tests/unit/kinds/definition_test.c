@@ -127,6 +127,11 @@ static void names_are_judged(void **state)
          "metadata.annotations[api-approved.kubernetes.io]: Required value: protected groups must "
          "have approval annotation \"api-approved.kubernetes.io\", see "
          "https://github.com/kubernetes/enhancements/pull/1111"},
+        {"metadata: {name: ws.x.io, annotations: {vedette.dev/references: '[{}]'}}\nspec:\n" TOP
+             NAMES VERSION PLAIN "}",
+         "metadata.annotations[vedette.dev/references]: Invalid value: \"[{}]\": [0].path: must be "
+         "the names of fields with dots between them, and [] behind a list, such as "
+         "spec.media[].fileRef"},
         {"metadata: {name: ws.x.io, annotations: {vedette.dev/spec-owner: me}}\nspec:\n" TOP NAMES
              VERSION PLAIN "}",
          "metadata.annotations[vedette.dev/spec-owner]: Unsupported value: \"me\": supported "

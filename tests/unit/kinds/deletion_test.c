@@ -133,12 +133,60 @@ static void a_wish_is_about_the_version_that_was_read(void **state)
     vd_store_close(store);
 }
 
+#define REPOSITORY(more) "{\"metadata\":{\"name\":\"r\"" more "}"
+
+static void a_repository_stays_while_it_owns_objects(void **state)
+{
+    static const struct {
+        const char *resource, *object, *want; /* NULL: it may go */
+    } cases[] = {
+        {"repositories.git.vedette.dev", REPOSITORY("}"), NULL},
+        {"repositories.git.vedette.dev", REPOSITORY("},\"status\":{\"resources\":0}"), NULL},
+        {"repositories.git.vedette.dev", REPOSITORY("},\"status\":{\"resources\":12}"),
+         "repository \"r\" owns 12 resources and cannot be deleted: set spec.deletionPolicy to "
+         "Cascade, or push a commit that removes them"},
+        {"repositories.git.vedette.dev",
+         REPOSITORY("},\"spec\":{\"deletionPolicy\":\"Refuse\"},\"status\":{\"resources\":1}"),
+         "repository \"r\" owns 1 resource and cannot be deleted: set spec.deletionPolicy to "
+         "Cascade, or push a commit that removes them"},
+        {"repositories.git.vedette.dev",
+         REPOSITORY("},\"spec\":{\"deletionPolicy\":\"Cascade\"},\"status\":{\"resources\":1}"),
+         NULL},
+        {"repositories.git.vedette.dev", REPOSITORY("," MARK "},\"status\":{\"resources\":1}"),
+         NULL},
+        {"widgets.example.com", REPOSITORY("},\"status\":{\"resources\":12}"), NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct vd_error error = {0};
+        int code = vd_deletion_check(json_of(*state, cases[i].object),
+                                     vd_slice_of(cases[i].resource), &error);
+        assert_int_equal(code, cases[i].want ? VD_ERR_CONFLICT : VD_OK);
+        if (cases[i].want)
+            assert_string_equal(error.text, cases[i].want);
+    }
+}
+
+static void a_repository_waits_for_the_server(void **state)
+{
+    struct vd_arena *a = *state;
+    struct test_clock clock;
+    struct vd_deletion deletion = deletion_of("repositories.git.vedette.dev", "", &clock);
+    struct vd_json *object = json_of(a, REPOSITORY("}"));
+    assert_int_equal(vd_deletion_begin(&deletion, a, object), VD_DELETION_MARK);
+    assert_json(object, REPOSITORY(",\"finalizers\":[\"git.vedette.dev/repository\"]," MARK "}"));
+    assert_false(vd_deletion_is_finished(object, deletion.resource));
+    object = json_of(a, REPOSITORY("," MARK "}"));
+    assert_true(vd_deletion_is_finished(object, deletion.resource));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         arena_test(marking_is_a_new_generation_once),
         arena_test(finalizers_keep_an_object),
         arena_test(a_wish_is_about_the_version_that_was_read),
+        arena_test(a_repository_stays_while_it_owns_objects),
+        arena_test(a_repository_waits_for_the_server),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -79,7 +79,7 @@ static void may_create(bool may)
 {
     struct vd_rbac *rules = rules_for_all(
         may ? "\"*\"" : "\"get\",\"list\",\"watch\",\"update\",\"patch\",\"delete\"");
-    vd_gatekeeper_fix(face.kube.gatekeeper, rules);
+    vd_gatekeeper_fix(face.env.gatekeeper, rules);
     vd_rbac_unref(rules);
 }
 
@@ -103,9 +103,9 @@ static const struct vd_clock ticking = {ticking_ms, real_ns, NULL};
 static int open_things(void **state)
 {
     open_face(state);
-    face.kube.clock = face.env.clock = &ticking;
-    put_kind(face.kube.kinds, KIND, false);
-    put_kind(face.kube.kinds, JAR_KIND, false);
+    face.env.clock = &ticking;
+    put_kind(face.env.kinds, KIND, false);
+    put_kind(face.env.kinds, JAR_KIND, false);
     return arena_setup(state);
 }
 

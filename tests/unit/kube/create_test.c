@@ -140,7 +140,7 @@ static void put_definition(struct vd_uid uid)
     wish.body = definition(text, uid, "");
     assert_ok(vd_store_commit(face.store, &wish, 1, &outcome), &outcome.error);
     assert_ok(vd_json_parse(&arena, vd_slice_of(text), NULL, &document, &error), &error);
-    assert_ok(vd_kinds_put(face.kube.kinds, document, false, &error), &error);
+    assert_ok(vd_kinds_put(face.env.kinds, document, false, &error), &error);
     vd_arena_release(&arena);
 }
 

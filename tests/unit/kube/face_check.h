@@ -14,6 +14,7 @@
 #include "kinds/uid.h"
 #include "kube/call.h"
 #include "net_client.h"
+#include "request/request.h"
 
 static struct {
     struct server server;
@@ -21,6 +22,7 @@ static struct {
     struct vd_kube kube;
     struct vd_api_env env;
     struct vd_api_loop api_loop;
+    struct vd_request_loop requests;
     struct vd_kube_loop loop;
     struct vd_user *user;
     _Atomic size_t handled; /* requests that have been looked at */
@@ -38,7 +40,7 @@ static inline void handle(struct vd_http_service *service, struct vd_exchange *x
 static inline void finished(struct vd_http_service *service, struct vd_exchange *x)
 {
     (void)service;
-    vd_kube_finished(&face.loop, x, false);
+    vd_request_finished(&face.requests, x);
 }
 
 static inline int open_face(void **state)
@@ -50,11 +52,12 @@ static inline int open_face(void **state)
                   &face.store, NULL,
                   &(struct vd_store_options){.window_events_max = narrow_window_events}, &error),
               &error);
-    face.kube = (struct vd_kube){.kinds = vd_kinds_new_builtin(),
-                                 .clock = vd_clock_system(),
-                                 .options = {.bookmark_ms = 60000},
-                                 .gatekeeper = gatekeeper_for_all("\"*\"")};
-    face.kube.tables = vd_tables_new();
+    face.env = (struct vd_api_env){.store = face.store,
+                                   .kinds = vd_kinds_new_builtin(),
+                                   .clock = vd_clock_system(),
+                                   .gatekeeper = gatekeeper_for_all("\"*\"")};
+    face.kube = (struct vd_kube){
+        .env = &face.env, .options = {.bookmark_ms = 60000}, .tables = vd_tables_new()};
     face.user = vd_user_new(
         &(struct vd_identity){.name = VD_SLICE("tester"), .method = VD_AUTH_CERTIFICATE});
     server_init(&face.server, 1, NULL);
@@ -62,12 +65,11 @@ static inline int open_face(void **state)
     struct vd_loop *loop = &face.server.loops[0];
     struct vd_turn_hook *flush = loop->hooks;
     loop->hooks = NULL;
-    face.env = (struct vd_api_env){.store = face.store,
-                                   .kinds = face.kube.kinds,
-                                   .clock = face.kube.clock,
-                                   .gatekeeper = face.kube.gatekeeper};
+    face.requests = (struct vd_request_loop){
+        .loop = loop, .clock = face.env.clock, .gatekeeper = face.env.gatekeeper};
     vd_api_loop_init(&face.api_loop, &face.env, loop);
-    vd_kube_loop_init(&face.loop, &face.kube, &face.api_loop);
+    vd_request_loop_init(&face.requests);
+    vd_kube_loop_init(&face.loop, &face.kube, &face.api_loop, &face.requests);
     vd_loop_hook(loop, flush);
     face.server.route.handle = handle;
     face.server.services[0].finished = finished;
@@ -80,11 +82,12 @@ static inline int close_face(void **state)
     (void)state;
     server_stop(&face.server);
     vd_kube_loop_release(&face.loop);
+    vd_request_loop_release(&face.requests);
     vd_api_loop_release(&face.api_loop);
     vd_user_unref(face.user);
-    vd_gatekeeper_free(face.kube.gatekeeper);
+    vd_gatekeeper_free(face.env.gatekeeper);
     vd_tables_free(face.kube.tables);
-    vd_kinds_free(face.kube.kinds);
+    vd_kinds_free(face.env.kinds);
     vd_store_close(face.store);
     return 0;
 }

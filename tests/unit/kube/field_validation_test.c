@@ -26,7 +26,7 @@
 static int open_jars(void **state)
 {
     open_face(state);
-    put_kind(face.kube.kinds, KIND, false);
+    put_kind(face.env.kinds, KIND, false);
     return arena_setup(state);
 }
 

@@ -24,7 +24,7 @@ static int open_world(void **state)
 {
     static const struct vd_slice groups[] = {{VD_GROUP_GIT, sizeof VD_GROUP_GIT - 1}};
     open_face(state);
-    put_kind(face.kube.kinds, OWNED, false);
+    put_kind(face.env.kinds, OWNED, false);
     tester = face.user;
     pipeline = vd_user_new(&(struct vd_identity){.name = VD_SLICE("system:vedette:git"),
                                                  .groups = groups,

@@ -1,4 +1,4 @@
-/* src/kube/kube_loop.c: a loop commits the writes of its only client itself, and only those. */
+/* src/api/loop.c: a loop commits the writes of its only client itself, and only those. */
 #include "face_check.h"
 
 #include <time.h>

@@ -80,47 +80,6 @@ static void numbers_are_those_of_go(void **state)
     vd_arena_release(&a);
 }
 
-static void timeouts_are_durations(void **state)
-{
-    (void)state;
-    static const struct {
-        const char *query;
-        const char *why; /* behind "... the request URL - time: "; NULL: it is one */
-    } cases[] = {
-        {"", NULL},
-        {"timeout=", NULL},
-        {"timeout=32s", NULL},
-        {"timeout=0", NULL},
-        {"timeout=-1.5h2m.5ms", NULL},
-        {"timeout=10%c2%b5s", NULL},
-        {"timeout=abc", "invalid duration \"abc\""},
-        {"timeout=-", "invalid duration \"-\""},
-        {"timeout=.s", "invalid duration \".s\""},
-        {"timeout=30", "missing unit in duration \"30\""},
-        {"timeout=1m30", "missing unit in duration \"1m30\""},
-        {"timeout=1.2.3s", "missing unit in duration \"1.2.3s\""},
-        {"timeout=2d", "unknown unit \"d\" in duration \"2d\""},
-        {"timeout=1h2 m", "unknown unit \" m\" in duration \"1h2 m\""},
-        {"timeout=9999999h", "invalid duration \"9999999h\""},
-        {"timeout=%22%0a", "invalid duration \"\\\"\\n\""},
-    };
-    static const char head[] = "invalid timeout specified in the request URL - time: ";
-    struct vd_arena a = {0};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct vd_url_query query = query_of(&a, cases[i].query);
-        struct vd_error error = {0};
-        int code = vd_query_timeout_check(&query, &error);
-        if (!cases[i].why) {
-            assert_ok(code, &error);
-            continue;
-        }
-        assert_int_equal(code, VD_ERR_INVALID);
-        assert_memory_equal(error.text, head, sizeof head - 1);
-        assert_string_equal(error.text + sizeof head - 1, cases[i].why);
-    }
-    vd_arena_release(&a);
-}
-
 static void versions_are_numbers(void **state)
 {
     (void)state;
@@ -155,7 +114,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_word_but_two_is_a_yes),
         cmocka_unit_test(numbers_are_those_of_go),
-        cmocka_unit_test(timeouts_are_durations),
         cmocka_unit_test(versions_are_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -19,6 +19,7 @@
 #include "json_check.h"
 #include "kube/call.h"
 #include "net_client.h"
+#include "request/request.h"
 #include "seed.h"
 #include "widget_kinds.h"
 
@@ -75,6 +76,7 @@ static struct {
     struct vd_kube kube;
     struct vd_api_env env;
     struct vd_api_loop api_loops[LOOPS];
+    struct vd_request_loop requests[LOOPS];
     struct vd_kube_loop loops[LOOPS];
     struct vd_user *user;
 } face;
@@ -91,7 +93,7 @@ static void handle(struct vd_http_service *service, struct vd_exchange *x)
 
 static void finished(struct vd_http_service *service, struct vd_exchange *x)
 {
-    vd_kube_finished(loop_of(service), x, false);
+    vd_request_finished(loop_of(service)->requests, x);
 }
 
 static int open_face(void **state)
@@ -101,22 +103,23 @@ static int open_face(void **state)
     face.folder = temp_folder_new();
     assert_ok(vd_store_open_in(&face.store, &(struct vd_folder){.path = face.folder}, NULL, &error),
               &error);
-    face.kube = (struct vd_kube){.kinds = vd_kinds_new(NULL),
-                                 .clock = vd_clock_system(),
-                                 .gatekeeper = gatekeeper_for_all("\"*\"")};
     face.env = (struct vd_api_env){.store = face.store,
-                                   .kinds = face.kube.kinds,
-                                   .clock = face.kube.clock,
-                                   .gatekeeper = face.kube.gatekeeper};
-    put_kind(face.kube.kinds, COUNTER, false);
-    face.kube.tables = vd_tables_new();
+                                   .kinds = vd_kinds_new(NULL),
+                                   .clock = vd_clock_system(),
+                                   .gatekeeper = gatekeeper_for_all("\"*\"")};
+    face.kube = (struct vd_kube){.env = &face.env, .tables = vd_tables_new()};
+    put_kind(face.env.kinds, COUNTER, false);
     face.user = vd_user_new(
         &(struct vd_identity){.name = VD_SLICE("tester"), .method = VD_AUTH_CERTIFICATE});
     server_init(&face.server, LOOPS, NULL);
     face.server.route.handle = handle;
     for (size_t i = 0; i < LOOPS; i++) {
         vd_api_loop_init(&face.api_loops[i], &face.env, &face.server.loops[i]);
-        vd_kube_loop_init(&face.loops[i], &face.kube, &face.api_loops[i]);
+        face.requests[i] = (struct vd_request_loop){.loop = &face.server.loops[i],
+                                                    .clock = face.env.clock,
+                                                    .gatekeeper = face.env.gatekeeper};
+        vd_request_loop_init(&face.requests[i]);
+        vd_kube_loop_init(&face.loops[i], &face.kube, &face.api_loops[i], &face.requests[i]);
         face.server.services[i].finished = finished;
     }
     server_start(&face.server);
@@ -129,12 +132,13 @@ static int close_face(void **state)
     server_stop(&face.server);
     for (size_t i = 0; i < LOOPS; i++) {
         vd_kube_loop_release(&face.loops[i]);
+        vd_request_loop_release(&face.requests[i]);
         vd_api_loop_release(&face.api_loops[i]);
     }
     vd_user_unref(face.user);
-    vd_gatekeeper_free(face.kube.gatekeeper);
+    vd_gatekeeper_free(face.env.gatekeeper);
     vd_tables_free(face.kube.tables);
-    vd_kinds_free(face.kube.kinds);
+    vd_kinds_free(face.env.kinds);
     vd_store_close(face.store);
     temp_folder_remove(face.folder);
     return 0;

@@ -248,29 +248,74 @@ static void answers_about_a_request(void **state)
                   "\"details\":{\"retryAfterSeconds\":1}");
 }
 
+#define OWNED "\"message\":\"widgets.example.com \\\"w1\\\" is forbidden: "
+#define OF_WIDGET                                                                                  \
+    "\",\"reason\":\"SpecOwnedByGit\",\"details\":{\"name\":\"w1\",\"group\":\"example.com\","     \
+    "\"kind\":\"widgets\""
+
+/* Of a kind that Git owns: where to push. */
 static void what_belongs_to_git(void **state)
 {
+#define KIND OWNED "the spec of this kind belongs to Git: "
     struct vd_arena *a = *state;
+    struct vd_git_claim claim = {.name = widget.name};
+    assert_status(vd_status_owned_by_git(a, &widget, &claim, false), 403,
+                  KIND "push it to a repository whose spec.scope names it" OF_WIDGET "}");
+    assert_status(vd_status_owned_by_git(a, &widget, &claim, true), 403,
+                  KIND "push it to a repository of its namespace" OF_WIDGET "}");
+    claim.may_list = true;
+    assert_status(vd_status_owned_by_git(a, &widget, &claim, true), 403,
+                  KIND "create a Repository (git.vedette.dev/v1) in its namespace, and push it "
+                       "there" OF_WIDGET "}");
+    claim.repositories = VD_SLICE("a");
+    assert_status(vd_status_owned_by_git(a, &widget, &claim, true), 403,
+                  KIND "push it to the repository of its namespace: a" OF_WIDGET "}");
+    claim.repositories = VD_SLICE("a, b");
+    assert_status(vd_status_owned_by_git(a, &widget, &claim, true), 403,
+                  KIND "push it to one of the repositories of its namespace: a, b" OF_WIDGET "}");
+    claim.override = VD_SLICE("why");
     assert_status(
-        vd_status_owned_by_git(a, &widget, &(struct vd_git_claim){.name = widget.name}), 403,
-        "\"message\":\"widgets.example.com \\\"w1\\\" is forbidden: the spec of this kind "
-        "belongs to Git: change it there and push\",\"reason\":\"SpecOwnedByGit\","
-        "\"details\":{\"name\":\"w1\",\"group\":\"example.com\",\"kind\":\"widgets\"}");
+        vd_status_owned_by_git(a, &widget, &claim, true), 403,
+        KIND "push it to one of the repositories of its namespace: a, b; the annotation "
+             "vedette.dev/override needs the verb override on widgets.example.com" OF_WIDGET "}");
+#undef KIND
+}
+
+static void an_object_that_belongs_to_git(void **state)
+{
+    struct vd_arena *a = *state;
     struct vd_git_claim claim = {.name = widget.name,
                                  .repository = VD_SLICE("shop/catalog"),
+                                 .branch = VD_SLICE("main"),
                                  .path = VD_SLICE("a b.md"),
                                  .commit = VD_SLICE("0a1b")};
-    assert_status(vd_status_owned_by_git(a, &widget, &claim), 403,
-                  "\"message\":\"widgets.example.com \\\"w1\\\" is forbidden: its spec belongs to "
-                  "Git: repository shop/catalog, path a b.md, commit 0a1b: change it there and "
-                  "push\",\"reason\":\"SpecOwnedByGit\",\"details\":{\"name\":\"w1\",\"group\":"
-                  "\"example.com\",\"kind\":\"widgets\",\"causes\":["
-                  "{\"reason\":\"GitRepository\",\"message\":\"shop/catalog\",\"field\":"
-                  "\"metadata.annotations[vedette.dev/git-repository]\"},"
-                  "{\"reason\":\"GitPath\",\"message\":\"a b.md\",\"field\":"
-                  "\"metadata.annotations[vedette.dev/git-path]\"},"
-                  "{\"reason\":\"GitCommit\",\"message\":\"0a1b\",\"field\":"
-                  "\"metadata.annotations[vedette.dev/git-commit]\"}]}");
+#define OBJECT                                                                                     \
+    OWNED "its spec belongs to Git: repository shop/catalog, branch main, path a b.md, commit "    \
+          "0a1b: push to change it"
+#define CAUSES                                                                                     \
+    OF_WIDGET ",\"causes\":["                                                                      \
+              "{\"reason\":\"GitRepository\",\"message\":\"shop/catalog\",\"field\":"              \
+              "\"metadata.annotations[vedette.dev/git-repository]\"},"                             \
+              "{\"reason\":\"GitBranch\",\"message\":\"main\",\"field\":"                          \
+              "\"metadata.annotations[vedette.dev/git-branch]\"},"                                 \
+              "{\"reason\":\"GitPath\",\"message\":\"a b.md\",\"field\":"                          \
+              "\"metadata.annotations[vedette.dev/git-path]\"},"                                   \
+              "{\"reason\":\"GitCommit\",\"message\":\"0a1b\",\"field\":"                          \
+              "\"metadata.annotations[vedette.dev/git-commit]\"}]}"
+    assert_status(vd_status_owned_by_git(a, &widget, &claim, true), 403, OBJECT CAUSES);
+    claim.may_override = true;
+    assert_status(vd_status_owned_by_git(a, &widget, &claim, true), 403,
+                  OBJECT "; in an emergency, set the annotation vedette.dev/override to the "
+                         "reason, in the object that is written or before it is deleted" CAUSES);
+    claim.is_one_of_many = true;
+    assert_status(vd_status_owned_by_git(a, &widget, &claim, true), 403,
+                  OBJECT "; an override is of one object by its name" CAUSES);
+    claim.override = VD_SLICE("why");
+    claim.moves_mark = true;
+    assert_status(vd_status_owned_by_git(a, &widget, &claim, true), 403,
+                  OBJECT "; an override cannot change the annotations vedette.dev/git-*" CAUSES);
+#undef CAUSES
+#undef OBJECT
 }
 
 static void refusals(void **state)
@@ -423,6 +468,7 @@ int main(void)
         arena_test(causes_in_kubernetes_words),
         arena_test(answers_about_a_request),
         arena_test(what_belongs_to_git),
+        arena_test(an_object_that_belongs_to_git),
         arena_test(refusals),
         arena_test(answers_about_versions),
         arena_test(faults_of_the_server),

@@ -55,13 +55,12 @@
 static int open_kinds(void **state)
 {
     open_face(state);
-    put_kind(face.kube.kinds, KIND("", "Loose", "looses"), false);
-    put_kind(face.kube.kinds, KIND("vedette.dev/status-boundary: strict", "Strict", "stricts"),
+    put_kind(face.env.kinds, KIND("", "Loose", "looses"), false);
+    put_kind(face.env.kinds, KIND("vedette.dev/status-boundary: strict", "Strict", "stricts"),
              false);
-    put_kind(face.kube.kinds,
+    put_kind(face.env.kinds,
              KIND("vedette.dev/status-precondition: required", "Versioned", "versioneds"), false);
-    put_kind(face.kube.kinds, KIND("vedette.dev/status-conditions: strict", "Firm", "firms"),
-             false);
+    put_kind(face.env.kinds, KIND("vedette.dev/status-conditions: strict", "Firm", "firms"), false);
     return arena_setup(state);
 }
 

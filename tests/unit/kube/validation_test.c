@@ -29,7 +29,7 @@ static void put_things(void)
     struct vd_json *document = NULL;
     struct vd_error error = {0};
     assert_ok(vd_yaml_read(&arena, vd_slice_of(THING), &document, &error), &error);
-    assert_ok(vd_kinds_put(face.kube.kinds, document, false, &error), &error);
+    assert_ok(vd_kinds_put(face.env.kinds, document, false, &error), &error);
     vd_arena_release(&arena);
 }
 

@@ -43,7 +43,7 @@ static const char KIND[] =
 static int open_kinds(void **state)
 {
     open_face(state);
-    put_kind(face.kube.kinds, KIND, false);
+    put_kind(face.env.kinds, KIND, false);
     return arena_setup(state);
 }
 

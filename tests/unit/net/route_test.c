@@ -44,6 +44,27 @@ static void refuse(struct vd_http_service *service, struct vd_exchange *x,
         x, &(struct vd_response){.status = refusal->status, .body = VD_SLICE("in its own words")});
 }
 
+/* Has words of its own for those who are not known, and for nothing else. */
+static void refuse_strangers(struct vd_http_service *service, struct vd_exchange *x,
+                             const struct vd_route_refusal *refusal)
+{
+    if (refusal->status == 401)
+        refuse(service, x, refusal);
+    else
+        vd_route_pass_refusal(x, refusal);
+}
+
+static void refuse_for_all(struct vd_http_service *service, struct vd_exchange *x,
+                           const struct vd_route_refusal *refusal)
+{
+    struct vd_buf text = {0};
+    (void)service;
+    vd_buf_addf(&text, "%s: %s", (const char *)x->route->arg, refusal->why);
+    vd_exchange_respond(
+        x, &(struct vd_response){.status = refusal->status, .body = vd_buf_slice(&text)});
+    vd_buf_release(&text);
+}
+
 static void finished(struct vd_http_service *service, struct vd_exchange *x)
 {
     (void)service;
@@ -87,6 +108,12 @@ static const struct vd_route routes[] = {
      .handle = handle_some,
      .drain = drain,
      .arg = NAME("passing")},
+    {.prefix = VD_SLICE("/strict"),
+     .body_len_max = 8,
+     .handle = handle,
+     .refuse = refuse_strangers,
+     .arg = NAME("strict")},
+    {.prefix = VD_SLICE("/strict/er"), .body_len_max = 8, .handle = handle, .arg = NAME("er")},
     {.prefix = VD_SLICE("/passing/open"),
      .body_len_max = 100,
      .is_open = true,
@@ -111,12 +138,12 @@ static void authenticate(struct vd_http_service *service, struct vd_exchange *x,
         vd_route_handle(x);
 }
 
-static int setup(void **state)
+static int open_server(bool has_words)
 {
-    (void)state;
     asked = finished_n = drained_n = 0;
     server_init(&server, 1, NULL);
     server.route.handle = handle;
+    server.route.refuse = has_words ? refuse_for_all : NULL;
     server.route.arg = NAME("all");
     for (size_t i = 0; i < sizeof routes / sizeof *routes; i++)
         vd_route_table_add(&server.routes, &routes[i]);
@@ -124,6 +151,18 @@ static int setup(void **state)
     server.services[0].authenticator = &user;
     server_start(&server);
     return 0;
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    return open_server(false);
+}
+
+static int setup_with_words(void **state)
+{
+    (void)state;
+    return open_server(true);
 }
 
 static int teardown(void **state)
@@ -206,11 +245,37 @@ static void test_who_is_not_known_is_refused_in_the_words_of_the_route(void **st
     struct client c;
     (void)state;
     client_open(&c, &server);
-    client_send(&c, STRANGER("/a") STRANGER("/a/b") STRANGER("/open"));
+    client_send(&c, STRANGER("/a") STRANGER("/") STRANGER("/open"));
     client_expect_answer(&c, 401, "in its own words");
-    client_expect_answer(&c, 401, "no\n");
+    client_expect_answer(&c, 401, "no\n"); /* nobody at all has words for it */
     client_expect_answer(&c, 200, "open unknown");
     client_close(&c);
+}
+
+static void test_a_route_without_words_takes_those_of_the_next_shorter_prefix(void **state)
+{
+    static struct h2 h;
+    struct client c;
+    (void)state;
+    client_open(&c, &server);
+    client_send(&c, STRANGER("/a/b") STRANGER("/") STRANGER("/passing") STRANGER("/strict"));
+    client_expect_answer(&c, 401, "in its own words"); /* those of /a */
+    client_expect_answer(&c, 401, "all: no");
+    client_expect_answer(&c, 401, "all: no");
+    client_expect_answer(&c, 401, "in its own words");
+    assert_int_equal(finished_n, 0); /* what /a has refused was no longer a request of /a/b */
+    client_close(&c);
+    /* There is no head any more when a body is too long; /strict passes it on. */
+    for (size_t i = 0; i < 2; i++) {
+        client_open(&c, &server);
+        client_send(&c, i ? POST("/strict", "9") BODY_OF_9 : POST("/strict/er", "9") BODY_OF_9);
+        client_expect(&c, "HTTP/1.1 413 ");
+        client_expect(&c, "all: ");
+        client_close(&c);
+    }
+    h2_open(&h, &server, &(struct h2_options){0});
+    h2_expect(&h, h2_ask(&h, "GET", "/strict", NULL), 200, "strict known");
+    h2_close(&h);
 }
 
 static void drain_service(struct server *s, void *arg)
@@ -239,8 +304,9 @@ static void test_a_list_of_paths(void **state)
     struct vd_buf list = {0};
     (void)state;
     vd_route_table_list(&server.routes, &list);
-    assert_string_equal(vd_buf_text(&list),
-                        "/passing/open\n/passing\n/open/one\n/open/two\n/a/b\n/a\n");
+    assert_string_equal(
+        vd_buf_text(&list),
+        "/passing/open\n/strict/er\n/passing\n/strict\n/open/one\n/open/two\n/a/b\n/a\n");
     vd_buf_release(&list);
 }
 
@@ -253,6 +319,9 @@ int main(void)
         TEST(test_each_route_has_its_limit_and_its_words),
         TEST(test_what_cannot_be_read_is_refused_by_the_route_of_all_paths),
         TEST(test_who_is_not_known_is_refused_in_the_words_of_the_route),
+        cmocka_unit_test_setup_teardown(
+            test_a_route_without_words_takes_those_of_the_next_shorter_prefix, setup_with_words,
+            teardown),
         TEST(test_routes_hear_of_ends),
         TEST(test_a_list_of_paths),
     };

@@ -1,4 +1,4 @@
-/* src/server/api.c: the way in over HTTP, before a request is one of the Kubernetes face. */
+/* src/server/faces.c: the way in over HTTP, before a request is one of the Kubernetes face. */
 #include "server/faces.h"
 
 #include <stdio.h>
@@ -21,7 +21,7 @@ static struct {
 static void finished(struct vd_http_service *service, struct vd_exchange *x)
 {
     (void)service;
-    vd_faces_finished(&t.api, x, false);
+    vd_faces_finished(&t.api, x);
 }
 
 static int setup(void **state)

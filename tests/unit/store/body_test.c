@@ -69,10 +69,10 @@ static void a_body_knows_its_template_whatever_the_revision(void **state)
     } cases[] = {
         {"a\"\"b", 2, true},    {"a\"\"b", 1, false}, /* the hole is elsewhere */
         {"a\"\"b", 3, false},   {"a\"\"b", 0, false},
-        {"a\"\"c", 2, false}, /* behind the hole */
-        {"x\"\"b", 2, false}, /* before it */
+        {"a\"\"c", 2, false}, /* a byte after the hole differs */
+        {"x\"\"b", 2, false}, /* a byte before the hole differs */
         {"a\"\"bb", 2, false},  {"a\"\"", 2, false},
-        {"a\"17\"b", 0, false}, /* the same bytes in the end, but not by a hole */
+        {"a\"17\"b", 0, false}, /* the same bytes, but without a hole */
         {"a\"17\"b", 2, false}, {"", 0, false},
     };
     struct vd_body *body = vd_body_new(TEMPLATE("a\"\"b", 2), 17);

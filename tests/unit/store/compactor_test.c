@@ -1,7 +1,7 @@
 /*
- * src/store/compactor.c: where the floor may stand, what leaves the log with it,
- * and the window's bounds. On every engine; what is left in the file is read
- * with SQLite itself.
+ * src/store/compactor.c: where the floor may stand, what leaves the log with it, and the window's
+ * bounds. The tests run on the memory engine and on SQLite; what is left in the file is read with
+ * SQLite itself.
  */
 #include <sqlite3.h>
 #include <stdio.h>
@@ -63,15 +63,15 @@ static void await_floor(struct setting *t, uint64_t floor)
     assert_int_equal(vd_store_floor(t->store), floor);
 }
 
-/* Everything that was proposed so far was followed by its housekeeping: it runs
- * before the next group is taken. */
+/* Waits until the writer has done its housekeeping after everything that was proposed so far: it
+ * does so before it takes the next group. */
 static void settle(struct setting *t)
 {
     for (int i = 0; i < 2; i++)
         assert_code(test_delete(t->store, "things", "ns", "nothing", NULL), VD_ERR_NOT_FOUND);
 }
 
-/* The log's revisions as they are in the file; the store is closed for it. */
+/* Checks which revisions the file has; the store is closed for that. */
 static void assert_file_has(struct setting *t, const char *revisions)
 {
     if (!t->folder)
@@ -121,7 +121,7 @@ static void replaced_rows_and_passed_deletions_leave_the_log(void **state)
     assert_int_equal(vd_store_count(t->store, VD_SLICE("things")), 2);
 }
 
-/* A re-created object's creation follows a deletion, which is taken once. */
+/* A creation may follow a deletion of the same object, which must be removed only once. */
 static void deletions_are_counted_once(void **state)
 {
     struct setting *t = *state;
@@ -172,7 +172,7 @@ static void the_floor_never_reaches_the_newest_batch(void **state)
     struct vd_error error;
     assert_ok(vd_store_check_revision(t->store, 5, &error), &error);
     assert_file_has(t, "2 3 4 5");
-    del(t->store, "things", "ns", "a"); /* 6: the newest, though nothing is left of a */
+    del(t->store, "things", "ns", "a"); /* 6: the newest row stays, though it is a deletion */
     compact(t, UINT64_MAX);
     assert_int_equal(vd_store_floor(t->store), 5);
     assert_file_has(t, "2 3 4 5 6");
@@ -280,7 +280,7 @@ static void too_many_events_move_the_floor(void **state)
     setting_open(t, (struct vd_store_options){.window_events_max = 100,
                                               .window_age_ms_max = INT64_C(1) << 40});
     uint64_t last = 0;
-    for (int i = 0; i < 60; i++) { /* in batches of ten, which the bound does not cut */
+    for (int i = 0; i < 60; i++) { /* in batches of ten, which compaction does not divide */
         char value[16];
         snprintf(value, sizeof value, "v%d", i);
         last = put_batch(t, 10, value);
@@ -294,7 +294,7 @@ static void too_many_events_move_the_floor(void **state)
     assert_true(vd_store_floor(t->store) <= last - 100);
 }
 
-/* One batch may be larger than the whole window: it is still there whole. */
+/* A batch may be larger than the whole window: all of it stays readable. */
 static void a_batch_larger_than_the_window_stays_readable(void **state)
 {
     struct setting *t = *state;
@@ -311,7 +311,7 @@ static void a_batch_larger_than_the_window_stays_readable(void **state)
     await_floor(t, second);
 }
 
-/* However many events have grown old, they all leave, not a step's worth. */
+/* However many events are too old, all of them leave, not only as many as one step removes. */
 static void old_events_leave_all_of_them(void **state)
 {
     struct setting *t = *state;
@@ -344,7 +344,7 @@ static void the_oldest_event_leaves_soon_after_it_may(void **state)
     setting_open(t, (struct vd_store_options){.window_age_ms_max = AGE_MS});
     uint64_t a = put(t->store, "things", "ns", "a", "1");
     test_clock_advance_ms(&t->clock, AGE_MS + 1);
-    settle(t); /* looked, and found that nothing may go */
+    settle(t); /* compaction looks, and finds that nothing may leave */
     assert_int_equal(vd_store_floor(t->store), 0);
     put(t->store, "things", "ns", "b", "1");
     test_clock_advance_ms(&t->clock, 60000);

@@ -19,7 +19,7 @@
 struct engine_kind {
     const char *suite;
     const char *name;
-    bool lasts;      /* what was written is there after closing and opening */
+    bool lasts;      /* rows survive closing and opening again */
     unsigned stride; /* gaps between revisions; 0: none */
     int (*open)(struct vd_engine **out, const char *folder, struct vd_engine_state *state,
                 struct vd_error *error);
@@ -63,7 +63,7 @@ struct setting {
     const struct engine_kind *kind;
     char *folder;
     struct vd_engine *engine;
-    struct vd_engine_state state; /* as it was opened */
+    struct vd_engine_state state; /* when it was opened */
     uint64_t newest, floor;       /* as the test has left them */
 };
 
@@ -143,7 +143,7 @@ static inline uint64_t commit_one(struct setting *t, const char *name, const cha
     return commit(t, &row, 1);
 }
 
-/* Writes what it is given; wants and takes as it is told. */
+/* Writes the rows that it is given as text; what it wants and when it stops is set by the test. */
 struct sink {
     struct vd_buf text;
     size_t heads, rows;
@@ -193,7 +193,7 @@ static inline void load_into(struct setting *t, struct sink *s)
     assert_int_equal(found.floor, t->floor);
 }
 
-/* The text of what a read gives is this. */
+/* Checks the text of what a read gives. */
 static inline void assert_reads(struct setting *t, uint64_t after, uint64_t upto, size_t rows_max,
                                 const char *want)
 {

@@ -1,13 +1,13 @@
 /*
- * The conformance suite of store engines, its second part: what the committer has seen, what others
- * have done to the log, and history. See engine_check.h.
+ * The conformance suite of store engines, its second part: commits that are behind, what other
+ * processes do to the log, and history. See engine_check.h.
  */
 #include <sched.h>
 #include <stdatomic.h>
 
 #include "engine_check.h"
 
-enum { DEADLINE_MS = 60000 }; /* of whatever is waited for */
+enum { DEADLINE_MS = 60000 }; /* for everything that is waited for */
 
 static struct vd_engine_state state_of(struct setting *t)
 {
@@ -35,7 +35,7 @@ static void the_state_says_where_the_log_stands(void **state)
     assert_int_equal(state_of(t).passed - passed, 3);
 }
 
-/* The committer has not seen the newest row, or one that never was. */
+/* The head that the committer names is older than the newest row, or does not exist. */
 static void a_commit_that_is_behind_writes_nothing(void **state)
 {
     struct setting *t = *state;
@@ -56,7 +56,8 @@ static void a_commit_that_is_behind_writes_nothing(void **state)
     load_into(t, &s);
     assert_int_equal(s.rows, 2);
     sink_reset(&s);
-    assert_true(commit_one(t, "c", "3") > b); /* who has seen it may write */
+    /* A committer that has seen the newest row may write. */
+    assert_true(commit_one(t, "c", "3") > b);
 }
 
 static void a_compaction_that_is_behind_changes_nothing(void **state)
@@ -147,11 +148,12 @@ static void history_brings_along_what_was_replaced(void **state)
     assert_history(t, "", 0, UINT64_MAX, 100, 6, vd_buf_text(&want));
     assert_history(t, "others", 0, UINT64_MAX, 100, 6, "o=1<- o=2<1 ");
     assert_history(t, "nothing", 0, UINT64_MAX, 100, 6, "");
-    assert_history(t, "others", 0, UINT64_MAX, 3, 3, "o=1<- "); /* others are counted */
+    /* Rows of other resources are counted. */
+    assert_history(t, "others", 0, UINT64_MAX, 3, 3, "o=1<- ");
     assert_history(t, "others", other.revision, o2.revision, 3, 2, "o=2<1 ");
     assert_history(t, "", a3.revision, UINT64_MAX, 3, 1, "a=4<- ");
     assert_history(t, "", a4.revision, UINT64_MAX, 3, 0, "");
-    compact(t, &a1.revision, 1, a2.revision); /* what a2 replaced is gone, and may be missed */
+    compact(t, &a1.revision, 1, a2.revision); /* what a2 replaced is gone; nothing below reads it */
     struct history_text h = {.stop_at = 1};
     struct vd_history_sink sink = {history_passes, history_take, &h};
     struct vd_error error;
@@ -192,7 +194,7 @@ static void others_are_heard_of_and_their_rows_are_read(void **state)
     t->engine->ops->on_others(t->engine, count_wake, &wakes);
     other.engine->ops->on_others(other.engine, count_wake, &own);
     uint64_t a = commit_one(t, "a", "1");
-    assert_int_equal(atomic_load(&wakes), 0); /* nobody is told of what he did himself */
+    assert_int_equal(atomic_load(&wakes), 0); /* an engine is not woken by its own commits */
     other.newest = a;
     uint64_t b = commit_one(&other, "b", "2");
     await_wake(&wakes, 0);
@@ -212,8 +214,7 @@ static void others_are_heard_of_and_their_rows_are_read(void **state)
     other.engine->ops->close(other.engine);
 }
 
-/* Whoever reads from below a floor that another has moved is told so, and not given what is left.
- */
+/* A read from below a floor that another process has moved fails as expired, and gives no rows. */
 static void reads_from_below_the_floor_of_a_shared_log_expire(void **state)
 {
     struct setting *t = *state;

@@ -206,13 +206,14 @@ static void taking_stops_when_it_is_told(void **state)
     struct sink s = {.stop_at = 2};
     read_into(t, &s, 0, UINT64_MAX, 100);
     assert_int_equal(s.rows, 2);
-    assert_int_equal(s.heads, 2); /* nothing is looked at behind it */
+    assert_int_equal(s.heads, 2); /* no row after it is looked at */
     sink_reset(&s);
     s.stop_at = 1;
     load_into(t, &s);
     assert_int_equal(s.rows, 1);
     sink_reset(&s);
-    read_into(t, &s, 0, UINT64_MAX, 100); /* a stopped read leaves nothing behind */
+    /* A read that was stopped does not disturb the next one. */
+    read_into(t, &s, 0, UINT64_MAX, 100);
     assert_int_equal(s.rows, 6);
     sink_reset(&s);
 }
@@ -432,13 +433,13 @@ static void *spin_reading(void *arg)
     return NULL;
 }
 
-/* Readers that are never idle keep the WAL from being folded; not for long. */
+/* Busy readers keep SQLite from restarting the WAL, but not for long. */
 static void the_wal_stays_small_beside_readers(void **state)
 {
     struct setting *t = *state;
     if (!vd_slice_is(vd_slice_of(t->kind->name), "sqlite"))
         return;
-    enum { PAGES = 50, ROUNDS = 2000 }; /* left alone, it would grow to as many pages or more */
+    enum { PAGES = 50, ROUNDS = 2000 }; /* without tidy() the WAL would have ROUNDS pages or more */
     struct vd_error error;
     struct vd_buf path = {0};
     _Atomic uint64_t newest = 0;
@@ -484,8 +485,9 @@ static void copy_file(const char *from_folder, const char *to_folder, const char
     vd_buf_release(&to);
 }
 
-/* So that a sync need not wait for its length, too. What is behind the last commit is no part of
- * the log: a copy of the files as they lie, as a power loss would leave them, has all rows. */
+/* The WAL's file is made longer than its content, so that a sync need not write the file's length.
+ * What comes after the last commit is no part of the log: a copy of the files as a power loss would
+ * leave them has all rows. */
 static void the_wal_is_longer_than_what_is_in_it(void **state)
 {
     struct setting *t = *state;
@@ -499,7 +501,7 @@ static void the_wal_is_longer_than_what_is_in_it(void **state)
     commit_one(t, "a", "body");
     assert_ok(t->engine->ops->tidy(t->engine, &error), &error);
     assert_int_equal(stat(vd_buf_text(&path), &quiet), 0);
-    assert_in_range(quiet.st_size, 1, 100000); /* nobody writes in earnest */
+    assert_in_range(quiet.st_size, 1, 100000); /* with few writes the file is not extended */
     for (int i = 1; i < ROWS / 2; i++)
         commit_one(t, "a", "body");
     assert_ok(t->engine->ops->tidy(t->engine, &error), &error);
@@ -539,7 +541,7 @@ static void deleted_rows_leave_room_for_new_ones(void **state)
     body[2000] = 0;
     for (size_t i = 0; i < 200; i++)
         revisions[i] = commit_one(t, "a", body);
-    engine_reopen(t); /* closing folds the WAL into the main file */
+    engine_reopen(t); /* closing checkpoints the WAL into the main file */
     assert_ok(t->engine->ops->stats(t->engine, &before, &error), &error);
     compact(t, revisions, 199, revisions[198]);
     assert_ok(t->engine->ops->stats(t->engine, &after, &error), &error);

@@ -1,5 +1,5 @@
 /*
- * What tests of proposals that share a commit use.
+ * What tests of proposals that share a group use.
  *
  * A gate holds the writer in the callback of a first proposal, so that what is
  * proposed meanwhile queues up and becomes one group.
@@ -134,7 +134,8 @@ static inline void run_as_one_group(struct setting *t, struct probe **probes, si
     gate_open(&gate);
     for (size_t i = 0; i < n; i++)
         probe_wait(probes[i]);
-    put(t->store, "things", "other", "flush", "x"); /* the gate's callback has returned */
+    /* When this is answered, the gate's callback has returned. */
+    put(t->store, "things", "other", "flush", "x");
     test_delete(t->store, "things", "other", "flush", NULL);
     gate_release(&gate);
 }

@@ -36,16 +36,16 @@ static void what_is_proposed_together_shares_one_commit(void **state)
         probe_free(probes[i]);
 }
 
-enum { NONE = -1, START = -2 }; /* whose revision is reported: nobody's, the first write's */
+enum { NONE = -1, START = -2 }; /* which revision is reported: none, the first write's */
 
 /* One proposal with one wish about "x", in a group of all the lines. */
 struct line {
     const char *value; /* NULL: delete */
     enum vd_when when;
-    bool at_start; /* VD_WHEN_REVISION: with the revision that x began with; else a wrong one */
+    bool at_start; /* for VD_WHEN_REVISION: the revision of the first write; else a wrong one */
     int code;
     bool changed;
-    int about; /* the line whose revision is reported, when it is not its own */
+    int about; /* the line whose revision is reported if this one changes nothing */
 };
 
 static void run_lines(struct setting *t, const char *start, const struct line *lines, size_t n,
@@ -110,7 +110,7 @@ static void a_known_revision_wins_once(void **state)
         {"a", VD_WHEN_REVISION, true, VD_OK, true, 0}, /* 3 */
         {"b", VD_WHEN_REVISION, true, VD_ERR_CONFLICT, false, 3},
         {NULL, VD_WHEN_REVISION, true, VD_ERR_CONFLICT, false, 3},
-        {"s", VD_WHEN_ANY, false, VD_OK, true, 0}, /* back to the bytes it had: a change */
+        {"s", VD_WHEN_ANY, false, VD_OK, true, 0}, /* the bytes of before: a change */
         {"a", VD_WHEN_ABSENT, false, VD_ERR_EXISTS, false, 6},
     };
     RUN_LINES(*state, "s", lines, "s");
@@ -123,7 +123,7 @@ static void a_deletion_in_the_group_leaves_nothing(void **state)
         {NULL, VD_WHEN_ANY, false, VD_ERR_NOT_FOUND, false, NONE},
         {"a", VD_WHEN_PRESENT, false, VD_ERR_NOT_FOUND, false, NONE},
         {"a", VD_WHEN_REVISION, true, VD_ERR_NOT_FOUND, false, NONE},
-        {"s", VD_WHEN_ABSENT, false, VD_OK, true, 0}, /* 4: the same bytes, a new life */
+        {"s", VD_WHEN_ABSENT, false, VD_OK, true, 0}, /* 4: the same bytes, but a new object */
         {NULL, VD_WHEN_PRESENT, false, VD_OK, true, 0},
         {NULL, VD_WHEN_PRESENT, false, VD_ERR_NOT_FOUND, false, NONE},
     };
@@ -198,7 +198,7 @@ static void a_batch_may_hold_a_key_twice(void **state)
     probe_free(p);
 }
 
-/* A refused batch leaves no trace for those behind it in the group. */
+/* A refused batch leaves no trace for the proposals after it in the group. */
 static void a_refused_batch_is_as_if_it_had_not_been(void **state)
 {
     struct setting *t = *state;
@@ -234,8 +234,8 @@ static void a_refused_batch_is_as_if_it_had_not_been(void **state)
         probe_free(probes[i]);
 }
 
-/* What a refused batch did to the object itself never happened: the current
- * revision is the one from before it. */
+/* A batch may be refused because of what it did to an object itself: the revision that is reported
+ * is the one from before the batch. */
 static void a_batch_refused_by_itself_tells_the_revision_that_stays(void **state)
 {
     struct setting *t = *state;
@@ -354,7 +354,7 @@ static void uids_tell_lives_apart(void **state)
     }
 }
 
-/* ---- limits and refusals at the door ---- */
+/* ---- limits, and proposals that are refused before they are queued ---- */
 
 static void proposals_that_cannot_be_are_refused_at_once(void **state)
 {
@@ -381,7 +381,7 @@ static void proposals_that_cannot_be_are_refused_at_once(void **state)
     w->body.hole = 1;
     w->key.name = VD_SLICE("a/b");
     assert_code(vd_store_commit(t->store, many, 2, &o), VD_ERR_INVALID);
-    for (size_t i = 0; i < 100; i++) /* each is fine, but together they are too much */
+    for (size_t i = 0; i < 100; i++) /* each is small enough, but together they are too large */
         many[i] = (struct vd_wish){.action = VD_PUT,
                                    .key = test_key("things", "ns", "x"),
                                    .body = {vd_slice(big, VD_BODY_LEN_MAX), 1}};
@@ -475,7 +475,8 @@ static void done_may_propose(void **state)
 static void *open_gate_later(void *arg)
 {
     struct timespec pause = {.tv_nsec = 20 * 1000 * 1000};
-    nanosleep(&pause, NULL); /* only makes it likely that the store is closing by then */
+    /* Makes it likely, but not certain, that the store is closing by then. */
+    nanosleep(&pause, NULL);
     gate_open(arg);
     return NULL;
 }
@@ -555,7 +556,7 @@ static void hear(struct vd_subscriber *subscriber, struct vd_commit *commit)
     h->changes += commit->n;
 }
 
-/* A subscriber hears every change of every writer once and in order. */
+/* A subscriber is told of every change of every writer once and in order. */
 static void subscribers_hear_every_commit_in_order(void **state)
 {
     struct setting *t = *state;

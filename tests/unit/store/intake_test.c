@@ -1,7 +1,7 @@
 /*
- * src/store/intake.c and the retries of group.c: what a store does about the rows that others have
- * committed to its log. A *rival* is another engine on the same log, which the test writes with; it
- * can be made to be faster than the store at each commit.
+ * src/store/intake.c and the retries of group.c: what a store does about the rows that other
+ * processes have committed to its log. A *rival* is another engine on the same log, with which the
+ * test writes. The test can let the rival commit right before the store does.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -18,18 +18,18 @@
 #include "shared_log.h"
 #include "store/log_read.h"
 
-enum { DEADLINE_MS = 60000 }; /* of whatever is waited for */
+enum { DEADLINE_MS = 60000 }; /* for everything that is waited for */
 
 struct setting {
     struct vd_memory_log *log;
     struct vd_engine *rival;
     struct vd_store *store;
-    struct vd_engine_ops ops; /* of the store's engine: a commit lets the rival go first */
+    struct vd_engine_ops ops; /* of the store's engine: commit() lets the rival commit first */
     const struct vd_engine_ops *memory_ops;
-    int faster; /* commits at which the rival does */
+    int faster; /* how many commits of the store the rival is still to precede */
     unsigned rivals_n;
     struct vd_subscriber subscriber;
-    struct vd_buf told; /* "first..last " of each commit */
+    struct vd_buf told; /* "first..last " for each commit that the subscriber was told of */
 };
 
 static struct setting *current; /* the one test that runs */
@@ -195,7 +195,7 @@ static void rows_of_others_arrive_without_a_write(void **state)
     assert_int_equal(stats_of(t).commits, 0);
 }
 
-/* A commit of others may hold several batches: each is told as one, and none in parts. */
+/* A commit of another process may have several batches: each is told as one commit of its own. */
 static void each_batch_of_others_is_told_as_one_commit(void **state)
 {
     struct setting *t = *state;
@@ -290,7 +290,7 @@ static void after_too_many_tries_nothing_is_written(void **state)
                         "other processes wrote to the log each time that this was tried: retry");
     assert_value(t, "mine", "not-found");
     vd_store_health(t->store, &health);
-    assert_false(health.read_only || health.locked); /* the next one may be luckier */
+    assert_false(health.read_only || health.locked); /* the next write may succeed */
     t->faster = 0;
     assert_int_equal(try_put(t, "mine", "1", VD_WHEN_ANY, 0, &outcome), VD_OK);
 }
@@ -331,7 +331,7 @@ static void probe_done(struct vd_proposal *proposal, const struct vd_outcome *ou
     sem_post(&p->answered);
 }
 
-/* True: this thread has committed it itself. */
+/* Returns whether this thread has committed the proposal itself. */
 static bool propose_here(struct setting *t, const char *name, struct probe *p)
 {
     struct vd_buf body = {0};
@@ -360,7 +360,8 @@ static void an_engine_may_keep_proposers_from_committing(void **state)
     assert_int_equal(stats_of(t).groups_here, 0);
 }
 
-/* It does not take in what others have written: that may be much. */
+/* A proposer does not take in what others have written, as that may be much: the writer's thread
+ * does. */
 static void a_proposer_that_is_behind_hands_over(void **state)
 {
     struct setting *t = *state;
@@ -372,7 +373,7 @@ static void a_proposer_that_is_behind_hands_over(void **state)
         char name[16];
         snprintf(name, sizeof name, "quiet-%d", i);
         here = propose_here(t, name, &probe);
-        sched_yield(); /* the thread may be about its own work */
+        sched_yield(); /* the writer's thread may be at work */
     }
     assert_true(here);
     t->faster = 1;
@@ -417,15 +418,16 @@ static void the_floor_of_others_is_followed(void **state)
     assert_int_equal(stretch.changes.n, 1);
     vd_stretch_release(&stretch);
     assert_value(t, "a", "not-found");
-    put(t->store, "things", "ns", "a", "again"); /* its entry has left, and comes back */
+    /* Its entry has left the index, and is made again. */
+    put(t->store, "things", "ns", "a", "again");
     assert_value(t, "a", "again");
-    /* And this store compacts on from there. */
+    /* This store compacts further from that floor. */
     assert_ok(vd_store_compact(t->store, c, &error), &error);
     assert_int_equal(vd_store_floor(t->store), c);
     assert_int_equal(stats_of(t).window_events, 2);
 }
 
-/* What an engine says when others have compacted what this store has not seen. */
+/* What an engine answers when others have compacted rows that this store has not seen. */
 static int read_expired(struct vd_engine *engine, uint64_t after, uint64_t upto, size_t rows_max,
                         const struct vd_row_sink *sink, struct vd_error *error)
 {
@@ -442,7 +444,7 @@ static void who_cannot_follow_any_more_stops_writing(void **state)
     struct vd_outcome outcome;
     struct vd_health health;
     uint64_t mine = put(t->store, "things", "ns", "mine", "1");
-    t->ops.read = read_expired; /* between two commits: the writer is at rest */
+    t->ops.read = read_expired; /* set between two commits, while the writer waits */
     rival_put(t, "theirs", "1");
     assert_int_equal(try_put(t, "mine", "2", VD_WHEN_ANY, 0, &outcome), VD_ERR_READ_ONLY);
     vd_store_health(t->store, &health);
@@ -450,7 +452,8 @@ static void who_cannot_follow_any_more_stops_writing(void **state)
     assert_string_equal(health.error.text,
                         "the log's window has passed what this process knows, so it cannot follow "
                         "the others: restart it");
-    assert_int_equal(vd_store_revision(t->store), mine); /* what it knows can be read */
+    /* What it has taken in can still be read. */
+    assert_int_equal(vd_store_revision(t->store), mine);
     assert_value(t, "mine", "1");
 }
 

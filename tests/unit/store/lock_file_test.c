@@ -78,7 +78,7 @@ static void kill_9_frees_it(void **state)
     holder_kill(holder_start(folder));
     assert_ok(vd_lock_file_open(&lock, folder, &error), &error);
     vd_lock_file_close(&lock);
-    holder_kill(holder_start(folder)); /* and closing frees it for others */
+    holder_kill(holder_start(folder)); /* after closing, another process gets the lock */
 }
 
 static void it_excludes_within_one_process_too(void **state)
@@ -142,7 +142,7 @@ static void the_folder_is_made_but_not_its_parents(void **state)
     assert_ok(vd_lock_file_open(&lock, vd_buf_text(&path), &error), &error);
     vd_lock_file_close(&lock);
     assert_int_equal(stat(vd_buf_text(&path), &s), 0);
-    assert_int_equal(s.st_mode & 077, 0); /* nobody else's business */
+    assert_int_equal(s.st_mode & 077, 0); /* only the owner may use the file */
     vd_buf_add_text(&path, "/a/b/c");
     assert_code(vd_lock_file_open(&lock, vd_buf_text(&path), &error), VD_ERR_IO);
     assert_says(&error, "/a/b/c");

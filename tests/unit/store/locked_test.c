@@ -1,4 +1,5 @@
-/* Another process has the log for longer than a write waits: that passes. */
+/* Another process has the log for longer than a write waits: the write fails, and later ones
+ * succeed. */
 #include <semaphore.h>
 #include <sqlite3.h>
 #include <stdio.h>
@@ -17,7 +18,8 @@ struct holder {
     int ask[2], answer[2];
 };
 
-/* Each byte that it is sent is a statement, and is sent back when that has been done. */
+/* The other process runs one statement for each byte that it is sent, and then sends the byte
+ * back. */
 static void hold(const struct holder *h, const char *folder)
 {
     static const struct {
@@ -109,7 +111,7 @@ static void a_lock_that_lasts_is_waited_out(void **state)
     struct vd_health health;
     (void)state;
     vd_store_close(reopen(folder)); /* makes the file */
-    holder_start(&h, folder);       /* before this process has threads */
+    holder_start(&h, folder);       /* forked before this process has threads */
     struct vd_store *store = reopen(folder);
     for (int round = 0; round < 5; round++) {
         char before[16], during[16];
@@ -149,7 +151,8 @@ static void note_answer(struct vd_proposal *proposal, const struct vd_outcome *o
         sem_post(answered);
 }
 
-/* An event loop has more to do than to wait for a lock: the writer's thread does. */
+/* A proposer's own thread, which may be an event loop, must not wait for a lock: the writer's
+ * thread does. */
 static void who_proposes_here_does_not_wait(void **state)
 {
     char *folder = temp_folder_new();
@@ -162,7 +165,7 @@ static void who_proposes_here_does_not_wait(void **state)
     vd_store_close(reopen(folder));
     holder_start(&h, folder);
     struct vd_store *store = reopen_with(folder, 600000);
-    for (int i = 0; !here; i++) { /* until the writer's thread is at rest */
+    for (int i = 0; !here; i++) { /* until the writer's thread waits for work */
         struct vd_wish wish = {.key = test_key("things", "ns", "x"),
                                .body = test_body(&body, "x", NULL, i % 2 ? "a" : "b")};
         struct vd_proposal p = {.wishes = &wish, .n = 1, .done = note_answer, .arg = &answered};
@@ -173,7 +176,8 @@ static void who_proposes_here_does_not_wait(void **state)
     struct vd_wish wish = {.key = test_key("things", "ns", "x"),
                            .body = test_body(&body, "x", NULL, "last")};
     struct vd_proposal p = {.wishes = &wish, .n = 1, .done = note_answer, .arg = &answered};
-    assert_false(vd_store_propose_here(store, vd_admitted_of(&p))); /* and not after ten minutes */
+    /* It returns at once, and not after the ten minutes that the writer's thread would wait. */
+    assert_false(vd_store_propose_here(store, vd_admitted_of(&p)));
     assert_int_equal(sem_trywait(&answered), -1);
     holder_do(&h, 'U');
     sem_wait(&answered);

@@ -28,13 +28,13 @@ struct run {
     struct seed_rng rng;
     uint64_t seed;
     char *folder;              /* NULL: the memory engine */
-    struct vd_memory_log *log; /* shared by two stores; NULL: one has it alone */
+    struct vd_memory_log *log; /* shared by two stores; NULL: only one store uses it */
     unsigned stride;           /* of its revisions */
     struct vd_store *store;
     struct vd_store *other; /* over the same log; NULL: there is none */
     struct model model;
     struct vd_buf want, got;
-    unsigned writes; /* makes values differ */
+    unsigned writes; /* counts writes, so that values differ */
 };
 
 #define assert_run(r, condition)                                                                   \
@@ -68,7 +68,7 @@ static void run_open(struct run *r)
     assert_run(r, vd_store_floor(r->store) == r->model.floor);
 }
 
-/* Both stores have seen all that was done at either. */
+/* Waits until both stores have seen everything that either has done. */
 static void settle(struct run *r)
 {
     if (!r->log)
@@ -105,7 +105,7 @@ static int model_wish(struct run *r, const struct vd_wish *w, const char *resour
     if (!v && (!value || w->when == VD_WHEN_PRESENT || w->when == VD_WHEN_REVISION))
         return VD_ERR_NOT_FOUND;
     if (w->when == VD_WHEN_REVISION && (w->revision != v->revision || v->revision > newest))
-        return VD_ERR_CONFLICT; /* what a batch does to itself has no revision to name */
+        return VD_ERR_CONFLICT; /* a version that the batch itself has made has no revision yet */
     if (value && v && strcmp(v->value, value) == 0)
         return VD_OK;
     model_add(&r->model, next, resource, path, value, true);
@@ -172,7 +172,8 @@ static void write_batch(struct run *r)
     assert_run(r, o.revision == revision);
     assert_run(r, !refused || o.at == at);
     assert_run(r, !changed || o.revision_first == r->model.versions.p[versions].revision);
-    assert_run(r, vd_store_revision(store) == model_newest(&r->model)); /* he sees what he wrote */
+    /* A writer sees what it has written. */
+    assert_run(r, vd_store_revision(store) == model_newest(&r->model));
     for (size_t i = 0; i < n; i++)
         vd_buf_release(&bodies[i]);
 }
@@ -369,8 +370,8 @@ static void random_use_on_sqlite(void **state)
     run_random(IN_FOLDER, 12);
 }
 
-/* Two stores over one log with gaps between its revisions: a write goes to either, whatever that
- * one has seen of the other, and what is read at one was mostly written at both. */
+/* Two stores over one log with gaps between its revisions: each write goes to one of them, whatever
+ * that one has seen of the other's writes, and reads see the writes of both. */
 static void random_use_of_two_stores_over_one_log(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 /* src/store/proposal.h: conditions on objects that a proposal does not change. */
 #include "group_check.h"
 
-/* A check changes nothing itself, and keeps its proposal from happening. */
+/* A check changes nothing itself; if it does not hold, its proposal is refused. */
 static void a_check_is_a_condition_on_another_object(void **state)
 {
     struct setting *t = *state;
@@ -49,7 +49,8 @@ static void a_check_is_a_condition_on_another_object(void **state)
     assert_now(t, "home", "shut");
 }
 
-/* What was proposed before has been answered, and the log has nothing of the question. */
+/* When vd_store_settle() returns, what was proposed before has been answered, and nothing was added
+ * to the log. */
 static void a_store_settles(void **state)
 {
     enum { N = 32 };

@@ -1,5 +1,5 @@
 /*
- * Readers give objects and events by their bytes: one call never holds many large bodies, whether
+ * Readers bound what they give by its bytes, too: one call never holds many large bodies, whether
  * they are in memory or have to be read from the engine, and nothing is left out by it.
  */
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /*
- * Readers beside a writer and a compactor, all at full speed, with almost nothing
- * in memory: lists show whole batches, the log has no gap, and whoever is
- * overtaken by the floor hears "expired" and nothing else.
+ * Readers beside a writer and a compactor, all at full speed, with almost nothing in memory: lists
+ * show whole batches, the log has no gap, and a reader that is overtaken by the floor gets
+ * VD_ERR_EXPIRED and no other error.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -21,7 +21,7 @@ struct reader {
     struct seed_rng rng;
     char wrong[256];
     size_t lists, logs, objects, expired;
-    uint64_t upto; /* where its own cursor stands in the log; 0: nowhere */
+    uint64_t upto; /* the revision that its own cursor has passed; 0: it has none yet */
 };
 
 static const struct vd_store_options little = {.tail_events_max = 4, .window_events_max = 40};
@@ -60,7 +60,7 @@ static void wrong(struct reader *r, const char *what, const struct vd_error *err
         snprintf(r->wrong, sizeof r->wrong, "%s: %s", what, error ? error->text : "");
 }
 
-/* A revision around the floor, where it is dangerous, or anywhere. */
+/* A revision near the floor, where compaction removes rows, or any other. */
 static uint64_t pick_revision(struct reader *r)
 {
     uint64_t floor = vd_store_floor(r->t->store), newest = vd_store_revision(r->t->store);
@@ -97,8 +97,8 @@ static void read_list(struct reader *r)
             wrong(r, "a list shows half a batch", NULL);
 }
 
-/* Goes on in the log from where it was: revisions are dense on these engines, so
- * a gap shows. */
+/* Reads on in the log from r->upto. Revisions are dense on these engines, so that a missing event
+ * is noticed. */
 static void read_log(struct reader *r)
 {
     struct vd_stretch stretch = {0};

@@ -2,8 +2,8 @@
  * A store for each test, on the memory engine or on SQLite in a folder of its own. Most tests of
  * this folder run on both: the store behaves the same on each.
  *
- * A file defines setup_memory() and setup_sqlite() with setting_new() and what it wishes of its
- * stores, and names its tests with ON_BOTH().
+ * A test file defines setup_memory() and setup_sqlite() with setting_new() and the options of its
+ * stores, and lists its tests with ON_BOTH().
  */
 #ifndef VD_TESTS_SETTING_H
 #define VD_TESTS_SETTING_H

@@ -78,7 +78,7 @@ static void pages_show_one_state_whatever_is_written_between(void **state)
     assert_int_equal(s.revision, 7);
     assert_ok(piece(&s, 1, &got, &error), &error);
     del(t->store, "things", "ns", "b");      /* deleted */
-    put(t->store, "things", "ns", "a", "2"); /* behind the position already */
+    put(t->store, "things", "ns", "a", "2"); /* its path is before the position */
     put(t->store, "things", "ns", "aa", "1");
     put(t->store, "things", "ns", "bb", "1"); /* created */
     assert_ok(piece(&s, 1, &got, &error), &error);
@@ -104,7 +104,7 @@ static void a_prefix_is_a_namespace_and_no_more(void **state)
     for (size_t i = 0; i < sizeof namespaces / sizeof *namespaces; i++)
         put(t->store, "things", namespaces[i], "x", "1"); /* 2.. */
     put(t->store, "things", "a", "y", "1");               /* 9 */
-    put(t->store, "others", "a", "z", "1");               /* another kind */
+    put(t->store, "others", "a", "z", "1");               /* another resource */
     for (size_t max = 1; max < 12; max += 5) {
         assert_lists(t, "a/", 0, "", max, "a/x=1@3 a/y=1@9 ");
         assert_lists(t, "a-b/", 0, "", max, "a-b/x=1@4 ");
@@ -146,7 +146,7 @@ static void a_list_continues_behind_a_position(void **state)
         {"ns/", "ns/f", "", 4},
         {"ns/", "ns/z", "", 4},
         {"ns/", "a/z", "ns/b=1@2 ns/d=1@3 ns/f=1@4 ", 4}, /* before the prefix */
-        {"ns/", "zz/a", "", 4},                           /* behind it */
+        {"ns/", "zz/a", "", 4},                           /* after the prefix */
         {"ns/", "ns/", "ns/b=1@2 ns/d=1@3 ns/f=1@4 ", 4},
         {"", "ns/b", "ns/f=1@4 ", 5},
         {"", "", "ns/b=1@2 ns/f=1@4 ", 5},
@@ -156,7 +156,7 @@ static void a_list_continues_behind_a_position(void **state)
             assert_lists(t, cases[i].prefix, cases[i].revision, cases[i].after, max, cases[i].want);
 }
 
-/* What a page's position says is enough to go on in a new snapshot. */
+/* The position of a page is enough to go on in a new snapshot. */
 static void a_position_is_a_revision_and_a_path(void **state)
 {
     struct setting *t = *state;
@@ -307,10 +307,11 @@ static void a_list_that_the_floor_overtakes_expires(void **state)
         put(t->store, "things", "ns", name, "2"); /* 8..13 */
     }
     assert_ok(vd_store_compact(t->store, 6, &error), &error);
-    assert_ok(piece(&s, 2, &got, &error), &error); /* still above it */
+    /* The floor is still below the snapshot's revision. */
+    assert_ok(piece(&s, 2, &got, &error), &error);
     assert_ok(vd_store_compact(t->store, 7, &error), &error);
     assert_code(piece(&s, 2, &got, &error), VD_ERR_EXPIRED);
-    assert_code(piece(&s, 2, &got, &error), VD_ERR_EXPIRED); /* and stays so */
+    assert_code(piece(&s, 2, &got, &error), VD_ERR_EXPIRED); /* it stays expired */
     assert_code(vd_snapshot_remaining(&s, &left, &error), VD_ERR_EXPIRED);
     assert_int_equal(left, 99);
     assert_string_equal(vd_buf_text(&got), "ns/n0=1@2 ns/n1=1@3 ns/n2=1@4 ns/n3=1@5 ");
@@ -318,7 +319,7 @@ static void a_list_that_the_floor_overtakes_expires(void **state)
     vd_buf_release(&got);
 }
 
-/* The creation of a new life leads to a deletion that compaction has taken. */
+/* An object was deleted and created again, and compaction has removed the row of the deletion. */
 static void a_new_life_does_not_hide_that_there_was_none(void **state)
 {
     struct setting *t = *state;
@@ -340,7 +341,7 @@ static void a_new_life_does_not_hide_that_there_was_none(void **state)
     assert_says(&error, "\"ns/x\" not found");
 }
 
-/* Deleted objects inside the window cost bounded pieces, not one long one. */
+/* Objects that were deleted inside the window are passed in bounded pieces, not in one long one. */
 static void a_stretch_of_deleted_objects_is_passed_in_pieces(void **state)
 {
     struct setting *t = *state;

@@ -195,7 +195,7 @@ static void two_drafts_of_one_name_are_refused(void **state)
     assert_code(
         vd_log_backup(vd_buf_text(&t->data), vd_buf_text(&t->file), false, NULL, &report, &error),
         VD_ERR_LOCKED);
-    assert_true(exists(vd_buf_text(&t->file), ".partial")); /* the first one's */
+    assert_true(exists(vd_buf_text(&t->file), ".partial")); /* that of the first backup */
     vd_log_draft_close(&draft);
     assert_no_leavings(vd_buf_text(&t->file));
     backup(t, false);
@@ -354,7 +354,7 @@ static void two_restores_of_one_backup_do_not_meet(void **state)
     struct vd_restore_report first = restore(t, "first", NOW_MS + 5000, &folder);
     struct vd_restore_report second = restore(t, "second", NOW_MS + 7000, &folder);
     assert_int_equal(second.revision - first.revision, 2000 * 100);
-    /* A clock that is behind costs the second term, not the first. */
+    /* With a clock that was set back only the second term of the base is missing, not the first. */
     struct vd_restore_report late = restore(t, "late", NOW_MS - 5000, &folder);
     assert_int_equal(late.revision, late.revision_then + (UINT64_C(1) << 40));
     vd_buf_release(&folder);
@@ -398,7 +398,7 @@ static void a_folder_with_a_log_is_not_restored_into(void **state)
     vd_buf_release(&name);
 }
 
-/* Instead of a log that was lost. */
+/* A new log is made in place of one that was lost. */
 static void a_log_begun_anew_expires_every_cursor_of_the_lost_one(void **state)
 {
     struct setting *t = *state;

@@ -1,7 +1,7 @@
 /*
- * src/store/sqlite_verify.h: every way in which a log can be wrong is found, and
- * named with its revision. Logs are written row by row with sound checksums, so
- * that only what a case is about is wrong.
+ * src/store/sqlite_verify.h: every way in which a log can be wrong is found, and named with its
+ * revision. Logs are written row by row with correct checksums, so that each case has only the one
+ * mistake that it tests.
  */
 #include "store/sqlite_verify.h"
 
@@ -111,7 +111,7 @@ static void write_line(struct setting *t, const struct line *line)
     vd_buf_release(&room);
 }
 
-/* A log of these lines (up to revision 0) in place of what was there. */
+/* Replaces the log by one with these rows; the last line has revision 0. */
 static void write_log(struct setting *t, struct vd_log_meta meta, const struct line *lines)
 {
     struct vd_error error;
@@ -358,7 +358,7 @@ static void a_broken_page_is_found(void **state)
     }
 }
 
-/* Counts calls, and that they never go back or past the end. */
+/* Counts the calls of the progress, and checks that it never goes back or beyond the end. */
 struct watched {
     size_t calls;
     uint64_t last;

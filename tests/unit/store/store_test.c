@@ -153,7 +153,7 @@ static void the_log_gives_every_change_with_what_it_replaced(void **state)
     vd_stretch_release(&stretch);
 }
 
-/* Reads the whole log of a kind; the revisions as text. */
+/* Reads the whole log of a resource and adds the revisions as text. */
 static void log_text(struct setting *t, uint64_t after, size_t max, struct vd_buf *out)
 {
     struct vd_stretch stretch = {0};
@@ -191,7 +191,7 @@ static void memory_and_engine_give_the_same_history(void **state)
     assert_true(all.n > 100);
     log_text(t, 1, 1, &cut);
     assert_string_equal(vd_buf_text(&all), vd_buf_text(&cut));
-    if (t->folder) { /* the same with almost nothing in memory */
+    if (t->folder) { /* the same with almost no tail */
         setting_open(t, (struct vd_store_options){.tail_events_max = 3});
         log_text(t, 1, 7, &cut);
         assert_string_equal(vd_buf_text(&all), vd_buf_text(&cut));

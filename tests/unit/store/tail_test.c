@@ -34,7 +34,7 @@ static void the_ring_wraps_and_grows_in_order(void **state)
         vd_tail_push(&tail, &events[to++]);
     while (from < 10)
         assert_ptr_equal(vd_tail_pop(&tail), &events[from++]);
-    while (to < 26) { /* round the end of 16 slots, up to the last */
+    while (to < 26) { /* past the end of the 16 slots, until all are used */
         vd_tail_push(&tail, &events[to++]);
         assert_holds(&tail, from, to);
     }

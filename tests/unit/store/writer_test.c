@@ -1,9 +1,9 @@
-/* src/store/writer.c: who the writer is - its thread, or a proposer whose write comes alone. */
+/* src/store/writer.c: who the writer is: its thread, or the proposer of a lone proposal. */
 #include "group_check.h"
 
 struct witness {
     struct probe *probe;
-    pthread_t thread; /* that called `done` */
+    pthread_t thread; /* the thread that called `done` */
 };
 
 static void note_thread(struct vd_proposal *proposal, const struct vd_outcome *outcome)
@@ -21,7 +21,7 @@ static uint64_t groups_here(struct setting *t)
     return stats.groups_here;
 }
 
-/* Until the writer's thread is at rest, which it is some time after its last answer. */
+/* Waits until the writer's thread waits for work, which it does some time after its last answer. */
 static void wait_for_rest(struct setting *t)
 {
     unsigned n = 0;
@@ -46,7 +46,8 @@ static void a_proposer_commits_when_nobody_writes(void **state)
     w.probe->proposal.done = note_thread;
     w.probe->proposal.arg = &w;
     assert_true(vd_store_propose_here(t->store, vd_admitted_of(&w.probe->proposal)));
-    assert_int_equal(atomic_load(&w.probe->calls), 1); /* before it returned */
+    /* The answer came before the function returned. */
+    assert_int_equal(atomic_load(&w.probe->calls), 1);
     assert_true(pthread_equal(w.thread, pthread_self()));
     assert_int_equal(w.probe->outcome.code, VD_OK);
     assert_true(w.probe->outcome.changed);
@@ -74,7 +75,7 @@ static void a_busy_writer_is_handed_the_proposal(void **state)
     probe_free(p);
 }
 
-/* What cannot be is refused at once, whoever writes. */
+/* A proposal that no store takes is refused at once, whoever is the writer. */
 static void an_unfit_proposal_is_refused_here(void **state)
 {
     struct setting *t = *state;
@@ -85,7 +86,7 @@ static void an_unfit_proposal_is_refused_here(void **state)
     probe_free(p);
 }
 
-/* The thread tidies up: it gets a group of its own now and then. */
+/* The thread does the housekeeping: after 64 groups of proposers it gets one. */
 static void the_thread_has_its_turn(void **state)
 {
     struct setting *t = *state;
@@ -120,7 +121,7 @@ struct crowd {
     size_t writes;
 };
 
-/* Half of them hand over, half write themselves where they can. */
+/* Half of the threads hand their proposals over, half commit them themselves if they can. */
 static void *write_many(void *arg)
 {
     struct crowd *c = arg;
@@ -143,7 +144,8 @@ static void *write_many(void *arg)
     return NULL;
 }
 
-/* From the first moment on, when its thread may not even have begun. */
+/* There is one writer from the first moment on, when the writer's thread may not even have
+ * begun. */
 static void a_store_that_was_just_opened_has_one_writer(void **state)
 {
     struct setting *t = *state;
@@ -186,7 +188,7 @@ static void there_is_one_writer_at_a_time(void **state)
     }
 }
 
-/* Compaction is the thread's: who writes here must not keep it from its work. */
+/* Only the thread compacts: proposers that commit themselves must not keep it from doing so. */
 static void compaction_comes_in_between(void **state)
 {
     struct setting *t = *state;

@@ -212,7 +212,7 @@ static void a_cluster_scoped_object_has_the_empty_namespace(void **state)
     vd_attributes_release(&attributes);
 }
 
-/* Decoded texts of one event must not be taken for those of the next. */
+/* Decoded texts of one event must not be used for the next. */
 static void attributes_are_reused_from_event_to_event(void **state)
 {
     (void)state;
@@ -277,7 +277,7 @@ static void no_event_and_a_lost_body_have_no_attributes(void **state)
     assert_false(vd_attributes_label(&attributes, VD_SLICE("a"), &value));
     assert_false(vd_attributes_field(&attributes, VD_SLICE("metadata.name"), &value));
     vd_event_unref(event);
-    event = event_of(NULL); /* damaged: the key is all there is */
+    event = event_of(NULL); /* damaged: only the key is known */
     vd_attributes_set(&attributes, event);
     vd_attributes_labels(&attributes, &n);
     assert_int_equal(n, 0);

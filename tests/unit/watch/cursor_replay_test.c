@@ -51,7 +51,7 @@ static void write_history(struct setting *t, struct history *h, unsigned steps)
             test_delete(t->store, batch[0].resource, batch[0].namespace, batch[0].name, NULL);
             continue;
         }
-        if (n > 2) { /* born and gone in one batch */
+        if (n > 2) { /* created and deleted in one batch */
             batch[n - 1] = batch[0];
             batch[n - 1].value = NULL;
         }
@@ -64,7 +64,7 @@ static void write_history(struct setting *t, struct history *h, unsigned steps)
 
 /* ---- resuming and replaying ---- */
 
-/* The lines of `all` whose revision is behind `after`. */
+/* Adds the lines of `all` whose revision is above `after`. */
 static void add_suffix(struct vd_buf *out, struct vd_slice all, uint64_t after)
 {
     struct vd_slice line, word, rest;
@@ -120,7 +120,7 @@ static void resuming_at_every_revision_gives_exactly_the_rest(void **state)
     vd_buf_release(&all);
 }
 
-/* Byte for byte, from memory, from the engine and after a restart. */
+/* A replay gives the same bytes from memory, from the engine and after a restart. */
 static void replay_is_deterministic(void **state)
 {
     struct setting *t = *state;
@@ -192,7 +192,8 @@ static void no_bookmark_falls_inside_a_batch(void **state)
         for (size_t max = 1; max < 9; max++) {
             struct vd_cursor c;
             open_at(t, &c, views[v], h.first);
-            assert_false(c.whole); /* nobody knows yet what the client stood at */
+            /* It is not known yet whether the client's revision is inside a batch. */
+            assert_false(c.whole);
             while (vd_cursor_is_behind(&c)) {
                 assert_ok(vd_cursor_next(&c, &d, max, &error), &error);
                 assert_int_equal(d.whole, c.whole);
@@ -205,7 +206,7 @@ static void no_bookmark_falls_inside_a_batch(void **state)
     vd_deliveries_release(&d);
 }
 
-/* A batch larger than one call's stretch. */
+/* The batch is larger than the stretch that one call reads. */
 static void a_batch_larger_than_a_stretch_is_whole_at_its_end_only(void **state)
 {
     struct setting *t = *state;
@@ -254,8 +255,8 @@ static void a_bookmark_moves_when_only_others_change(void **state)
     vd_cursor_close(&c);
 }
 
-/* DelayedWatchDelivery: nothing is lost or turned around while nobody reads, and a
- * long stretch of others' events is passed in bounded pieces. */
+/* DelayedWatchDelivery: no event is lost or out of order because nobody read for a while, and a
+ * long stretch of events that do not match is passed in bounded pieces. */
 static void long_stretches_are_passed_piece_by_piece(void **state)
 {
     struct setting *t = *state;
@@ -280,7 +281,7 @@ static void long_stretches_are_passed_piece_by_piece(void **state)
         calls++;
     }
     assert_int_equal(seen, 2);
-    assert_true(calls < N); /* and it did not take a call for each */
+    assert_true(calls < N); /* there was not one call for each event */
     vd_deliveries_release(&d);
     vd_cursor_close(&c);
     free(batch);

@@ -8,7 +8,7 @@
 
 /* ---- opening ---- */
 
-/* WatchFromNonZero: only what came behind the revision. */
+/* WatchFromNonZero: only what came after the revision. */
 static void a_cursor_gives_what_came_behind_its_revision(void **state)
 {
     struct setting *t = *state;
@@ -36,7 +36,7 @@ static void a_cursor_from_now_gives_only_what_comes(void **state)
     vd_cursor_close(&c);
 }
 
-/* WatchFromZero: what exists arrives as ADDED, then what happens. */
+/* WatchFromZero: objects that exist arrive as ADDED, then changes. */
 static void a_snapshot_comes_first_in_path_order(void **state)
 {
     struct setting *t = *state;
@@ -59,7 +59,7 @@ static void a_snapshot_comes_first_in_path_order(void **state)
     vd_cursor_close(&c);
 }
 
-/* WatchSemantics, InitialEventsExtended: the end comes exactly once, at the global
+/* WatchSemantics, InitialEventsExtended: the end of the snapshot comes exactly once, at the store's
  * revision, whatever matched. */
 static void a_snapshot_ends_exactly_once(void **state)
 {
@@ -134,9 +134,9 @@ static void writes_during_a_snapshot_follow_it(void **state)
     deliveries_add_text(&t->want, &d);
     assert_string_equal(vd_buf_text(&t->want), "+2 ns/a=old +3 ns/b=old ");
     assert_false(d.whole);
-    put(t->store, "things", "ns", "a", "new");   /* given already */
-    put(t->store, "things", "ns", "d", "new");   /* to come */
-    put(t->store, "things", "ns", "bb", "born"); /* in between */
+    put(t->store, "things", "ns", "a", "new");   /* this object was given already */
+    put(t->store, "things", "ns", "d", "new");   /* this object is still to come */
+    put(t->store, "things", "ns", "bb", "born"); /* created between the two */
     put(t->store, "things", "ns", "z", "born");
     del(t->store, "things", "ns", "e");
     assert_string_equal(rest_of(t, &c, 2), "+4 ns/c=old +5 ns/d=old +6 ns/e=old | ~7 ns/a=new "
@@ -147,8 +147,8 @@ static void writes_during_a_snapshot_follow_it(void **state)
 
 /* ---- transitions ---- */
 
-/* RunTestWatch: into the predicate ADDED, inside MODIFIED, out DELETED with what it
- * was, at the revision of the change that took it out. */
+/* RunTestWatch: an object that comes to match is ADDED, one that still matches is MODIFIED, and one
+ * that ceases to match is DELETED, with its last matching bytes and the revision of the change. */
 static void objects_enter_and_leave_the_filter(void **state)
 {
     struct setting *t = *state;
@@ -197,7 +197,7 @@ static void a_deletion_carries_the_last_bytes_and_its_own_revision(void **state)
     vd_cursor_close(&c);
 }
 
-/* ClusterScopedWatch and NamespaceScopedWatch: every mix of what a watch can name. */
+/* ClusterScopedWatch and NamespaceScopedWatch: every combination of what a watch can name. */
 static void a_cursor_sees_its_scope_and_nothing_else(void **state)
 {
     struct setting *t = *state;
@@ -248,8 +248,8 @@ static void a_future_cursor_gets_only_what_is_beyond(void **state)
         assert_ok(vd_cursor_next(&c, &d, 10, &error), &error);
         assert_int_equal(d.list.n, 0);
         assert_int_equal(d.upto, 4);
-        /* It has passed nothing that a bookmark could vouch for, and 4 may turn out
-         * to be inside a batch. */
+        /* The cursor has passed nothing that a bookmark could name, and 4 may turn out to be inside
+         * a batch. */
         assert_false(d.whole);
         assert_false(c.whole);
     }
@@ -300,7 +300,7 @@ static void behind_the_floor_a_cursor_is_expired(void **state)
     vd_filter_unref(filter);
 }
 
-/* A snapshot that the window passes while it is read is expired, not half. */
+/* A snapshot whose revision the floor passes while it is read is expired, and not cut short. */
 static void a_snapshot_that_takes_too_long_is_expired(void **state)
 {
     struct setting *t = *state;
@@ -323,7 +323,7 @@ static void a_snapshot_that_takes_too_long_is_expired(void **state)
     vd_cursor_close(&c);
 }
 
-/* A kind of which only deletions are left, read back after a restart. */
+/* Only deletions are left of the resource; they are read back after a restart. */
 static void a_kind_that_is_gone_is_still_replayed(void **state)
 {
     struct setting *t = *state;
@@ -344,8 +344,8 @@ static void a_kind_that_is_gone_is_still_replayed(void **state)
 
 /* ---- damage ---- */
 
-/* RunTestWatchError, ErrorIsBlockingFurtherEvents: a damaged event is named and not
- * passed; what replaced it can be had. */
+/* RunTestWatchError, ErrorIsBlockingFurtherEvents: a damaged event is named and not passed; the
+ * version that replaced it can be read. */
 static void a_damaged_event_ends_the_reading(void **state)
 {
     struct setting *t = *state;
@@ -378,7 +378,7 @@ static void a_damaged_event_ends_the_reading(void **state)
     vd_deliveries_release(&d);
 }
 
-/* An object whose bytes are lost is named; nobody takes the state for complete. */
+/* An object whose bytes are lost is named, so that nobody takes the list for complete. */
 static void a_damaged_object_ends_the_snapshot(void **state)
 {
     struct setting *t = *state;

@@ -1,4 +1,5 @@
-/* src/watch/filter.h: how a change looks from behind a filter, and who can share. */
+/* src/watch/filter.h: how a change is delivered through a filter, and which filters can share
+ * deliveries. */
 #include "watch/filter.h"
 
 #include "check.h"
@@ -18,8 +19,8 @@ static struct vd_event *event_of(const char *json, enum vd_event_type type, uint
     return test_event(things, "ns", "x", type, revision, strcmp(json, LOST) ? json : NULL);
 }
 
-/* The change from `before` at 4 to `now` at 5; NULL: the object is not there. A
- * deletion carries the last bytes, as the store makes it. */
+/* The change from `before` at 4 to `now` at 5; NULL: the object does not exist. A deletion carries
+ * the last bytes, as the store makes it. */
 static struct vd_change change_of(const char *before, const char *now)
 {
     enum vd_event_type type = !now     ? VD_EVENT_DELETED
@@ -166,7 +167,8 @@ static void other_keys_are_never_delivered(void **state)
     }
 }
 
-/* The bytes of the version before are shared by others: they are not changed. */
+/* An object that leaves the filter is sent a copy with another revision: the bytes of the version
+ * before are shared and must not change. */
 static void leaving_restamps_a_copy(void **state)
 {
     (void)state;
@@ -192,7 +194,7 @@ static void leaving_restamps_a_copy(void **state)
     vd_filter_unref(filter);
 }
 
-/* Those that match share the event's own bytes. */
+/* Deliveries of an object that matches share the event's own bytes. */
 static void what_matches_is_not_copied(void **state)
 {
     (void)state;
@@ -246,7 +248,7 @@ static void an_object_as_it_is_matches_or_not(void **state)
         {{.name = "y"}, false},
         {{.fields = "metadata.name=x,metadata.namespace=ns"}, true},
         {{.fields = "metadata.name!=x"}, false},
-        {{.fields = "spec.none="}, true}, /* what is not there counts as empty */
+        {{.fields = "spec.none="}, true}, /* a missing field counts as empty */
         {{.fields = "spec.none!="}, false},
         {{.labels = "!b"}, true},
     };
@@ -353,7 +355,7 @@ static void filters_that_say_the_same_can_share(void **state)
         {{.resource = "k", .labels = " "}, {.resource = "k", .fields = ""}},
         {{.resource = "k", .fields = "f=1"},
          {.resource = "k", .fields = "f=1", .field = vd_attributes_field}},
-        /* the hook is not asked: it makes no difference */
+        /* without a field selector the lookup function makes no difference */
         {{.resource = "k", .labels = "a=1"},
          {.resource = "k", .labels = "a=1", .field = half_field}},
     };
@@ -386,7 +388,8 @@ static void filters_that_differ_never_share(void **state)
             fail_msg("pair %zu can share", i);
 }
 
-/* Whatever bytes a request brings along, no other filter's identity comes out. */
+/* Whatever bytes a request has in its parts, the filter never gets the identity of another
+ * filter. */
 static void a_nul_in_a_part_fakes_no_other_filter(void **state)
 {
     (void)state;

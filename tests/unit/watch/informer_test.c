@@ -1,4 +1,5 @@
-/* src/watch/informer.c: everything once, then every change, whatever happens to the log. */
+/* src/watch/informer.c: every object is told once, then every change, whatever happens to the
+ * log. */
 #include "check.h"
 
 #include <fcntl.h>
@@ -36,8 +37,8 @@ struct setting {
     struct vd_informer_handler handler;
     struct vd_buf told;
     bool listing;
-    size_t changes, changes_max; /* of a turn */
-    uint64_t passed;             /* the last revision */
+    size_t changes, changes_max; /* changes of a turn, and the most of any turn */
+    uint64_t passed;             /* the last revision that was told as passed */
     _Atomic size_t wakes, commits;
 };
 
@@ -189,7 +190,7 @@ static uint64_t turn(struct setting *t)
     return after_ms;
 }
 
-/* Turns as long as there is something to do at once, and gives what comes then. */
+/* Turns as long as there is something to do at once. Returns what the last turn returned. */
 static uint64_t turn_on(struct setting *t)
 {
     uint64_t after_ms;
@@ -237,7 +238,7 @@ static void without_a_list_of_kinds_all_are_listed(void **state)
 {
     struct setting *t = *state;
     begin(t, &(struct vd_informer_options){0});
-    assert_true(turn_on(t) == VD_INFORMER_IDLE); /* nothing is there yet */
+    assert_true(turn_on(t) == VD_INFORMER_IDLE); /* there are no objects yet */
     assert_told(t, "[ ] ");
     vd_informer_stop(&t->informer);
     put(t->store, "pears", "n", "p", "one");
@@ -285,7 +286,7 @@ static void several_handlers_are_told_the_same(void **state)
     vd_buf_release(&other.told);
 }
 
-/* The window passes the informer. */
+/* Moves the floor above the informer's revision. */
 static void fall_behind(struct setting *t)
 {
     struct vd_error error;
@@ -395,13 +396,14 @@ static void a_batch_is_passed_whole(void **state)
     }
     uint64_t last = put_batch(t->store, changes, 300);
     assert_int_equal(turn(t), 0);
-    assert_null(strchr(vd_buf_text(&t->told), '/')); /* half of it was told, and that is said */
+    /* A part of the batch was told, and `whole` is not set. */
+    assert_null(strchr(vd_buf_text(&t->told), '/'));
     assert_true(turn(t) == VD_INFORMER_IDLE);
     assert_non_null(strchr(vd_buf_text(&t->told), '/'));
     assert_int_equal(vd_informer_revision(&t->informer), last);
 }
 
-/* Flips a bit of a body, behind the store's back. */
+/* Flips a bit of a body in the file, without the store. */
 static void damage(struct setting *t, const char *value)
 {
     struct vd_buf path = {0}, bytes = {0}, mark = {0};
@@ -458,14 +460,14 @@ static void damage_in_the_log_makes_it_list_again(void **state)
     put(t->store, "apples", "n", "a", "one");
     uint64_t from = put(t->store, "apples", "n", "b", "one");
     put(t->store, "apples", "n", "b", "victim");
-    for (int i = 0; i < 10; i++) /* it leaves the part of the log that is in memory */
+    for (int i = 0; i < 10; i++) /* so that it leaves the tail */
         put(t->store, "pears", "n", "c", i % 2 ? "one" : "two");
     put(t->store, "apples", "n", "b", "three");
     damage(t, "victim");
     begin(t, &(struct vd_informer_options){.listed = fruit});
     turn_on(t);
     vd_buf_reset(&t->told);
-    t->informer.revision = t->passed = from; /* as if it stood before the damage */
+    t->informer.revision = t->passed = from; /* as if the informer had not passed the damage yet */
     assert_true(turn_on(t) == VD_INFORMER_IDLE);
     assert_told(t, "[ +a=one +b=three +c=one ] ");
 }
@@ -479,7 +481,7 @@ struct follower {
     pthread_mutex_t lock; /* guards the next four */
     pthread_cond_t woken, moved;
     bool due, stopping;
-    size_t told; /* `changes`, as of the last turn */
+    size_t told; /* `changes` after the last turn */
     size_t changes;
     uint64_t revision;
 };
@@ -540,7 +542,7 @@ static void *write_many(void *arg)
     return NULL;
 }
 
-/* Whoever sleeps when the last commit comes is woken: all of them arrive, each once. */
+/* A follower that sleeps when the last commit comes is woken: all changes arrive, each once. */
 static void follow_writers(struct setting *t, struct vd_informer_resources resources,
                            const char *resource, const char *other, size_t wanted)
 {
@@ -585,7 +587,7 @@ static void follow_writers(struct setting *t, struct vd_informer_resources resou
     pthread_cond_destroy(&f.moved);
 }
 
-/* The kinds come into being while the informer lists. */
+/* The first objects of each resource are created while the informer lists. */
 static void no_change_is_lost_under_threads(void **state)
 {
     struct setting *t = *state;

@@ -1,10 +1,11 @@
-/* src/watch/label.c and excerpt.c: what a label may be called, and how it is said. */
+/* src/watch/label.c and excerpt.c: which labels are valid, and the sentences for those that are
+ * not. */
 #include "watch/label.h"
 
 #include "check.h"
 #include "watch/excerpt.h"
 
-/* 63 and 253 bytes that are fine, to put one more behind. */
+/* Valid texts of 63 and 253 bytes, to which a test can append one more. */
 #define NAME_63     "a23456789-b23456789-c23456789-d23456789-e23456789-f23456789-g23"
 #define LABEL_50    "a23456789-b23456789-c23456789-d23456789-e23456789"
 #define PREFIX_253  LABEL_50 "." LABEL_50 "." LABEL_50 "." LABEL_50 "." LABEL_50 ".xyz"

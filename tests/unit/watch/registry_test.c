@@ -1,7 +1,7 @@
 /*
- * src/watch/registry.h: groups, the states of a watcher, parking and resuming, the
- * inbox and bookmarks. One thread: a write has told its subscribers when it returns,
- * and the test is the loop.
+ * src/watch/registry.h: groups, the states of a watcher, parking and resuming, the inbox and
+ * bookmarks. There is one thread: a write has told its subscribers when it returns, and the test
+ * takes the place of the loop.
  */
 #include "watch/registry.h"
 
@@ -62,7 +62,7 @@ static void watchers_of_other_formats_are_never_grouped(void **state)
     record_free(plain);
 }
 
-/* Whoever does not take leaves the others' deliveries alone. */
+/* A watcher that does not take its deliveries does not affect those of the others. */
 static void each_member_of_a_group_answers_for_itself(void **state)
 {
     struct setting *t = *state;
@@ -118,7 +118,7 @@ static void the_last_member_may_leave_while_its_group_is_served(void **state)
         assert_int_equal(w[i]->watcher.state, VD_WATCHER_OUT);
         assert_text(w[i], "+2 ns/x=1 ");
     }
-    /* The cursor is where the watcher left: it can come back. */
+    /* The cursor is at the revision at which the watcher left, so it can be added again. */
     vd_registry_add(registry, &w[0]->watcher);
     turn();
     assert_text(w[0], "~3 ns/x=2 ");
@@ -170,8 +170,8 @@ static void a_watcher_catches_up_and_is_then_fed(void **state)
     record_free(now);
 }
 
-/* The loop has not turned yet: the watcher stands ahead of the registry, or between
- * what the registry has passed and what the log has. */
+/* The loop has not turned yet: the watcher's revision is above the registry's, and at or below the
+ * newest of the log. */
 static void a_watcher_that_is_newer_than_the_loop_misses_nothing(void **state)
 {
     struct setting *t = *state;
@@ -267,7 +267,7 @@ static void a_watcher_can_be_removed_in_every_state(void **state)
     assert_int_equal(stats().watchers, 1);
     turn();
     assert_text(stays, "~3 ns/x=2 ~4 ns/x=3 ");
-    for (size_t i = 0; i < 5; i++) { /* and each goes on from there */
+    for (size_t i = 0; i < 5; i++) { /* each goes on from its revision */
         record_take(all[i]);
         vd_registry_add(registry, &all[i]->watcher);
     }
@@ -296,7 +296,7 @@ static void a_turn_keeps_to_its_budget_and_is_fair(void **state)
     turn();
     for (size_t i = 0; i < WATCHERS; i++)
         w[i] = watch(t, THINGS, i % 2 ? 1 : FROM_SNAPSHOT);
-    assert_true(vd_registry_turn(registry, 1)); /* one piece, to the first */
+    assert_true(vd_registry_turn(registry, 1)); /* one piece, for the first watcher */
     assert_int_equal(w[0]->calls, 1);
     assert_int_equal(w[1]->calls, 0);
     assert_true(w[0]->text.n > 0 && !w[0]->whole);
@@ -396,7 +396,8 @@ static void one_can_park_again_and_again_while_it_catches_up(void **state)
     free(names);
 }
 
-/* Several watchers over one connection: what one is given makes room for another. */
+/* Several watches may share a connection: when one takes its deliveries, another may be able to
+ * take more. */
 static void one_may_resume_another_from_inside_deliver(void **state)
 {
     struct setting *t = *state;
@@ -409,7 +410,7 @@ static void one_may_resume_another_from_inside_deliver(void **state)
     vd_watcher_resume(&later->watcher);
     waker->resumes = parked;
     later->answer = VD_TAKE_LAST;
-    later->resumes = later; /* it is not parked yet: nothing happens */
+    later->resumes = later; /* it is not parked yet, so nothing happens */
     put(t->store, "others", "ns", "o", "1");
     put(t->store, "things", "ns", "x", "2");
     turn();
@@ -437,7 +438,7 @@ static void a_parked_watcher_expires_when_the_window_passes_it(void **state)
         put(t->store, "others", "ns", "x", value);
     turn();
     assert_ok(vd_store_compact(t->store, stood - 1, &error), &error);
-    vd_watcher_resume(&w->watcher); /* not passed yet */
+    vd_watcher_resume(&w->watcher); /* the floor has not passed it yet */
     turn();
     assert_int_equal(w->ended, 0);
     assert_int_equal(w->watcher.state, VD_WATCHER_SYNCED);
@@ -449,7 +450,8 @@ static void a_parked_watcher_expires_when_the_window_passes_it(void **state)
     assert_true(parked_at > next);
     assert_ok(vd_store_compact(t->store, parked_at, &error), &error);
     turn();
-    assert_int_equal(w->ended, 0); /* it costs nothing, not even to find out */
+    /* A parked watcher costs nothing: it is not even told that it is expired. */
+    assert_int_equal(w->ended, 0);
     assert_int_equal(stats().parked, 1);
     vd_watcher_resume(&w->watcher);
     turn();
@@ -501,7 +503,8 @@ static void never_ended(struct vd_watcher *w, const struct vd_error *error)
     fail_msg("%s", error->text);
 }
 
-/* A batch that is too large for one frame is not made one: watchers read it from the log. */
+/* A batch that is too large for one frame is not put into the inbox: watchers read it from the
+ * log. */
 static void a_large_batch_is_given_in_pieces(void **state)
 {
     enum { N = VD_GROUP_BYTES_MAX / 1000000 + 2 };
@@ -544,7 +547,7 @@ static bool say_ready(struct vd_watcher *w)
     return is_ready;
 }
 
-/* Nothing is read for a watcher that could not take it. */
+/* Nothing is read for a watcher that cannot take it. */
 static void who_is_behind_is_asked_before_a_piece_is_read(void **state)
 {
     static const struct vd_watcher_ops ops = {
@@ -614,6 +617,39 @@ static void after_an_overrun_everyone_catches_up_exactly(void **state)
     record_free(snapshot);
 }
 
+/* A watcher that begins at a revision which the registry has not reached yet, and a commit that is
+ * too large for the inbox: the watcher gets it in the same turn, without another commit. */
+static void a_large_commit_reaches_a_watcher_that_is_ahead(void **state)
+{
+    enum { BODY_LEN = 1000000, N = VD_GROUP_BYTES_MAX / BODY_LEN + 2 };
+    struct setting *t = *state;
+    struct vd_wish wishes[N];
+    struct vd_outcome outcome;
+    char names[N][8], *body = vd_malloc(BODY_LEN);
+    memset(body, 'x', BODY_LEN);
+    for (size_t i = 0; i < N; i++) {
+        snprintf(names[i], sizeof names[i], "x%zu", i);
+        wishes[i] = (struct vd_wish){.key = test_key("things", "ns", names[i]),
+                                     .body = {.bytes = vd_slice(body, BODY_LEN)}};
+    }
+    turn();
+    put(t->store, "things", "ns", "small", "1"); /* no turn yet: a watcher from there is ahead */
+    struct record *ahead = watch(t, THINGS, 2);
+    assert_int_equal(stats().ahead, 1);
+    assert_code(vd_store_commit(t->store, wishes, N, &outcome), VD_OK);
+    turn();
+    assert_int_equal(stats().overruns, 1);
+    assert_int_equal(stats().ahead, 0);
+    assert_int_equal(stats().synced, 1);
+    const char *got = record_take(ahead);
+    size_t events = 0;
+    for (const char *p = got; (p = strstr(p, "ns/x")); p++)
+        events++;
+    assert_int_equal(events, N);
+    record_free(ahead);
+    free(body);
+}
+
 /* More than is served at once: a turn serves several times, each up to a commit. */
 static void a_turn_may_serve_several_times(void **state)
 {
@@ -660,7 +696,7 @@ static void a_turn_may_serve_several_times(void **state)
 
 /* ---- bookmarks ---- */
 
-/* WatchDispatchBookmarkEvents: also when only others changed. */
+/* WatchDispatchBookmarkEvents: also when only objects changed that do not match. */
 static void a_bookmark_says_up_to_where_everything_was_given(void **state)
 {
     struct setting *t = *state;
@@ -695,7 +731,8 @@ static void held_events_wait_while_others_catch_up(void **state)
     vd_registry_hold(registry, true);
     put(t->store, "things", "ns", "new", "1");
     assert_true(vd_registry_waiting_ns(registry) > 0);
-    turn(); /* it says that there is nothing to do: holding does not spin */
+    turn(); /* a turn says that there is nothing to do, so that a held registry does not keep the
+               loop busy */
     assert_text(fed, "");
     assert_text(behind, "+2 ns/old=1 ");
     assert_int_equal(stats().commit_ns, 0);
@@ -730,6 +767,7 @@ int main(void)
         TEST(a_large_batch_is_given_in_pieces),
         TEST(who_is_behind_is_asked_before_a_piece_is_read),
         TEST(after_an_overrun_everyone_catches_up_exactly),
+        TEST(a_large_commit_reaches_a_watcher_that_is_ahead),
         TEST(a_turn_may_serve_several_times),
         TEST(held_events_wait_while_others_catch_up),
         TEST(a_bookmark_says_up_to_where_everything_was_given),

@@ -1,9 +1,9 @@
-/* src/watch/registry.h: what goes to many in pieces - slices of a group, and stretches of the log
- * that several who are behind are given. */
+/* src/watch/registry.h: limits of a turn, which serves a large group in several turns, and
+ * stretches of the log that several unsynced watchers share. */
 #include "registry_setting.h"
 
-/* A turn serves a slice of a large group; the next ones go on, and new commits wait for
- * them. Nobody is left out or served twice, whoever leaves in between. */
+/* A turn serves as many watchers of a large group as its limit allows; the next turns go on, and
+ * new commits wait for them. No watcher is left out or served twice, whichever leave in between. */
 static void a_group_is_served_in_slices(void **state)
 {
     struct setting *t = *state;
@@ -18,13 +18,14 @@ static void a_group_is_served_in_slices(void **state)
     assert_true(vd_registry_turn(registry, BUDGET));
     for (size_t i = 0; i < N; i++) {
         first += w[i]->calls == 1;
-        /* Who has the event may be told so, and nobody else. */
+        /* A bookmark may name the event only for watchers that have it. */
         assert_int_equal(vd_watcher_bookmark(&w[i]->watcher), w[i]->calls ? nth(2) : 1);
     }
     assert_int_equal(first, 3);
     put(t->store, "things", "ns", "x", "2");
     struct record *late = watch(t, (struct filter_texts){"things", "", "", "", ""}, FROM_NOW);
-    for (size_t i = 0, served = 0, others = 0; i < N; i++) { /* two of either sort leave */
+    /* Two that were served leave, and two that were not. */
+    for (size_t i = 0, served = 0, others = 0; i < N; i++) {
         size_t *n = w[i]->calls ? &served : &others;
         if ((*n)++ < 2) {
             record_free(w[i]);
@@ -47,7 +48,8 @@ static void a_group_is_served_in_slices(void **state)
     assert_text(late, "~4 ns/x=3 ");
 }
 
-/* Long deliveries take more of a slice, and it is told since when they are due. */
+/* Long deliveries count for several watchers, and the registry says since when they have been
+ * waiting. */
 static void long_deliveries_count_for_several(void **state)
 {
     struct setting *t = *state;
@@ -76,12 +78,12 @@ static void long_deliveries_count_for_several(void **state)
     }
 }
 
-/* Those of a group who come back from one place share what is read for them; one who does not
- * take it stays where he stood, and another group has its own. */
+/* Watchers of a group that resume from the same revision share what is read for them. One that does
+ * not take it stays at its revision, and another group reads for itself. */
 static void a_replay_is_shared(void **state)
 {
     struct setting *t = *state;
-    enum { N = 4, EVENTS = 300 }; /* more than a piece */
+    enum { N = 4, EVENTS = 300 }; /* more events than one piece has */
     struct filter_texts things = {"things", "", "", "", ""};
     struct record *w[N];
     for (int i = 0; i < EVENTS; i++)
@@ -107,7 +109,7 @@ static void a_replay_is_shared(void **state)
     assert_int_equal(stats().synced, N + 2);
 }
 
-/* The group may go, and the registry, before it is served. */
+/* All watchers of a group may leave, and the registry may be freed, before the group was served. */
 static void a_slice_that_nobody_waits_for(void **state)
 {
     struct setting *t = *state;

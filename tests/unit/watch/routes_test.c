@@ -103,7 +103,7 @@ static void a_change_of_labels_leads_to_old_and_new_watchers(void **state)
     }
 }
 
-/* Odd bytes: the same label twice, escaped, empty, or of a type that is none. */
+/* Odd bytes: the same label twice, escaped, empty, or of a type that is no text. */
 static void odd_labels_are_followed_once(void **state)
 {
     struct setting *t = *state;
@@ -122,7 +122,8 @@ static void odd_labels_are_followed_once(void **state)
     assert_text(empty, "+5 ns/x=4 -6 ns/x=4 ");
 }
 
-/* What labels a damaged version had is unknown: all who go by labels are asked. */
+/* The labels of a damaged version are unknown: all filters with a label selector judge the
+ * change. */
 static void a_damaged_version_leads_to_all_who_go_by_labels(void **state)
 {
     struct setting *t = *state;
@@ -185,8 +186,8 @@ static void random_write(struct setting *t, uint32_t *random, unsigned number)
         put_labelled(t->store, resource, namespace, name, labels[r / 135 % 5], value);
 }
 
-/* Ordered, Unique, Reliable, Filtered: fed at commit or read from the log, it is the
- * same for every filter, in turns of one commit and of many. */
+/* Ordered, Unique, Reliable, Filtered: for every filter a watcher is given the same at commits as a
+ * cursor reads from the log, in turns of one commit and of many. */
 static void every_watcher_sees_what_its_cursor_reads(void **state)
 {
     struct setting *t = *state;
@@ -293,8 +294,8 @@ static void never_ended(struct vd_watcher *w, const struct vd_error *error)
     fail_msg("ended: %s", error->text);
 }
 
-/* A change costs what it concerns: of ten thousand watchers on other names, other
- * namespaces, other kinds or other labels none is even asked. */
+/* The cost of a change depends on the watchers that it concerns: no filter of ten thousand watchers
+ * of other names, namespaces, resources or labels judges it. */
 static void a_change_asks_only_those_it_may_concern(void **state)
 {
     struct setting *t = *state;
@@ -360,7 +361,7 @@ static void a_group_is_judged_once(void **state)
     assert_int_equal(served, 1000);
     put_labelled(t->store, "things", "ns", "x", "\"tier\":\"1\",\"app\":\"web\"", "2");
     turn();
-    assert_int_equal(looked_up, 3); /* as it is and as it was */
+    assert_int_equal(looked_up, 3); /* the update: as it is now and as it was before */
     assert_int_equal(served, 2000);
     for (size_t i = 0; i < 1000; i++) {
         vd_registry_remove(&crowd[i]);

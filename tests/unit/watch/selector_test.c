@@ -1,4 +1,5 @@
-/* src/watch/selector.c: what parses to what, what is refused how, and what matches. */
+/* src/watch/selector.c: how texts are parsed, which are refused and with which sentence, and what
+ * matches. */
 #include "watch/selector.h"
 
 #include "base/buf.h"
@@ -208,7 +209,7 @@ static void invalid_text_is_refused_in_kubernetes_words(void **state)
         if (code != VD_ERR_INVALID || s || !strstr(error.text, cases[i].says))
             fail_msg("\"%s\": \"%s\" does not say \"%s\"", cases[i].text, error.text,
                      cases[i].says);
-        /* What does not start with "unable" must not have it put in front. */
+        /* A sentence that starts with "found" must not get "unable" in front of it. */
         assert_int_equal(!strncmp(cases[i].says, "found", 5), !strncmp(error.text, "found", 5));
         assert_code(vd_selector_parse(&s, vd_slice_of(cases[i].text), NULL), VD_ERR_INVALID);
     }
@@ -441,8 +442,8 @@ static void add_blanks(struct vd_buf *b)
         vd_buf_add_char(b, " \t\r\n"[random_below(4)]);
 }
 
-/* The values in random order, some twice, blanks anywhere. The empty one first:
- * elsewhere in a list its spelling is a question of its own, asked above. */
+/* The values in random order, some twice, blanks anywhere. The empty one first: how it is written
+ * elsewhere in a list is tested above. */
 static void add_values(struct vd_buf *b, unsigned values)
 {
     bool first = true;
@@ -574,7 +575,7 @@ static void random_selectors_behave_like_the_model(void **state)
         vd_selector_unref(again);
         vd_selector_unref(s);
     }
-    assert_in_range(matched, ROUNDS, 7 * ROUNDS); /* both answers were asked for */
+    assert_in_range(matched, ROUNDS, 7 * ROUNDS); /* both matches and mismatches occurred */
     vd_buf_release(&text);
 }
 

@@ -1,10 +1,10 @@
 /*
- * Watchers at random, with threads: three write, two are loops with twenty watchers
- * each, which are slow, leave and come back, while the window moves. What every
- * watcher was told is held against the model (watch_model.h) when all is over.
+ * Watchers at random, with threads: three write, two are loops with twenty watchers each, which are
+ * slow, leave and come back, while the window moves. At the end what every watcher was told is
+ * compared with the model (watch_model.h).
  *
- * The seed is printed; VEDETTE_SEED sets it. It fixes what everybody wants to do,
- * not how the threads meet.
+ * The seed is printed; VEDETTE_SEED sets it. It fixes what each thread does, but not how the
+ * threads are scheduled.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -17,7 +17,7 @@
 #include "watch/registry.h"
 #include "watch_model.h"
 
-/* How long an announced floor may take to stand. */
+/* How long it may take until a floor that was announced is set. */
 static const uint64_t FLOOR_PATIENCE_NS = 10000000000u;
 
 enum {
@@ -45,7 +45,7 @@ static uint64_t random_for(uint64_t who)
     return random;
 }
 
-/* ---- the log, as a subscriber hears it ---- */
+/* ---- the log, as a subscriber is told of it ---- */
 
 struct recorder {
     struct vd_subscriber subscriber; /* first */
@@ -79,7 +79,8 @@ struct writer {
     bool failed;
 };
 
-/* A single change or a batch; deleting what is not there refuses the whole. */
+/* Writes a single change or a batch; a batch that deletes a missing object is refused as a
+ * whole. */
 static int write_something(struct writer *w)
 {
     struct vd_wish wishes[BATCH_MAX];
@@ -121,7 +122,7 @@ struct loop {
     struct vd_store *store;
     struct vd_registry *registry;
     uint64_t random;
-    bool calm; /* everyone takes everything: the end is near */
+    bool calm; /* every watcher takes everything, as the test is about to end */
     struct member *members;
     size_t parked, expired, snapshots, left;
 
@@ -164,7 +165,7 @@ static enum vd_take deliver(struct vd_watcher *watcher, const struct vd_deliveri
     struct member *m = VD_CONTAINER_OF(watcher, struct member, watcher);
     bool of_snapshot = watcher->cursor.snapshot || d->snapshot_end;
     enum vd_take answer = choose_answer(m, shared != NULL);
-    if (below(&m->loop->random, 10) == 0) /* what one takes may make room for another */
+    if (below(&m->loop->random, 10) == 0) /* as if what one takes made room for another */
         vd_watcher_resume(&m->loop->members[below(&m->loop->random, WATCHERS)].watcher);
     m->loop->parked += answer == VD_TAKE_LAST || answer == VD_TAKE_NOT;
     m->loop->left += answer == VD_TAKE_END;
@@ -190,8 +191,9 @@ static enum vd_take deliver(struct vd_watcher *watcher, const struct vd_deliveri
     return answer;
 }
 
-/* The floor that expired a cursor. It is announced before it stands: readers are
- * warned first, then the rows go, so it may be a moment before it can be seen. */
+/* The floor that expired a cursor. A floor is announced (floor_next) before it is set: readers
+ * expire first, then the rows are removed, so it may take a moment until vd_store_floor() gives
+ * it. */
 static uint64_t floor_at(struct vd_store *store, uint64_t expired)
 {
     uint64_t end_ns = vd_clock_mono_ns(vd_clock_system()) + FLOOR_PATIENCE_NS;
@@ -213,7 +215,7 @@ static void ended(struct vd_watcher *watcher, const struct vd_error *error)
     m->loop->expired++;
 }
 
-/* Lists; a watcher of all kinds, which cannot, goes on from now. */
+/* Begins with a snapshot. A watcher of all resources, which cannot have one, goes on from now. */
 static bool list_anew(struct member *m, struct vd_filter *filter)
 {
     struct vd_cursor *cursor = &m->watcher.cursor;
@@ -225,13 +227,13 @@ static bool list_anew(struct member *m, struct vd_filter *filter)
         return true;
     }
     if (vd_cursor_open_snapshot(cursor, m->loop->store, filter, &error))
-        return false; /* the window is quicker: again, later */
+        return false; /* the floor has passed it already: try again later */
     mark(m, MARK_SNAPSHOT, cursor->revision);
     m->loop->snapshots++;
     return true;
 }
 
-/* A client that comes back: with its cursor, at its last revision, or from the list. */
+/* A client reconnects: with its cursor, at its last revision, or with a new list. */
 static void join(struct member *m)
 {
     struct loop *l = m->loop;
@@ -359,7 +361,7 @@ static void loop_init(struct loop *l, struct vd_store *store, uint64_t who)
             .labels = below(&l->random, MODEL_LABEL_CASES),
             .fields = below(&l->random, 2) ? 0 : below(&l->random, MODEL_FIELD_CASES),
         };
-        if (i == 1) /* somebody sees everything */
+        if (i == 1) /* one watcher sees everything */
             m->view = (struct view){-1, -1, -1, 0, 0};
     }
     l->registry = vd_registry_new(store, wake, l);
@@ -373,7 +375,7 @@ static void loop_finish(struct loop *l)
     pthread_mutex_unlock(&l->lock);
 }
 
-/* Holds each watcher's trace against the model; the number of those that fail. */
+/* Checks each watcher's trace against the model. Returns how many fail. */
 static size_t loop_check(struct loop *l, const struct watch_model *model, size_t number,
                          uint64_t last)
 {

@@ -1,4 +1,4 @@
-/* src/watch/work_queue.c: who runs when, and how often. */
+/* src/watch/work_queue.c: which item is taken when, and how often. */
 #include "check.h"
 
 #include "seed.h"
@@ -25,7 +25,7 @@ static void setting_open(struct setting *t)
                            .wake = wake, .arg = t, .retry_min_ms = MIN_MS, .retry_max_ms = MAX_MS});
 }
 
-/* The number of the item that is taken; -1: none. */
+/* Takes an item and returns its number; -1: none is due. */
 static int take(struct setting *t, uint64_t now_ms)
 {
     struct vd_work_item *item = vd_work_queue_take(&t->queue, now_ms);
@@ -41,7 +41,7 @@ static void items_leave_in_order_and_once(void **state)
         for (size_t i = 0; i < 3; i++)
             vd_work_queue_add(&t.queue, &t.items[i]);
     assert_int_equal(vd_work_queue_count(&t.queue), 3);
-    assert_int_equal(t.wakes, 1); /* the queue was empty once */
+    assert_int_equal(t.wakes, 1); /* only the first add woke: the queue was empty before it */
     assert_int_equal(take(&t, 0), 0);
     assert_int_equal(take(&t, 0), 1);
     assert_int_equal(take(&t, 0), 2);
@@ -108,7 +108,7 @@ static void delayed_items_wait_for_their_time(void **state)
     vd_work_queue_add_after(&t.queue, &t.items[3], 100, 60);
     vd_work_queue_add_after(&t.queue, &t.items[3], 100, 25);
     vd_work_queue_add_after(&t.queue, &t.items[4], 100, 5);
-    vd_work_queue_add(&t.queue, &t.items[4]); /* now counts more than later */
+    vd_work_queue_add(&t.queue, &t.items[4]); /* adding it without a delay wins over a delay */
     vd_work_queue_add_after(&t.queue, &t.items[4], 100, 5);
     assert_int_equal(vd_work_queue_next_ms(&t.queue), 110);
     assert_int_equal(take(&t, 100), 4);
@@ -136,7 +136,8 @@ static void what_is_added_for_later_while_it_runs_waits_from_then(void **state)
     assert_int_equal(vd_work_queue_next_ms(&t.queue), 40);
     assert_int_equal(take(&t, 40), 0);
     vd_work_queue_add_after(&t.queue, &t.items[0], 40, 10);
-    vd_work_queue_add(&t.queue, &t.items[0]); /* both: at once, and that was it */
+    /* Both were asked for: it runs at once, and only once. */
+    vd_work_queue_add(&t.queue, &t.items[0]);
     vd_work_queue_done(&t.queue, &t.items[0]);
     assert_int_equal(take(&t, 40), 0);
     vd_work_queue_done(&t.queue, &t.items[0]);
@@ -179,15 +180,15 @@ static void an_item_that_is_removed_does_not_run(void **state)
     vd_work_queue_remove(&t.queue, &t.items[2]);
     vd_work_queue_remove(&t.queue, &t.items[3]);
     vd_work_queue_remove(&t.queue, &t.items[4]);
-    vd_work_queue_remove(&t.queue, &t.items[5]); /* was never there */
+    vd_work_queue_remove(&t.queue, &t.items[5]); /* it was never added */
     assert_true(vd_work_item_is_idle(&t.items[2]));
     assert_int_equal(take(&t, UINT64_MAX), 1);
     assert_int_equal(take(&t, UINT64_MAX), -1);
     vd_work_queue_release(&t.queue);
 }
 
-/* Whatever is done in whatever order: an item that was added runs afterwards, never twice at once,
- * and not before its time if nothing else asks for it. */
+/* Random calls in random order: an item that was added runs afterwards, never twice at the same
+ * time, and not before its delay is over unless it was added without one. */
 static void random_use_loses_nothing(void **state)
 {
     struct setting t;

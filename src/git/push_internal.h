@@ -1,0 +1,104 @@
+/*
+ * A push and its parts, for the files that do its steps. All of it is loop 0's, but for what the
+ * exchange's loop has.
+ */
+#ifndef VD_GIT_PUSH_INTERNAL_H
+#define VD_GIT_PUSH_INTERNAL_H
+
+#include "base/refcount.h"
+#include "git/admission.h"
+#include "git/changes.h"
+#include "git/hook_channel.h"
+#include "git/push.h"
+#include "git/ref_command.h"
+#include "git/refs.h"
+
+enum vd_push_phase {
+    VD_PUSH_IDLE,       /* no hook has asked yet */
+    VD_PUSH_VALIDATING, /* pre-receive waits */
+    VD_PUSH_VALIDATED,  /* and was told that all is well */
+    VD_PUSH_WAITING,    /* proc-receive waits, for the turn of the repository */
+    VD_PUSH_ADMITTING,  /* and has it */
+    VD_PUSH_OVER,       /* the hooks have had their last answer */
+};
+
+struct vd_ref_commands {
+    VD_VEC(struct vd_ref_command);
+};
+
+struct vd_push {
+    struct vd_refcount refs; /* one of each side, and one of each message on its way */
+    struct vd_pushes *pushes;
+    /* ---- the exchange's loop ---- */
+    struct vd_loop *loop;
+    void (*send)(void *arg, struct vd_slice bytes);
+    void *arg;
+    bool is_ended;
+    /* ---- never changes ---- */
+    struct vd_slice namespace, name, uid;
+    char *folder;
+    struct vd_user *user;
+    /* ---- loop 0 ---- */
+    struct vd_push *prev, *next; /* of the server's pushes */
+    enum vd_push_phase phase;
+    bool is_gone;    /* nobody waits for it */
+    bool is_counted; /* among those that are validated or admitted */
+    bool is_busy;    /* something is under way that uses it */
+    struct vd_arena arena;
+    struct vd_buf input; /* the beginning of a message */
+    struct vd_hook_begin begin;
+    size_t input_len; /* bytes that the hooks have sent */
+    bool is_proc;     /* proc-receive speaks */
+    struct vd_ref_commands commands, validated;
+    struct vd_branch_change *changed; /* the admitted branches ... */
+    struct vd_admitted_branch *branches;
+    size_t branches_n; /* ... and how many they are */
+    bool has_changes;
+    struct vd_changes changes;
+    uint64_t reserved; /* bytes of manifests */
+    struct vd_manifest_kinds kinds;
+    bool has_admission;
+    bool is_admitting; /* the admission of the second part is under way */
+    struct vd_git_admission admission;
+    struct vd_git_report report; /* of the second part */
+    struct vd_refs transaction;
+    struct vd_write settling;
+    struct vd_arena settling_arena;
+    uint64_t started_ns;
+};
+
+struct vd_pushes {
+    struct vd_pushes_options options;
+    struct vd_push *first; /* those that loop 0 has heard of */
+    size_t counted;
+    uint64_t reserved;
+    bool is_stopped;
+};
+
+/* ---- push.c ---- */
+
+/* Answers the hook that waits: a text that git shows, and its exit status. */
+void vd_push_answer(struct vd_push *p, struct vd_slice text, bool ok);
+
+/* The same for proc-receive: NULL, all refs are moved; else the reason why none is. */
+void vd_push_report(struct vd_push *p, struct vd_slice text, const char *reason);
+
+/* Nothing is under way any more: goes on, or is freed if nobody waits for it. */
+void vd_push_rest(struct vd_push *p);
+
+/* ---- push_validate.c: pre-receive ---- */
+
+void vd_push_validate(struct vd_push *p);
+
+/* ---- push_admit.c: proc-receive ---- */
+
+/* Takes the turn of the repository, or waits for it. */
+void vd_push_admit(struct vd_push *p);
+
+/* ---- push_metrics.c ---- */
+
+void vd_push_count(const char *result);
+void vd_push_observe(const struct vd_push *p, const char *step);
+void vd_push_count_resources(const struct vd_admitted_push *push);
+
+#endif

@@ -1,0 +1,38 @@
+/*
+ * Objects in the store that refer to what a plan deletes, by a field that blocks the deletion
+ * (kinds/references.h).
+ *
+ *     struct vd_referrers r = {.l = loop, .kinds = set, .plan = &plan, .report = &report, .done =
+ * f}; vd_referrers_start(&r);
+ *     ...  r.done(&r)            once, maybe at once: each one found is a finding of the report
+ *
+ * Only objects of kinds with such fields are looked at, and only if the plan deletes objects that
+ * the fields can mean; those that the plan writes or deletes itself are the plan's own business. On
+ * the loop.
+ */
+#ifndef VD_GIT_REFERRERS_H
+#define VD_GIT_REFERRERS_H
+
+#include "api/list.h"
+#include "git/plan.h"
+
+struct vd_referrers {
+    /* ---- the caller's; borrowed until `done` ---- */
+    struct vd_api_loop *l;
+    struct vd_kind_set *kinds;
+    struct vd_plan *plan;
+    struct vd_git_report *report;
+    void (*done)(struct vd_referrers *r);
+    /* ---- the outcome ---- */
+    struct vd_error error; /* code 0: all were looked at */
+    /* ---- private ---- */
+    size_t kind_at;
+    const struct vd_kind *kind; /* that is being listed */
+    struct vd_listing listing;
+    struct vd_arena scratch;
+    struct vd_buf unused;
+};
+
+void vd_referrers_start(struct vd_referrers *r);
+
+#endif
