@@ -153,19 +153,29 @@ static int open_server(struct vd_client *c, const struct vd_option_value *values
                               values[VD_CLIENT_CA_FILE].text, error);
 }
 
-/* The file that the kubeconfig's copy of the authority is from, if it lies in the data folder. */
-static void find_ca_file(struct vd_client *c)
+/* The file that the kubeconfig's copy of the authority is from, if the data folder is here. */
+static void find_ca_file(struct vd_client *c, const char *data)
 {
     struct vd_buf path = {0}, ca = {0};
     struct vd_error error;
     if (!c->ca.n || c->ca_file.n)
         return;
-    add_path(&path, c, VD_SLICE("pki/ca.crt"));
+    vd_buf_addf(&path, "%s/pki/ca.crt", data);
     if (!vd_private_file_read(&ca, vd_buf_text(&path), VD_PEM_LEN_MAX, &error) &&
         vd_slice_eq(vd_slice_trim(vd_buf_slice(&ca)), vd_slice_trim(vd_buf_slice(&c->ca))))
-        vd_buf_add_slice(&c->ca_file, vd_buf_slice(&path));
+        set_absolute(&c->ca_file, vd_buf_text(&path));
     vd_buf_release(&path);
     vd_buf_release(&ca);
+}
+
+/* The folder of the kubeconfig is the data folder, if it is the administrator's. */
+static void find_ca_files(struct vd_client *c, const char *data)
+{
+    struct vd_buf folder = {0};
+    add_path(&folder, c, VD_SLICE("."));
+    find_ca_file(c, vd_buf_text(&folder));
+    find_ca_file(c, data);
+    vd_buf_release(&folder);
 }
 
 int vd_client_open(struct vd_client *client, const struct vd_option_value *values,
@@ -186,7 +196,7 @@ int vd_client_open(struct vd_client *client, const struct vd_option_value *value
         vd_buf_addf(&path, "%s/admin.kubeconfig", values[VD_CLIENT_DATA].text);
     int code = open_kubeconfig(client, vd_buf_text(&path), error);
     if (!code)
-        find_ca_file(client);
+        find_ca_files(client, values[VD_CLIENT_DATA].text);
     vd_buf_release(&path);
     return code;
 }

@@ -105,11 +105,17 @@ int vd_git_tree_open(struct vd_git_tree *tree, const struct vd_client *client,
 
 /* ---- git ---- */
 
-/* Variables by which git would work on another repository than this one. */
-static bool is_passed_on(const char *variable)
+/* Whether git gets this variable of the user's: neither one that is set here, nor one by which it
+ * would work on another repository. */
+static bool is_passed_on(const struct vd_git_tree *tree, const char *variable)
 {
     static const char *const others[] = {
-        "GIT_DIR=", "GIT_WORK_TREE=", "GIT_INDEX_FILE=", "GIT_CONFIG_COUNT=", "GIT_PREFIX="};
+        "GIT_DIR=", "GIT_WORK_TREE=", "GIT_INDEX_FILE=", "GIT_PREFIX="};
+    for (size_t i = 0; i < tree->added.n; i++) {
+        size_t n = strcspn(tree->added.p[i], "=") + 1;
+        if (strncmp(variable, tree->added.p[i], n) == 0)
+            return false;
+    }
     for (size_t i = 0; i < VD_COUNT(others); i++)
         if (strncmp(variable, others[i], strlen(others[i])) == 0)
             return false;
@@ -125,7 +131,7 @@ static int spawn(const struct vd_git_tree *tree, char *const *argv, pid_t *child
     for (size_t i = 0; i < tree->added.n; i++)
         *VD_VEC_PUSH(&variables) = tree->added.p[i];
     for (char **v = environ; *v; v++)
-        if (is_passed_on(*v))
+        if (is_passed_on(tree, *v))
             *VD_VEC_PUSH(&variables) = *v;
     *VD_VEC_PUSH(&variables) = NULL;
     posix_spawn_file_actions_init(&actions);

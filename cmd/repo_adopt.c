@@ -346,8 +346,9 @@ static enum vd_exit run(const struct vd_option_value *values)
             vd_complain("%s", error.text);
             status = VD_EXIT_FAILED;
         } else {
-            printf("Repository %.*s/%.*s owns %zu %.*s more.\n", VD_FMT(r.name.namespace),
-                   VD_FMT(r.name.name), vd_json_count(r.objects), VD_FMT(r.resource.plural));
+            printf("adopted %zu object%s (%.*s) into %.*s/%.*s\n", vd_json_count(r.objects),
+                   vd_json_count(r.objects) == 1 ? "" : "s", VD_FMT(r.resource.plural),
+                   VD_FMT(r.name.namespace), VD_FMT(r.name.name));
         }
     }
     vd_client_release(&r.client);

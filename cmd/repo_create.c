@@ -141,12 +141,36 @@ static bool is_ready(const struct vd_json *repository, const void *arg)
     return vd_slice_is(vd_repo_condition_status(repository, "Ready"), "True");
 }
 
-/* The command by which git asks this program for the token. */
+/* The kubeconfig that the credential helper reads: the client's own, or one that is made first. */
+static const char NEW_KUBECONFIG[] = "~/vedette.kubeconfig";
+static const char NEW_CA_FILE[] = "~/vedette-ca.crt";
+
+static bool lacks_token(const struct vd_client *client)
+{
+    return client->kubeconfig.n && !client->peer.token.n;
+}
+
+/* A certificate is no password: the administrator makes a kubeconfig with a token. */
+static void add_kubeconfig(struct vd_buf *out, const struct vd_client *client)
+{
+    struct vd_slice folder = vd_buf_slice(&client->ca_file);
+    static const struct vd_slice below = {"/pki/ca.crt", 11};
+    vd_buf_add_text(out, "  vedette kubeconfig --user admin --groups system:masters");
+    if (vd_slice_ends_with(folder, below)) {
+        vd_buf_add_text(out, " --data ");
+        vd_repo_add_shell_word(out, vd_slice(folder.p, folder.n - below.n));
+    }
+    vd_buf_addf(out, " --output %s\n", NEW_KUBECONFIG);
+}
+
+/* By which git asks this program for the token. */
 static void add_helper(struct vd_buf *out, const struct vd_client *client)
 {
     struct vd_buf helper = {0};
     vd_buf_add_text(&helper, "!vedette repo credential ");
-    if (client->kubeconfig.n) {
+    if (lacks_token(client)) {
+        vd_buf_addf(&helper, "--kubeconfig %s", NEW_KUBECONFIG);
+    } else if (client->kubeconfig.n) {
         vd_buf_add_text(&helper, "--kubeconfig ");
         vd_repo_add_shell_word(&helper, vd_buf_slice(&client->kubeconfig));
     } else {
@@ -162,32 +186,39 @@ static void add_helper(struct vd_buf *out, const struct vd_client *client)
     vd_buf_release(&helper);
 }
 
+/* git has to know the server's authority, too, if the system does not. */
+static void add_authority(struct vd_buf *out, const struct vd_client *client)
+{
+    bool is_here = client->ca_file.n > 0;
+    if (!is_here && !client->ca.n)
+        return;
+    if (!is_here) {
+        vd_buf_add_text(out, "  kubectl config view --raw --minify --kubeconfig ");
+        vd_repo_add_shell_word(out, vd_buf_slice(&client->kubeconfig));
+        vd_buf_addf(out,
+                    " \\\n    -o 'jsonpath={.clusters[0].cluster.certificate-authority-data}' | "
+                    "base64 -d >%s\n",
+                    NEW_CA_FILE);
+    }
+    vd_buf_addf(out, "  git config --global http.%s.sslCAInfo ", vd_buf_text(&client->server));
+    if (is_here)
+        vd_repo_add_shell_word(out, vd_buf_slice(&client->ca_file));
+    else
+        vd_buf_add_text(out, NEW_CA_FILE);
+    vd_buf_add_char(out, '\n');
+}
+
 static void add_next(struct vd_buf *out, const struct vd_client *client,
                      const struct vd_repo_name *name)
 {
-    if (client->kubeconfig.n && !client->peer.token.n) {
-        vd_buf_addf(out,
-                    "%s has no token, which git needs as a password.\nMake a kubeconfig that has "
-                    "one, and create repositories with it:\n\n"
-                    "  vedette kubeconfig --user NAME --groups LIST --output git.kubeconfig\n\n",
-                    vd_buf_text(&client->kubeconfig));
-    }
-    vd_buf_add_text(out, "Next:\n\n");
+    vd_buf_add_text(out, "Next, once for this server:\n\n");
+    if (lacks_token(client))
+        add_kubeconfig(out, client);
     add_helper(out, client);
-    if (client->ca_file.n) {
-        vd_buf_addf(out, "  git config --global http.%s.sslCAInfo ", vd_buf_text(&client->server));
-        vd_repo_add_shell_word(out, vd_buf_slice(&client->ca_file));
-        vd_buf_add_char(out, '\n');
-    }
-    vd_buf_add_text(out, "  git clone ");
+    add_authority(out, client);
+    vd_buf_add_text(out, "\nand then:\n\n  git clone ");
     vd_repo_add_url(out, client, name);
     vd_buf_add_char(out, '\n');
-    if (client->ca.n && !client->ca_file.n)
-        vd_buf_addf(
-            out,
-            "\ngit must know the server's authority, too, which is in the kubeconfig: write "
-            "it to a\nfile, and name that with git config http.%s.sslCAInfo FILE.\n",
-            vd_buf_text(&client->server));
 }
 
 static void print(const struct vd_client *client, const struct vd_repo_name *name,

@@ -3,7 +3,7 @@
  *
  * git writes what it asks for to standard input, a line `key=value` each, up to an empty line, and
  * reads the answer likewise. It is told the token as the password; the user name does not matter to
- * the server. There is nothing to store or to erase.
+ * the server. There is nothing to store or to erase, and git wants other operations passed over.
  */
 #include <string.h>
 
