@@ -104,10 +104,14 @@ static void unpack(struct transfer *t)
         vd_exchange_resume_body(t->x);
 }
 
-/* The answer, which was whole, ends with the body or when enough of that was read. */
+/* The answer, which was whole, ends with the body. A body that does not end is broken off: the
+ * client has read by then what git says. */
 static void end_discarding(struct transfer *t)
 {
-    vd_exchange_end(t->x);
+    if (t->body_has_ended)
+        vd_exchange_end(t->x);
+    else
+        vd_exchange_abort(t->x);
     transfer_free(t);
 }
 
