@@ -121,11 +121,10 @@ bool vd_git_manifest_read(struct vd_git_manifest *m, const struct vd_git_documen
     *m = (struct vd_git_manifest){.document = document->value, .source = document->source};
     if (!is_manifest(m, report))
         return false;
-    vd_git_manifest_check_fields(m->document, &violations);
-    bool ok = !vd_violations_any(&violations);
+    bool is_named = vd_git_manifest_check_fields(m->document, &violations);
     vd_git_manifest_report(m, &violations, report);
     vd_violations_release(&violations);
-    if (!ok)
+    if (!is_named)
         return false;
     add_labels(m->document, config, arena);
     read_identity(m, config, arena);
