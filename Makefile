@@ -86,7 +86,7 @@ asan: build-asan ## all tests under AddressSanitizer and UBSan
 	@UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 tests/run.sh build-asan '$(TEST)'
 
 tsan: build-tsan ## all tests under ThreadSanitizer
-	@TSAN_OPTIONS=halt_on_error=1 tests/run.sh build-tsan '$(TEST)'
+	@TSAN_OPTIONS=halt_on_error=1:suppressions=$(CURDIR)/tests/tsan.supp tests/run.sh build-tsan '$(TEST)'
 
 clang: build-clang ## build everything, tests too, with clang
 

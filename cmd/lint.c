@@ -16,10 +16,19 @@
 
 #include "base/limits.h"
 #include "command.h"
+#include "lint_server.h"
 #include "terminal.h"
 #include "work_tree.h"
 
-enum { OPTION_PATH, OPTION_NAMESPACE, OPTION_OUTPUT, OPTION_MAX_ERRORS };
+enum {
+    OPTION_PATH,
+    OPTION_NAMESPACE,
+    OPTION_OUTPUT,
+    OPTION_MAX_ERRORS,
+    OPTION_SERVER,
+    OPTION_TOKEN_FILE,
+    OPTION_CA_FILE,
+};
 
 static const struct vd_option options[] = {
     [OPTION_PATH] = {.name = "path",
@@ -43,6 +52,18 @@ static const struct vd_option options[] = {
                            .value = "N",
                            .type = VD_OPTION_NUMBER,
                            .help = "errors that are shown; the rest is counted. 1000 unless given"},
+    [OPTION_SERVER] = {.name = "server",
+                       .value = "URL",
+                       .type = VD_OPTION_TEXT,
+                       .help = "ask this server about each object as well, by dry runs"},
+    [OPTION_TOKEN_FILE] = {.name = "token-file",
+                           .value = "FILE",
+                           .type = VD_OPTION_TEXT,
+                           .help = "the token for that server; VEDETTE_TOKEN unless given"},
+    [OPTION_CA_FILE] = {.name = "ca-file",
+                        .value = "FILE",
+                        .type = VD_OPTION_TEXT,
+                        .help = "the authority of that server; those of the system unless given"},
 };
 
 /* ---- paths ---- */
@@ -126,7 +147,7 @@ static bool select_path(struct trees *trees, const char *path)
 static bool is_selected(void *arg, struct vd_slice path)
 {
     const struct tree *t = arg;
-    if (vd_slice_is(path, VD_REPOSITORY_CONFIG_PATH))
+    if (!path.n || vd_slice_is(path, VD_REPOSITORY_CONFIG_PATH))
         return true;
     for (size_t i = 0; i < t->selected.n; i++) {
         struct vd_slice chosen = t->selected.p[i];
@@ -154,7 +175,12 @@ static void prefix_of(struct vd_slice tree, struct vd_buf *out)
 
 /* ---- the work ---- */
 
-struct totals {
+/* What one run of the command works with. */
+struct run {
+    struct vd_slice namespace;
+    struct vd_http_peer peer;
+    bool asks; /* the peer */
+    struct vd_git_report report;
     size_t files, manifests;
 };
 
@@ -197,33 +223,45 @@ static void add_files(struct vd_git_lint *l, const struct vd_work_tree *tree,
     vd_buf_release(&text);
 }
 
-static int lint_tree(struct tree *t, struct vd_slice namespace, struct vd_git_report *report,
-                     struct totals *totals, struct vd_error *error)
+/* Checks all files of the tree, and asks the server if there is one. */
+static int check_tree(struct run *r, struct vd_git_lint *l, const struct vd_work_tree *tree,
+                      struct vd_error *error)
+{
+    int code = VD_OK;
+    for (size_t i = 0; i < tree->problems.n; i++)
+        vd_git_report_add(&r->report, VD_GIT_ERROR, tree->problems.p[i].path,
+                          (struct vd_yaml_position){0}, VD_SLICE(""), "cannot be read: %s",
+                          tree->problems.p[i].reason);
+    if (!configure(l, tree, &r->report))
+        return VD_OK;
+    if (r->asks)
+        code = vd_lint_server_learn(&r->peer, l, &r->report, error);
+    if (code)
+        return code;
+    add_files(l, tree, &r->report);
+    vd_git_lint_check(l, &r->report);
+    return r->asks ? vd_lint_server_check(&r->peer, l, &r->report, error) : VD_OK;
+}
+
+static int lint_tree(struct run *r, struct tree *t, struct vd_error *error)
 {
     struct vd_work_tree tree;
     struct vd_buf prefix = {0};
     int code = vd_work_tree_open(&tree, t->root.p, error);
     if (code)
         return code;
-    struct vd_git_lint *l = vd_git_lint_new(namespace);
+    struct vd_git_lint *l = vd_git_lint_new(r->namespace);
     prefix_of(t->root, &prefix);
-    report->prefix = vd_buf_slice(&prefix);
-    report->takes = is_selected;
-    report->takes_arg = t;
-    for (size_t i = 0; i < tree.problems.n; i++)
-        vd_git_report_add(report, VD_GIT_ERROR, tree.problems.p[i].path,
-                          (struct vd_yaml_position){0}, VD_SLICE(""), "cannot be read: %s",
-                          tree.problems.p[i].reason);
-    if (configure(l, &tree, report)) {
-        add_files(l, &tree, report);
-        vd_git_lint_check(l, report);
-    }
-    totals->files += vd_git_lint_file_count(l);
-    totals->manifests += vd_git_lint_manifests(l)->list.n;
+    r->report.prefix = vd_buf_slice(&prefix);
+    r->report.takes = is_selected;
+    r->report.takes_arg = t;
+    code = check_tree(r, l, &tree, error);
+    r->files += vd_git_lint_file_count(l);
+    r->manifests += vd_git_lint_manifests(l)->list.n;
     vd_git_lint_free(l);
     vd_work_tree_close(&tree);
     vd_buf_release(&prefix);
-    return VD_OK;
+    return code;
 }
 
 /* ---- the answer ---- */
@@ -234,9 +272,9 @@ static void add_count(struct vd_buf *out, size_t n, const char *what, const char
     vd_buf_addf(out, "%zu %s%s%s", n, what, n == 1 ? "" : "s", behind);
 }
 
-static void print_report(const struct vd_git_report *report, const char *format,
-                         const struct totals *totals)
+static void print_report(const struct run *r, const char *format)
 {
+    const struct vd_git_report *report = &r->report;
     struct vd_buf out = {0};
     if (strcmp(format, "json") == 0)
         vd_git_report_write_json(&out, report);
@@ -247,8 +285,8 @@ static void print_report(const struct vd_git_report *report, const char *format,
     fwrite(out.p ? out.p : "", 1, out.n, stdout);
     fflush(stdout);
     vd_buf_reset(&out);
-    add_count(&out, totals->manifests, "manifest", " in ");
-    add_count(&out, totals->files, "file", ": ");
+    add_count(&out, r->manifests, "manifest", " in ");
+    add_count(&out, r->files, "file", ": ");
     add_count(&out, report->found[VD_GIT_ERROR], "error", ", ");
     add_count(&out, report->found[VD_GIT_WARNING], "warning", "\n");
     fputs(vd_buf_text(&out), stderr);
@@ -272,30 +310,50 @@ static enum vd_exit check_options(const struct vd_option_value *values)
     return VD_EXIT_OK;
 }
 
+/* Prepares to ask the server, if one is given. */
+static int set_server(struct run *r, const struct vd_option_value *values, struct vd_error *error)
+{
+    r->asks = values[OPTION_SERVER].given;
+    return r->asks ? vd_lint_server_set(&r->peer, values[OPTION_SERVER].text,
+                                        values[OPTION_TOKEN_FILE].text, values[OPTION_CA_FILE].text,
+                                        error)
+                   : VD_OK;
+}
+
+static int lint_trees(struct run *r, struct trees *trees, struct vd_error *error)
+{
+    int code = VD_OK;
+    for (size_t i = 0; !code && i < trees->list.n; i++)
+        code = lint_tree(r, &trees->list.p[i], error);
+    return code;
+}
+
 static enum vd_exit run(const struct vd_option_value *values)
 {
     const struct vd_option_value *paths = &values[OPTION_PATH];
     const char *namespace = values[OPTION_NAMESPACE].text, *format = values[OPTION_OUTPUT].text;
-    struct vd_git_report report = {.kept_max = values[OPTION_MAX_ERRORS].number};
-    struct totals totals = {0};
+    struct run r = {.namespace = vd_slice_of(namespace ? namespace : "default"),
+                    .report = {.kept_max = values[OPTION_MAX_ERRORS].number}};
     struct trees trees = {0};
     struct vd_error error;
     enum vd_exit status = check_options(values);
     for (size_t i = 0; !status && i < paths->count; i++)
         if (!select_path(&trees, paths->texts[i]))
             status = VD_EXIT_USAGE;
-    for (size_t i = 0; !status && i < trees.list.n; i++)
-        if (lint_tree(&trees.list.p[i], vd_slice_of(namespace ? namespace : "default"), &report,
-                      &totals, &error)) {
-            vd_complain("%s", error.text);
-            status = VD_EXIT_FAILED;
-        }
-    if (!status) {
-        vd_git_report_sort(&report);
-        print_report(&report, format ? format : "text", &totals);
-        status = vd_git_report_has_errors(&report) ? VD_EXIT_FAILED : VD_EXIT_OK;
+    if (!status && set_server(&r, values, &error)) {
+        vd_complain("%s", error.text);
+        status = VD_EXIT_USAGE;
     }
-    vd_git_report_release(&report);
+    if (!status && lint_trees(&r, &trees, &error)) {
+        vd_complain("%s", error.text);
+        status = VD_EXIT_FAILED;
+    } else if (!status) {
+        vd_git_report_sort(&r.report);
+        print_report(&r, format ? format : "text");
+        status = vd_git_report_has_errors(&r.report) ? VD_EXIT_FAILED : VD_EXIT_OK;
+    }
+    vd_git_report_release(&r.report);
+    vd_http_peer_release(&r.peer);
     trees_release(&trees);
     return status;
 }

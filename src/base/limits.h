@@ -206,6 +206,7 @@
     X(VD_GIT_PATH_LEN_MAX,       4096,        "bytes of a file's path in a git repository") \
     X(VD_GIT_FILE_LEN_MAX,       4194304,     "bytes of a file of a repository that holds manifests") \
     X(VD_GIT_FILE_DOCUMENTS_MAX, 10000,       "documents of one file of a repository, items of lists included") \
+    X(VD_GIT_FILE_MEMORY_MAX,    67108864,    "bytes of memory that the documents of one file of a repository may take, with their aliases expanded; one document more may be begun") \
     X(VD_GIT_FINDINGS_MAX,       1000,        "errors that a report about a repository's files names, and warnings; more are counted") \
     X(VD_GIT_REPORT_LEN_MAX,     1048576,     "bytes of the errors of a report about a repository's files, and of the warnings; more are counted") \
     X(VD_GIT_REASON_LEN_MAX,     2048,        "bytes of the reason of one error in such a report; a longer one is cut") \

@@ -49,22 +49,44 @@ static void note_revisions(struct vd_git_admission *a)
 {
     const struct vd_write *status = &a->writes[a->writes_n - 1].write;
     size_t changed = a->push.created + a->push.updated + a->push.deleted;
-    if (a->dry_run || !changed)
+    if (!changed)
         return;
     a->revision_first = a->batch.revision_first;
     a->revision_last = a->batch.revision - (status->revision == a->batch.revision);
 }
 
+static void conclude(struct vd_git_admission *a)
+{
+    bool done = a->batch.result == VD_BATCH_DONE;
+    if (done && !(a->dry_run && vd_git_report_has_errors(a->report)))
+        finish(a, VD_GIT_ADMITTED);
+    else
+        finish(a, a->is_stale ? VD_GIT_STALE : VD_GIT_REFUSED);
+}
+
+/* On a worker's thread: to find the places of many mistakes, files are read again. */
+static void make_report(struct vd_pool_item *item)
+{
+    struct vd_git_admission *a = VD_CONTAINER_OF(item, struct vd_git_admission, reporting);
+    a->is_stale = report_members(a);
+}
+
+static void on_reported(struct vd_pool_item *item)
+{
+    conclude(VD_CONTAINER_OF(item, struct vd_git_admission, reporting));
+}
+
 static void on_batch(struct vd_write_batch *batch)
 {
     struct vd_git_admission *a = VD_CONTAINER_OF(batch, struct vd_git_admission, batch);
-    bool stale = report_members(a);
-    if (batch->result == VD_BATCH_DONE)
+    if (batch->result == VD_BATCH_DONE && !a->dry_run) {
         note_revisions(a);
-    if (batch->result == VD_BATCH_DONE && !(a->dry_run && vd_git_report_has_errors(a->report)))
-        finish(a, VD_GIT_ADMITTED);
-    else
-        finish(a, stale ? VD_GIT_STALE : VD_GIT_REFUSED);
+        conclude(a);
+        return;
+    }
+    a->reporting.run = make_report;
+    a->reporting.done = on_reported;
+    vd_worker_pool_add(&a->l->worker_pool, a->l->loop, &a->l->worker_flow, &a->reporting);
 }
 
 static void start_batch(struct vd_git_admission *a)

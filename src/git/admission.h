@@ -81,6 +81,8 @@ struct vd_git_admission {
     size_t writes_n;
     struct vd_write_batch batch;
     bool has_batch;
+    bool is_stale;
+    struct vd_pool_item reporting;
     struct vd_slice mark; /* "namespace/name" */
 };
 

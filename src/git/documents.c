@@ -232,12 +232,22 @@ static bool next_item(struct vd_git_documents *d, struct vd_arena *arena,
 
 /* Whether there may be one more document, be it empty; if not, nothing of the file is left. */
 static bool may_count(struct vd_git_documents *d, const struct vd_git_source *source,
-                      struct vd_git_report *report)
+                      const struct vd_arena *arena, struct vd_git_report *report)
 {
-    if (++d->count <= VD_GIT_FILE_DOCUMENTS_MAX)
+    if (!d->count++)
+        d->memory_from = vd_arena_used(arena);
+    bool too_large = vd_arena_used(arena) - d->memory_from > VD_GIT_FILE_MEMORY_MAX;
+    if (d->count <= VD_GIT_FILE_DOCUMENTS_MAX && !too_large)
         return true;
-    vd_git_report_add(report, VD_GIT_ERROR, source->path, source->from, VD_SLICE(""),
-                      "the file has more than %d documents; split it", VD_GIT_FILE_DOCUMENTS_MAX);
+    if (too_large)
+        vd_git_report_add(report, VD_GIT_ERROR, source->path, source->from, VD_SLICE(""),
+                          "the documents before this one take more than %d bytes of memory with "
+                          "their aliases expanded; split the file",
+                          VD_GIT_FILE_MEMORY_MAX);
+    else
+        vd_git_report_add(report, VD_GIT_ERROR, source->path, source->from, VD_SLICE(""),
+                          "the file has more than %d documents; split it",
+                          VD_GIT_FILE_DOCUMENTS_MAX);
     d->rest = vd_slice("", 0);
     d->items = NULL;
     return false;
@@ -249,8 +259,8 @@ bool vd_git_documents_next(struct vd_git_documents *d, struct vd_arena *arena,
     struct vd_git_source source;
     for (;;) {
         if (next_item(d, arena, out))
-            return may_count(d, &d->list, report);
-        if (!cut(d, &source) || !may_count(d, &source, report))
+            return may_count(d, &d->list, arena, report);
+        if (!cut(d, &source) || !may_count(d, &source, arena, report))
             return false;
         struct vd_json *value = d->syntax == VD_GIT_JSON ? read_json(&source, arena, report)
                                                          : read_yaml(&source, arena, report);

@@ -17,8 +17,8 @@
  * The texts are borrowed and have to stay for as long as documents and their positions
  * (git/positions.h) are used.
  *
- * Limits: VD_GIT_FILE_DOCUMENTS_MAX, and those of json/parse.h and json/yaml_read.h, which bound
- * what aliases become. Pure.
+ * Limits: VD_GIT_FILE_DOCUMENTS_MAX, VD_GIT_FILE_MEMORY_MAX, and those of json/parse.h and
+ * json/yaml_read.h, which bound what aliases become. Pure.
  */
 #ifndef VD_GIT_DOCUMENTS_H
 #define VD_GIT_DOCUMENTS_H
@@ -48,6 +48,7 @@ struct vd_git_documents {
     enum vd_git_syntax syntax;
     struct vd_yaml_position at; /* of the first byte of `rest` */
     size_t count;               /* documents so far, items included */
+    size_t memory_from;         /* bytes of the arena that were used before the first */
     struct vd_git_source list;  /* the list whose items come next; `item` counts them */
     struct vd_json *items;      /* those that were not given yet; NULL: no list is open */
     struct vd_slice item_api_version, item_kind; /* of items that do not say it */

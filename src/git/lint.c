@@ -28,6 +28,9 @@ struct vd_git_lint {
     struct vd_repository_config config;
     struct vd_git_manifests manifests;
     struct vd_kinds *kinds;
+    struct vd_kind_set *known; /* before the tree's own were added; NULL before the check */
+    struct vd_kind_set *set;   /* all */
+    VD_VEC(struct vd_git_lint_object) passed;
     struct vd_hash_map paths, identities; /* of struct claim */
     size_t file_count;
 };
@@ -53,6 +56,9 @@ void vd_git_lint_free(struct vd_git_lint *l)
         return;
     vd_hash_map_release(&l->paths);
     vd_hash_map_release(&l->identities);
+    vd_kind_set_unref(l->known);
+    vd_kind_set_unref(l->set);
+    VD_VEC_RELEASE(&l->passed);
     vd_kinds_free(l->kinds);
     vd_repository_config_release(&l->config);
     VD_VEC_RELEASE(&l->manifests.list);
@@ -84,7 +90,19 @@ static const struct claim *claim(struct vd_git_lint *l, struct vd_hash_map *map,
     return NULL;
 }
 
+const struct vd_git_lint_object *vd_git_lint_object(const struct vd_git_lint *l, size_t at)
+{
+    return at < l->passed.n ? &l->passed.p[at] : NULL;
+}
+
 /* --- files --- */
+
+void vd_git_lint_know(struct vd_git_lint *l, const struct vd_json *definition)
+{
+    struct vd_error error;
+    if (vd_kinds_put(l->kinds, definition, false, &error))
+        return; /* a built-in one, or one of a newer server */
+}
 
 bool vd_git_lint_configure(struct vd_git_lint *l, struct vd_slice text,
                            struct vd_git_report *report)
@@ -182,14 +200,29 @@ static bool check_object(struct vd_git_lint *l, struct vd_git_manifest *m,
     return check_len(m, report) && report->found[VD_GIT_ERROR] == errors;
 }
 
+static void add_identity(struct vd_buf *out, struct vd_slice group, struct vd_slice kind,
+                         struct vd_slice namespace, struct vd_slice name)
+{
+    vd_buf_addf(out, "%.*s %.*s %.*s/%.*s", VD_FMT(group), VD_FMT(kind), VD_FMT(namespace),
+                VD_FMT(name));
+}
+
+bool vd_git_lint_has_namespace(const struct vd_git_lint *l, struct vd_slice name)
+{
+    struct vd_buf key = {0};
+    add_identity(&key, VD_SLICE(""), VD_SLICE("Namespace"), VD_SLICE(""), name);
+    bool found = vd_hash_map_get(&l->identities, vd_buf_slice(&key));
+    vd_buf_release(&key);
+    return found;
+}
+
 /* No other manifest describes the same object. */
-static void check_identity(struct vd_git_lint *l, const struct vd_git_manifest *m,
+static bool check_identity(struct vd_git_lint *l, const struct vd_git_manifest *m,
                            struct vd_git_report *report)
 {
     const struct vd_slice name = VD_SLICE("metadata.name");
     struct vd_buf key = {0};
-    vd_buf_addf(&key, "%.*s %.*s %.*s/%.*s", VD_FMT(m->group), VD_FMT(m->kind),
-                VD_FMT(m->namespace), VD_FMT(m->name));
+    add_identity(&key, m->group, m->kind, m->namespace, m->name);
     const struct claim *first = claim(
         l, &l->identities,
         &(struct claim){.key = vd_buf_slice(&key), .path = m->source.path, .m = m});
@@ -198,6 +231,7 @@ static void check_identity(struct vd_git_lint *l, const struct vd_git_manifest *
                                "%.*s:%u describes the same object; remove one of them",
                                VD_FMT(first->path), vd_git_manifest_position(first->m, name).line);
     vd_buf_release(&key);
+    return !first;
 }
 
 static bool is_definition(const struct vd_git_manifest *m)
@@ -225,27 +259,41 @@ static const struct vd_kind *kind_of(const struct vd_kind_set *set, const struct
     return NULL;
 }
 
+/* Checks one manifest; a definition is then known. */
+static void check_manifest(struct vd_git_lint *l, struct vd_git_manifest *m,
+                           struct vd_git_report *report)
+{
+    struct vd_error error;
+    const struct vd_kind *kind = kind_of(l->set, m, report);
+    if (!kind)
+        return;
+    bool ok = check_object(l, m, kind, report);
+    ok = check_identity(l, m, report) && ok;
+    if (ok && is_definition(m) && vd_kinds_put(l->kinds, m->document, false, &error)) {
+        vd_git_manifest_refuse(m, VD_SLICE("spec.names"), report, "%s", error.text);
+        ok = false;
+    }
+    if (ok)
+        *VD_VEC_PUSH(&l->passed) = (struct vd_git_lint_object){
+            .manifest = m,
+            .kind = kind,
+            .is_kind_known = vd_kind_set_kind(l->known, m->group, m->version, m->kind)};
+}
+
 /* Checks the definitions, or all others: their kinds are known by then. */
 static void check_all(struct vd_git_lint *l, bool definitions, struct vd_git_report *report)
 {
-    struct vd_kind_set *set = vd_kinds_snapshot(l->kinds);
-    struct vd_error error;
-    for (size_t i = 0; i < l->manifests.list.n; i++) {
-        struct vd_git_manifest *m = &l->manifests.list.p[i];
-        if (is_definition(m) != definitions)
-            continue;
-        const struct vd_kind *kind = kind_of(set, m, report);
-        bool ok = kind && check_object(l, m, kind, report);
-        if (kind)
-            check_identity(l, m, report);
-        if (ok && definitions && vd_kinds_put(l->kinds, m->document, false, &error))
-            vd_git_manifest_refuse(m, VD_SLICE("spec.names"), report, "%s", error.text);
-    }
-    vd_kind_set_unref(set);
+    vd_kind_set_unref(l->set);
+    l->set = vd_kinds_snapshot(l->kinds);
+    for (size_t i = 0; i < l->manifests.list.n; i++)
+        if (is_definition(&l->manifests.list.p[i]) == definitions)
+            check_manifest(l, &l->manifests.list.p[i], report);
 }
 
 void vd_git_lint_check(struct vd_git_lint *l, struct vd_git_report *report)
 {
+    l->known = vd_kinds_snapshot(l->kinds);
+    l->set = vd_kind_set_ref(l->known);
     check_all(l, true, report);
     check_all(l, false, report);
 }

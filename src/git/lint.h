@@ -42,12 +42,29 @@ bool vd_git_lint_configure(struct vd_git_lint *l, struct vd_slice text,
 bool vd_git_lint_wants(struct vd_git_lint *l, struct vd_slice path, uint32_t mode, uint64_t len,
                        struct vd_git_report *report) VD_MUST_USE;
 
+/* Tells of a definition from elsewhere: of a server. One of the tree takes its place. What cannot
+ * be used is passed over. */
+void vd_git_lint_know(struct vd_git_lint *l, const struct vd_json *definition);
+
 /* Reads the manifests of a file. */
 void vd_git_lint_add(struct vd_git_lint *l, struct vd_slice path, struct vd_slice text,
                      struct vd_git_report *report);
 
 /* Checks all manifests, once, after all files were added. */
 void vd_git_lint_check(struct vd_git_lint *l, struct vd_git_report *report);
+
+/* A manifest with which nothing is wrong, so far. */
+struct vd_git_lint_object {
+    const struct vd_git_manifest *manifest;
+    const struct vd_kind *kind;
+    bool is_kind_known; /* built in, or known from elsewhere: not only by the tree */
+};
+
+/* The objects that the check has passed; NULL: no more. Borrowed. */
+const struct vd_git_lint_object *vd_git_lint_object(const struct vd_git_lint *l, size_t at);
+
+/* Whether the tree describes this namespace. */
+bool vd_git_lint_has_namespace(const struct vd_git_lint *l, struct vd_slice name);
 
 /* The manifests that were read; after the check those that can be objects of a kind are complete:
  * with namespace, body and defaults. Borrowed. */

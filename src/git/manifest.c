@@ -44,12 +44,14 @@ void vd_git_manifest_refuse(const struct vd_git_manifest *m, struct vd_slice fie
 void vd_git_manifest_report(const struct vd_git_manifest *m, const struct vd_violations *violations,
                             struct vd_git_report *report)
 {
-    struct vd_git_positions *p = violations->list.n ? vd_git_positions_new(&m->source) : NULL;
+    bool is_full = vd_git_report_is_full(report); /* then nobody sees the places */
+    struct vd_git_positions *p = violations->list.n && !is_full ? vd_git_positions_new(&m->source)
+                                                                : NULL;
     for (size_t i = 0; i < violations->list.n; i++) {
         const struct vd_violation *v = &violations->list.p[i];
         struct vd_slice field = vd_slice_is(v->field, "<nil>") ? VD_SLICE("") : v->field;
-        vd_git_report_add_text(report, VD_GIT_ERROR, m->source.path, position(m, p, v->field),
-                               field, v->message);
+        vd_git_report_add_text(report, VD_GIT_ERROR, m->source.path,
+                               p ? position(m, p, v->field) : m->source.from, field, v->message);
     }
     report->found[VD_GIT_ERROR] += violations->dropped;
     vd_git_positions_free(p);
@@ -176,7 +178,10 @@ static bool set_body(struct vd_git_manifest *m, const struct vd_kind *kind, stru
                                VD_FMT(m->kind));
         return false;
     }
-    if (vd_json_get(m->document, field)) {
+    struct vd_json *there = vd_json_get(m->document, field);
+    if (there && vd_json_text(there).p == m->body.p)
+        return true; /* it was complete before */
+    if (there) {
         vd_git_manifest_refuse(m, field, report,
                                "the body is both in the front matter and behind it");
         return false;

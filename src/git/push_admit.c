@@ -106,6 +106,11 @@ static bool is_stale(const struct vd_error *error)
 }
 
 /* git was killed, or found the lock of one that was: the controller of repositories removes it. */
+static bool has_left_locks(const struct vd_error *error)
+{
+    return strstr(error->text, ".lock'") || strstr(error->text, "ended");
+}
+
 static void recover(struct vd_push *p)
 {
     const struct vd_pushes_options *o = &p->pushes->options;
@@ -147,7 +152,7 @@ static void on_refs_ended(struct vd_refs *refs, const struct vd_error *error)
     struct vd_push *p = VD_CONTAINER_OF(refs, struct vd_push, transaction);
     if (p->is_admitting)
         return; /* somebody has killed git; on_admitted() sees it */
-    if (error && error->code != VD_ERR_CLOSED && !is_stale(error))
+    if (error && (is_committed(p) || has_left_locks(error)))
         recover(p);
     if (error && is_committed(p)) {
         finish_behind(p, error);

@@ -30,7 +30,7 @@ void vd_git_report_release(struct vd_git_report *r)
 
 static struct vd_slice join(struct vd_arena *a, struct vd_slice prefix, struct vd_slice path)
 {
-    if (!prefix.n)
+    if (!prefix.n || !path.n)
         return vd_arena_copy(a, path);
     struct vd_buf text = {0};
     vd_buf_add_slice(&text, prefix);
@@ -40,11 +40,20 @@ static struct vd_slice join(struct vd_arena *a, struct vd_slice prefix, struct v
     return joined;
 }
 
+static size_t kept_max(const struct vd_git_report *r)
+{
+    return r->kept_max ? r->kept_max : VD_GIT_FINDINGS_MAX;
+}
+
+bool vd_git_report_is_full(const struct vd_git_report *r)
+{
+    return r->kept[VD_GIT_ERROR] >= kept_max(r);
+}
+
 void vd_git_report_add_text(struct vd_git_report *r, enum vd_git_severity severity,
                             struct vd_slice path, struct vd_yaml_position at, struct vd_slice field,
                             struct vd_slice reason)
 {
-    size_t max = r->kept_max ? r->kept_max : VD_GIT_FINDINGS_MAX;
     if (r->takes && !r->takes(r->takes_arg, path))
         return;
     path = vd_utf8_cut(path, VD_GIT_PATH_LEN_MAX);
@@ -53,7 +62,7 @@ void vd_git_report_add_text(struct vd_git_report *r, enum vd_git_severity severi
     size_t bytes = r->prefix.n + path.n + field.n + reason.n + sizeof(struct vd_git_finding);
     size_t order = r->found[VD_GIT_ERROR] + r->found[VD_GIT_WARNING];
     r->found[severity]++;
-    if (r->kept[severity] >= max || r->bytes[severity] + bytes > VD_GIT_REPORT_LEN_MAX)
+    if (r->kept[severity] >= kept_max(r) || r->bytes[severity] + bytes > VD_GIT_REPORT_LEN_MAX)
         return;
     r->kept[severity]++;
     r->bytes[severity] += bytes;

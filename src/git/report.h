@@ -79,6 +79,9 @@ static inline size_t vd_git_report_left_out(const struct vd_git_report *r,
     return r->found[severity] - r->kept[severity];
 }
 
+/* Whether an error more would only be counted. */
+bool vd_git_report_is_full(const struct vd_git_report *r);
+
 /* Orders the findings by path, line and column. Call it before writing. */
 void vd_git_report_sort(struct vd_git_report *r);
 

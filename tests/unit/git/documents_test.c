@@ -158,6 +158,33 @@ static void alias_bombs_are_bounded(void **state)
     vd_arena_release(&arena);
 }
 
+/* Each document is within its own limits, but all of them are not. */
+static void many_alias_bombs_are_bounded(void **state)
+{
+    (void)state;
+    struct vd_git_documents d;
+    struct vd_git_document document;
+    struct vd_git_report report = {0};
+    struct vd_arena arena = {0};
+    struct vd_buf text = {0};
+    size_t count = 0;
+    for (int i = 0; i < 1000; i++)
+        vd_buf_add_text(&text, "---\na: &a [x,x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a]\n"
+                               "c: &c [*b,*b,*b,*b,*b,*b,*b,*b]\nd: &d [*c,*c,*c,*c,*c,*c,*c]\n"
+                               "e: [*d,*d,*d,*d,*d,*d,*d,*d]\n");
+    vd_git_documents_open(&d, VD_SLICE("f"), vd_buf_slice(&text), VD_GIT_YAML,
+                          (struct vd_yaml_position){1, 1});
+    while (vd_git_documents_next(&d, &arena, &document, &report))
+        count++;
+    assert_true(count > 1 && count < 100);
+    assert_int_equal(report.found[VD_GIT_ERROR], 1);
+    assert_non_null(strstr(report.findings.p[0].reason.p, "bytes of memory"));
+    assert_true(arena.total < 2 * VD_GIT_FILE_MEMORY_MAX);
+    vd_buf_release(&text);
+    vd_git_report_release(&report);
+    vd_arena_release(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -169,6 +196,7 @@ int main(void)
         cmocka_unit_test(lists_are_taken_apart),
         cmocka_unit_test(too_many_documents_are_refused),
         cmocka_unit_test(alias_bombs_are_bounded),
+        cmocka_unit_test(many_alias_bombs_are_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,9 @@
 /* src/git/positions.c: where the fields of a document stand. */
 #include "git/positions.h"
 
+#include <time.h>
+
+#include "base/buf.h"
 #include "check.h"
 
 static const char yaml_text[] = "---\n"
@@ -116,6 +119,27 @@ static void what_cannot_be_read_has_a_beginning(void **state)
     check_find("{\"a\"", VD_GIT_JSON, 0, "a", 1, 1);
 }
 
+/* 500 mistakes at the end of a large document. */
+static void many_questions_are_bounded(void **state)
+{
+    (void)state;
+    struct vd_buf text = {0};
+    vd_buf_add_text(&text, "{\"a\": {");
+    for (int i = 0; i < 200000; i++)
+        vd_buf_addf(&text, "\"k%d\": %d,\n", i, i);
+    vd_buf_add_text(&text, "\"z\": 1}}");
+    struct vd_git_source source = {
+        .text = vd_buf_slice(&text), .syntax = VD_GIT_JSON, .from = {1, 1}};
+    struct vd_git_positions *p = vd_git_positions_new(&source);
+    clock_t begin = clock();
+    assert_int_equal(vd_git_positions_find(p, VD_SLICE("a.z")).line, 200001);
+    for (int i = 0; i < 2000; i++)
+        assert_true(vd_git_positions_find(p, VD_SLICE("a.z")).line > 0);
+    assert_true(clock() - begin < 5 * CLOCKS_PER_SEC);
+    vd_git_positions_free(p);
+    vd_buf_release(&text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -124,6 +148,7 @@ int main(void)
         cmocka_unit_test(json_fields_stand_where_their_keys_do),
         cmocka_unit_test(items_of_lists_have_fields),
         cmocka_unit_test(what_cannot_be_read_has_a_beginning),
+        cmocka_unit_test(many_questions_are_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -117,7 +117,7 @@ static void memory_is_bounded_by_bytes(void **state)
         add(&r, VD_GIT_ERROR, reason, i, 1, reason, reason);
     assert_int_equal(r.found[VD_GIT_ERROR], 20000);
     assert_true(r.kept[VD_GIT_ERROR] > 100);
-    assert_true(r.arena.total < 2 * VD_GIT_REPORT_LEN_MAX);
+    assert_true(r.arena.total < 4 * VD_GIT_REPORT_LEN_MAX); /* long texts leave room in chunks */
     assert_int_equal(r.findings.p[0].reason.n, VD_GIT_REASON_LEN_MAX);
     vd_git_report_release(&r);
 }
