@@ -121,10 +121,13 @@ bool vd_git_manifest_read(struct vd_git_manifest *m, const struct vd_git_documen
     *m = (struct vd_git_manifest){.document = document->value, .source = document->source};
     if (!is_manifest(m, report))
         return false;
-    bool is_named = vd_git_manifest_check_fields(m->document, &violations);
+    vd_git_manifest_check_fields(m->document, &violations);
+    bool ok = true; /* what is only forbidden was left out: the rest is to be looked at, too */
+    for (size_t i = 0; i < violations.list.n; i++)
+        ok = ok && violations.list.p[i].type == VD_VIOLATION_FORBIDDEN;
     vd_git_manifest_report(m, &violations, report);
     vd_violations_release(&violations);
-    if (!is_named)
+    if (!ok)
         return false;
     add_labels(m->document, config, arena);
     read_identity(m, config, arena);

@@ -88,12 +88,11 @@ struct vd_git_manifests {
 };
 
 /*
- * Adds the manifests of the file to *out. What is wrong goes to the report. A manifest that says
- * which object it describes is added, without the fields that are wrong, so that the rest of it can
- * be checked; whoever reads to admit looks at the report. Named are: a file that is too large,
- * binary, not UTF-8, a pointer of Git LFS, front matter without an end, YAML and JSON that cannot
- * be read, keys that come twice, fields that are not for authors, missing names. True if nothing
- * was an error.
+ * Adds the manifests of the file to *out. What is wrong goes to the report; manifests that cannot
+ * be objects are not added. A field that is not for authors is left out, so that the rest of the
+ * manifest can be looked at, too. Named are: a file that is too large, binary, not UTF-8, a
+ * pointer of Git LFS, front matter without an end, YAML and JSON that cannot be read, keys that
+ * come twice, fields that are not for authors, missing names. True if nothing was an error.
  */
 bool vd_git_file_read(const struct vd_git_file *file, const struct vd_repository_config *config,
                       struct vd_arena *arena, struct vd_git_manifests *out,

@@ -1,9 +1,6 @@
 /*
  * The fields that an author may not set, each with the reason. The file says what is wanted; what
- * the server and controllers observe has no place in it.
- *
- * Fields that are refused are also taken out of the document, so that the rest of it can be checked
- * against its kind: an author learns of everything that is wrong at once.
+ * the server and controllers observe or keep in books has no place in it.
  */
 #include "git/manifest_internal.h"
 #include "kinds/field_path.h"
@@ -40,60 +37,43 @@ static void refuse(struct vd_violations *out, const struct vd_field_path *path, 
     vd_violations_add(out, VD_VIOLATION_FORBIDDEN, path, vd_bad_value_nothing(), "%s", reason);
 }
 
-/* Checks a member of a map from texts to texts. True: it may stay. */
-static bool check_entry(const struct vd_json *entry, const struct vd_field_path *path,
-                        struct vd_violations *out)
-{
-    bool is_reserved = vd_slice_starts_with(vd_json_key(entry), VD_SLICE(RESERVED));
-    bool is_text = vd_json_is(entry, VD_JSON_STRING);
-    if (!is_text)
-        vd_violations_add(out, VD_VIOLATION_TYPE_INVALID, path, vd_bad_value_json(out, entry),
-                          "must be a text; write it in quotes");
-    if (is_reserved)
-        refuse(out, path, "annotations and labels " RESERVED "* are set by the server");
-    return is_text && !is_reserved;
-}
-
-/* A map from texts to texts. True: it may stay, maybe without some of its members. */
-static bool check_texts(struct vd_json *map, const struct vd_field_path *path,
+/* A map from texts to texts, or nothing. */
+static void check_texts(const struct vd_json *map, const struct vd_field_path *path,
                         struct vd_violations *out)
 {
     if (!vd_json_is(map, VD_JSON_OBJECT)) {
         vd_violations_add(out, VD_VIOLATION_TYPE_INVALID, path, vd_bad_value_json(out, map),
                           "must be a map");
-        return false;
+        return;
     }
-    struct vd_json *before = NULL;
-    for (struct vd_json *entry = vd_json_first(map), *next; entry; entry = next) {
-        struct vd_field_path at = vd_field_key(path, vd_json_key(entry));
-        next = vd_json_next(entry);
-        if (check_entry(entry, &at, out))
-            before = entry;
-        else
-            vd_json_remove_after(map, before);
+    VD_JSON_EACH (member, map) {
+        struct vd_field_path at = vd_field_key(path, vd_json_key(member));
+        if (!vd_json_is(member, VD_JSON_STRING))
+            vd_violations_add(out, VD_VIOLATION_TYPE_INVALID, &at, vd_bad_value_json(out, member),
+                              "must be a text; write it in quotes");
+        if (vd_slice_starts_with(vd_json_key(member), VD_SLICE(RESERVED)))
+            refuse(out, &at, "annotations and labels " RESERVED "* are set by the server");
     }
-    return true;
 }
 
-/* Checks a member of metadata. True: it may stay. */
-static bool check_member(struct vd_json *member, const struct vd_field_path *up,
+/* False: it is not the author's. */
+static bool check_member(const struct vd_json *member, const struct vd_field_path *up,
                          struct vd_violations *out)
 {
     struct vd_field_path path = vd_field_member(up, vd_json_key(member));
     size_t i = 0, n = sizeof metadata_keys / sizeof *metadata_keys;
     while (i < n && !vd_slice_eq(vd_json_key(member), metadata_keys[i].key))
         i++;
-    if (i == n || metadata_keys[i].reason) {
-        refuse(out, &path, i == n ? "unknown field" : metadata_keys[i].reason);
-        return false;
-    }
-    if (i >= 2)
-        return check_texts(member, &path, out);
-    if (vd_json_is(member, VD_JSON_STRING))
-        return true;
-    vd_violations_add(out, VD_VIOLATION_TYPE_INVALID, &path, vd_bad_value_json(out, member),
-                      "must be a text");
-    return false;
+    if (i == n)
+        refuse(out, &path, "unknown field");
+    else if (metadata_keys[i].reason)
+        refuse(out, &path, metadata_keys[i].reason);
+    else if (i >= 2)
+        check_texts(member, &path, out);
+    else if (!vd_json_is(member, VD_JSON_STRING))
+        vd_violations_add(out, VD_VIOLATION_TYPE_INVALID, &path, vd_bad_value_json(out, member),
+                          "must be a text");
+    return i < n && !metadata_keys[i].reason;
 }
 
 static void check_metadata(struct vd_json *metadata, const struct vd_field_path *path,
@@ -102,56 +82,43 @@ static void check_metadata(struct vd_json *metadata, const struct vd_field_path 
     struct vd_json *before = NULL;
     for (struct vd_json *member = vd_json_first(metadata), *next; member; member = next) {
         next = vd_json_next(member);
-        if (!vd_json_is(member, VD_JSON_NULL) && check_member(member, path, out))
-            before = member;
-        else
+        if (vd_json_is(member, VD_JSON_NULL) || !check_member(member, path, out))
             vd_json_remove_after(metadata, before);
+        else
+            before = member;
     }
 }
 
-/* Whether the member is a text that is not empty. `is_reported`: a value of another type has been
- * reported and taken out already. */
-static bool check_text(const struct vd_json *object, struct vd_slice key,
-                       const struct vd_field_path *up, bool is_reported, struct vd_violations *out)
+/* The member is a text that is not empty. */
+static void check_text(const struct vd_json *object, struct vd_slice key,
+                       const struct vd_field_path *up, struct vd_violations *out)
 {
     struct vd_json *value = vd_json_get(object, key);
     struct vd_field_path path = vd_field_member(up, key);
-    if (vd_json_is(value, VD_JSON_STRING) && vd_json_text(value).n)
-        return true;
-    if (value && !vd_json_is(value, VD_JSON_NULL) && !vd_json_is(value, VD_JSON_STRING))
+    if (!value || vd_json_is(value, VD_JSON_NULL) ||
+        (vd_json_is(value, VD_JSON_STRING) && !vd_json_text(value).n))
+        vd_violations_add(out, VD_VIOLATION_REQUIRED, &path, vd_bad_value_nothing(), "%s", "");
+    else if (!vd_json_is(value, VD_JSON_STRING) && !up)
         vd_violations_add(out, VD_VIOLATION_TYPE_INVALID, &path, vd_bad_value_json(out, value),
                           "must be a text");
-    else if (!is_reported)
-        vd_violations_add(out, VD_VIOLATION_REQUIRED, &path, vd_bad_value_nothing(), "%s", "");
-    return false;
 }
 
-/* Checks metadata. True: it has a name. */
-static bool check_metadata_of(struct vd_json *document, struct vd_violations *out)
+void vd_git_manifest_check_fields(struct vd_json *document, struct vd_violations *out)
 {
     struct vd_json *metadata = vd_json_get(document, VD_SLICE("metadata"));
-    struct vd_field_path path = vd_field_member(NULL, VD_SLICE("metadata"));
-    if (metadata && !vd_json_is(metadata, VD_JSON_OBJECT) && !vd_json_is(metadata, VD_JSON_NULL)) {
-        vd_violations_add(out, VD_VIOLATION_TYPE_INVALID, &path, vd_bad_value_json(out, metadata),
-                          "must be a map");
-        return false;
-    }
-    struct vd_json *name = vd_json_get(metadata, VD_SLICE("name"));
-    bool is_bad_name = name && !vd_json_is(name, VD_JSON_NULL) && !vd_json_is(name, VD_JSON_STRING);
-    check_metadata(metadata, &path, out);
-    return check_text(metadata, VD_SLICE("name"), &path, is_bad_name, out);
-}
-
-bool vd_git_manifest_check_fields(struct vd_json *document, struct vd_violations *out)
-{
     struct vd_json *status = vd_json_get(document, VD_SLICE("status"));
+    struct vd_field_path metadata_path = vd_field_member(NULL, VD_SLICE("metadata"));
     struct vd_field_path status_path = vd_field_member(NULL, VD_SLICE("status"));
-    bool has_version = check_text(document, VD_SLICE("apiVersion"), NULL, false, out);
-    bool has_kind = check_text(document, VD_SLICE("kind"), NULL, false, out);
-    bool has_name = check_metadata_of(document, out);
+    check_text(document, VD_SLICE("apiVersion"), NULL, out);
+    check_text(document, VD_SLICE("kind"), NULL, out);
+    if (metadata && !vd_json_is(metadata, VD_JSON_OBJECT) && !vd_json_is(metadata, VD_JSON_NULL)) {
+        vd_violations_add(out, VD_VIOLATION_TYPE_INVALID, &metadata_path,
+                          vd_bad_value_json(out, metadata), "must be a map");
+    } else {
+        check_metadata(metadata, &metadata_path, out);
+        check_text(metadata, VD_SLICE("name"), &metadata_path, out);
+    }
+    vd_json_remove(document, VD_SLICE("status"));
     if (status && !vd_json_is(status, VD_JSON_NULL))
         refuse(out, &status_path, "is written by controllers, not by authors; remove it");
-    if (status)
-        vd_json_remove(document, VD_SLICE("status"));
-    return has_version && has_kind && has_name;
 }

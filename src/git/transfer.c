@@ -19,13 +19,6 @@
 
 enum { READY_LOOK_MS = 20 }; /* between two looks whether a repository is ready */
 
-/* The hooks of git are this program, and one that is built with a sanitizer maps terabytes. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-static const uint64_t memory_max = 0;
-#else
-static const uint64_t memory_max = (uint64_t)VD_GIT_MEMORY_MIB << 20;
-#endif
-
 struct transfer {
     struct vd_git *git;
     struct vd_exchange *x; /* NULL: the client has left */
@@ -348,7 +341,7 @@ static int start_process(struct transfer *t, struct vd_error *error)
                                      .has_channel = is_push(t),
                                      .timeout_ms = VD_GIT_TIMEOUT_MS,
                                      .idle_timeout_ms = VD_GIT_IDLE_MS,
-                                     .memory_max = memory_max,
+                                     .memory_max = vd_git_memory_max(),
                                      .files_max = VD_GIT_FILES_OPEN_MAX},
         &ops, error);
     vd_git_command_release(&command);
