@@ -160,6 +160,7 @@
     X(VD_GIT_MEMORY_MIB,         2048,        "MiB of address space of a git process") \
     X(VD_GIT_FILES_OPEN_MAX,     256,         "files that a git process may have open") \
     X(VD_GIT_BACKLOG_LEN_MAX,    262144,      "bytes that wait for the client or for git, in each direction of a transfer; the other side then waits") \
+    X(VD_GIT_DISCARD_LEN_MAX,    67108864,    "bytes of a push over HTTP/2 that are read and dropped when git has refused it before its end") \
     X(VD_GIT_STDERR_LEN_MAX,     4096,        "bytes of what a git process says on stderr that the log shows") \
     X(VD_GIT_PACK_LEN_DEFAULT,   1073741824,  "bytes of a push, unless the Repository says otherwise") \
     X(VD_GIT_FILE_LEN_DEFAULT,   10485760,    "bytes of a manifest in a push, unless the Repository says otherwise") \

@@ -61,7 +61,7 @@ int vd_ref_update_start(struct vd_ref_update *u, struct vd_loop *loop, const cha
                                      .env = vd_git_command_env(&command),
                                      .name = "update-ref",
                                      .timeout_ms = UPDATE_MS_MAX,
-                                     .memory_max = (uint64_t)VD_GIT_MEMORY_MIB << 20,
+                                     .memory_max = vd_git_memory_max(),
                                      .files_max = VD_GIT_FILES_OPEN_MAX},
         &ops, error);
     vd_git_command_release(&command);
