@@ -91,6 +91,7 @@ static void on_changes(struct vd_changes *c)
         .branches_n = p->branches_n,
         .report = &c->report,
         .dry_run = true,
+        .adopts = p->adopts,
         .done = on_tried,
     };
     vd_git_admission_start(&p->admission);
