@@ -55,8 +55,7 @@ if command -v bash >/dev/null; then
     tap "bash: all of the program" as_help
     for command in config store token serve "config print" "store backup" "store restore" \
         "store verify" "store stats" "store compact" "token create" "token list" "token revoke" \
-        kubeconfig repo "repo create" "repo list" "repo status" "repo log" "repo adopt" \
-        "repo reset" "repo credential" top version; do
+        kubeconfig repo "repo list" top version; do
         # shellcheck disable=SC2086 # its words
         tap "bash: all of $command" as_help $command
     done
