@@ -20,8 +20,10 @@ static bool is_ours(const struct vd_git_write *w, const struct vd_json *old)
 {
     struct vd_slice repository = VD_SLICE("");
     if (!old)
-        return true;
+        return w->operation->action != VD_PLAN_ADOPT;
     (void)vd_meta_annotation(old, VD_SLICE(VD_GIT_REPOSITORY), &repository);
+    if (w->operation->action == VD_PLAN_ADOPT)
+        return !repository.n;
     return w->operation->action != VD_PLAN_CREATE && vd_slice_eq(repository, w->admission->mark);
 }
 
@@ -96,6 +98,7 @@ static bool make_status(struct vd_write *write, const struct vd_json *old, struc
     a->push.created = counts[VD_WRITE_CREATED];
     a->push.updated = counts[VD_WRITE_UPDATED];
     a->push.deleted = counts[VD_WRITE_DELETED] + counts[VD_WRITE_MARKED];
+    a->push.adopted = vd_plan_count(&a->plan, VD_PLAN_ADOPT);
     a->push.unchanged = counts[VD_WRITE_UNCHANGED] + counts[VD_WRITE_ABSENT];
     *out = vd_write_pruned_copy(write, old);
     vd_repository_status_admit(write->arena, *out, &a->push);
@@ -129,7 +132,7 @@ static void init_operation(struct vd_git_write *w, const struct vd_plan_operatio
     write->name = m->name;
     write->document = deletes ? NULL : m->document;
     write->len = m->source.text.n;
-    write->checks_rights = o->is_foreign;
+    write->checks_rights = o->is_foreign || o->action == VD_PLAN_ADOPT;
     write->may_be_absent = deletes;
     write->annotations_ignored = ignored;
     write->annotations_ignored_n = 1;
