@@ -90,9 +90,9 @@
     X(VD_HTTP_STRANGERS_MAX,     16384,       "connections without an authenticated user; one more ends the oldest") \
     X(VD_HTTP_STRANGERS_LEN_MAX, 67108864,    "bytes of requests whose senders are not authenticated yet; a request that goes beyond is 503") \
     X(VD_HTTP_BODY_FREE_LEN,     16384,       "bytes of a request up to which no memory is reserved for it if it comes in one piece") \
-    X(VD_HTTP_BODY_BUFFER_LEN,   262144,      "bytes of a streamed request body that are kept until they are taken, at most; so many are reserved") \
+    X(VD_HTTP_BODY_BUFFER_LEN,   262144,      "bytes of a streamed request body that are kept until they are taken, at most; they are reserved of limits.body-bytes") \
     X(VD_HTTP_BODY_IDLE_MS,      60000,       "milliseconds in which a byte of a streamed request body must come while the server reads it; then 408") \
-    X(VD_PROCESS_BACKLOG_MAX,    262144,      "bytes waiting for a program's stdin above which no more is read for it") \
+    X(VD_PROCESS_BACKLOG_MAX,    262144,      "bytes waiting for a program's stdin above which no more is read for it; reserved with a streamed request body") \
     X(VD_PROCESS_LINGER_MS,      1000,        "milliseconds that a program's output may stay open after its end, and that a loop which stops waits for its programs") \
     X(VD_TCP_UNSENT_LEN_MAX,     131072,      "bytes that the kernel keeps for a connection before it has sent them") \
     X(VD_ACCOUNTS_MAX,           10000,       "users whose use is counted one by one; more share one account") \

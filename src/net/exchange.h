@@ -88,7 +88,7 @@ struct vd_exchange {
     void *request_info; /* the handler's, until the service's `finished`, which lets go of it */
     /* One more header of the answer, whoever gives it; borrowed until then. NULL: none. */
     const struct vd_http_field *stamp;
-    uint64_t start_ns; /* when the request was complete */
+    uint64_t start_ns; /* when the request was complete; its head, where the body is streamed */
     /* See account.h: */
     struct vd_account *account; /* that it is charged to; NULL: to none */
     unsigned char rank;         /* enum vd_rank */

@@ -31,14 +31,12 @@ static enum vd_http_result decode(struct vd_intake *in, struct vd_body_reader *r
         r->refusal = in->framing.refusal;
         return result;
     }
-    struct vd_buf rest = {0};
-    vd_buf_add(&rest, in->later.p + used, in->later.n - used);
-    struct vd_buf room = r->bytes; /* empty */
+    struct vd_buf rest = r->bytes; /* which is empty: its memory is for what comes next */
+    if (used < in->later.n)
+        vd_buf_add(&rest, in->later.p + used, in->later.n - used);
     r->bytes = in->later;
     r->bytes.n = got;
-    in->later = rest.n ? rest : room;
-    if (rest.n)
-        vd_buf_release(&room);
+    in->later = rest;
     r->is_whole = result == VD_HTTP_DONE;
     return result;
 }

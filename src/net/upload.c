@@ -10,6 +10,11 @@ size_t vd_upload_len(const struct vd_http_head *head, uint64_t body_len_max)
     return head->used + (size_t)(head->has_length ? head->length : body_len_max);
 }
 
+size_t vd_upload_reader_len(const struct vd_http_head *head)
+{
+    return head->used + VD_HTTP_BODY_BUFFER_LEN + VD_PROCESS_BACKLOG_MAX;
+}
+
 static int64_t add(_Atomic int64_t *counter, int64_t n)
 {
     return atomic_fetch_add_explicit(counter, n, memory_order_relaxed) + n;

@@ -33,6 +33,10 @@ struct vd_upload {
  * head does not tell. */
 size_t vd_upload_len(const struct vd_http_head *head, uint64_t body_len_max);
 
+/* The most that a request takes whose body its handler reads as it arrives: its head, the read
+ * buffer and what waits for a program that the handler gives it to. */
+size_t vd_upload_reader_len(const struct vd_http_head *head);
+
 /* Reserves so many bytes; on refusal nothing, and it is counted. */
 enum vd_account_limit vd_upload_reserve(struct vd_upload *upload, struct vd_account *account,
                                         enum vd_rank rank, size_t len) VD_MUST_USE;

@@ -233,7 +233,7 @@ static void judge_head(struct vd_authenticator *a, struct vd_exchange *x)
  * is none, and it has been answered; then the user's reference is taken. */
 static bool reserve_reader(struct vd_exchange *x, struct vd_user *user)
 {
-    size_t len = x->head->used + VD_HTTP_BODY_BUFFER_LEN;
+    size_t len = vd_upload_reader_len(x->head);
     if (!vd_upload_reserve(x->upload, x->account, (enum vd_rank)x->rank, len))
         return true;
     refuse_one_too_many(x, user);

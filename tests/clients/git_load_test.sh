@@ -112,6 +112,6 @@ tap "is cloned with flat memory" clone_large
 tap "and pushed with flat memory" push_large
 tap "a client that stops reading costs no memory, and its process goes with it" stall
 tap "kill -9 of the server ends the clone and its git processes" killed_while_cloning
-tap "afterwards it can be cloned" git clone -q --no-checkout "$as_admin/default/large.git" again
+tap "afterwards it serves again" git clone -q "$as_admin/default/small.git" again
 tap "the server stops in order" eval 'kill "$pid" && wait "$pid"'
 tap_end

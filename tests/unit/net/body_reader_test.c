@@ -548,8 +548,8 @@ static void authenticate(struct vd_http_service *service, struct vd_exchange *x,
     struct vd_account *account = vd_accounts_get(&accounts, who);
     vd_connection_belongs_to(x->connection, account, VD_RANK_ORDINARY);
     bool good = !vd_exchange_charge(x, account, VD_RANK_ORDINARY) &&
-                (!x->reader ||
-                 !vd_upload_reserve(x->upload, account, VD_RANK_ORDINARY, VD_HTTP_BODY_BUFFER_LEN));
+                (!x->reader || !vd_upload_reserve(x->upload, account, VD_RANK_ORDINARY,
+                                                  vd_upload_reader_len(x->head)));
     vd_account_unref(account);
     if (good)
         vd_route_handle(x);
@@ -571,7 +571,7 @@ static void test_strangers_send_no_body(void **state)
                                                  .requests = 1000,
                                                  .user_queued_bytes = 1 << 30,
                                                  .queued_bytes = 1 << 30,
-                                                 .user_body_bytes = 2 * VD_HTTP_BODY_BUFFER_LEN,
+                                                 .user_body_bytes = 5 * VD_HTTP_BODY_BUFFER_LEN,
                                                  .body_bytes = 1 << 30},
                      1);
     asked = 0;
