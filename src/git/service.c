@@ -349,7 +349,8 @@ static void on_refs_behind(void *arg, struct vd_slice namespace, struct vd_slice
 static bool is_used(void *arg, struct vd_slice uid)
 {
     const struct vd_git *git = arg;
-    return git->pushes && vd_pushes_use(git->pushes, uid);
+    return git->pushes &&
+           (vd_pushes_use(git->pushes, uid) || vd_folder_is_used(&git->admissions.uses, uid));
 }
 
 void vd_git_join(struct vd_git *git, struct vd_api_loop *api, struct vd_request_loop *requests)
@@ -358,12 +359,13 @@ void vd_git_join(struct vd_git *git, struct vd_api_loop *api, struct vd_request_
     if (requests->loop->index)
         return;
     git->first = requests->loop;
+    git->admissions = (struct vd_admissions){.l = api,
+                                             .program = &git->program,
+                                             .root = git->root,
+                                             .refs_behind = on_refs_behind,
+                                             .arg = git};
     if (git->has_program)
-        git->pushes = vd_pushes_new(&(struct vd_pushes_options){.l = api,
-                                                                .program = &git->program,
-                                                                .root = git->root,
-                                                                .refs_behind = on_refs_behind,
-                                                                .arg = git});
+        git->pushes = vd_pushes_new(&git->admissions);
 }
 
 void vd_git_follow(struct vd_git *git, struct vd_controller *controller)
@@ -375,6 +377,9 @@ void vd_git_follow(struct vd_git *git, struct vd_controller *controller)
                                           .root = git->root,
                                           .is_used = is_used,
                                           .arg = git});
+    git->drift = vd_drift_new(controller);
+    if (git->has_program)
+        git->resets = vd_resets_new(controller, &git->admissions, git->repositories);
 }
 
 /* A task of loop 0. */
@@ -389,6 +394,8 @@ static void stop_pushes(struct vd_task *task)
     struct stopping *s = VD_CONTAINER_OF(task, struct stopping, task);
     if (s->git->pushes)
         vd_pushes_stop(s->git->pushes);
+    if (s->git->resets)
+        vd_resets_stop(s->git->resets);
     uv_sem_post(&s->done);
 }
 
@@ -409,6 +416,8 @@ void vd_git_close(struct vd_git *git)
 {
     if (!git)
         return;
+    vd_resets_free(git->resets);
+    vd_drift_free(git->drift);
     vd_repositories_free(git->repositories);
     vd_pushes_free(git->pushes);
     vd_process_slots_release(&git->slots);
