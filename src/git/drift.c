@@ -12,7 +12,7 @@
 #include "base/alloc.h"
 #include "base/container_of.h"
 #include "base/limits.h"
-#include "base/metrics.h"
+#include "git/follow_metrics.h"
 #include "git/repository_items.h"
 #include "kinds/condition.h"
 #include "kinds/git_ownership.h"
@@ -20,10 +20,6 @@
 #include "kinds/uid.h"
 #include "json/compare.h"
 #include "json/parse.h"
-
-static struct vd_metric_family drifted = VD_GAUGE_FAMILY(
-    "vedette_git_drifted_objects",
-    "Objects that somebody has overridden and that Git has not written again.");
 
 struct overridden {
     char *key; /* "resource/namespace/name" */
@@ -83,7 +79,7 @@ static void add_repository(struct vd_drift *d, const char *key)
 static void remove_object(struct vd_drift *d, struct overridden *o)
 {
     vd_hash_map_remove(&d->objects, overridden_key(o));
-    vd_gauge_set(vd_metric_only(&drifted), (int64_t)vd_hash_map_count(&d->objects));
+    vd_follow_tell_drifted(vd_hash_map_count(&d->objects));
     add_repository(d, o->repository);
     overridden_free(o);
 }
@@ -128,7 +124,7 @@ static void put_object(struct vd_drift *d, const struct vd_event *event, struct 
     if (!o) {
         o = new_object(event->entry, repository);
         vd_hash_map_put(&d->objects, o);
-        vd_gauge_set(vd_metric_only(&drifted), (int64_t)vd_hash_map_count(&d->objects));
+        vd_follow_tell_drifted(vd_hash_map_count(&d->objects));
         o->time_ms = event->time_ms;
     }
     if (d->last.user && vd_uid_eq(d->last.object, event->uid)) {
@@ -359,7 +355,7 @@ struct vd_drift *vd_drift_new(struct vd_controller *controller)
     d->items.record_len = sizeof(struct vd_repository_item);
     vd_repository_items_init(&d->items);
     vd_hash_map_init(&d->objects, overridden_key);
-    vd_metric_register(&drifted);
+    vd_follow_metrics_register();
     d->handler.ops = &informer_ops;
     vd_informer_add_handler(&controller->informer, &d->handler);
     return d;

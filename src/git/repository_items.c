@@ -38,8 +38,8 @@ struct vd_slice vd_repository_item_name(const struct vd_repository_item *item)
 
 static void item_free(struct vd_repository_items *items, struct vd_repository_item *item)
 {
-    if (items->ops->release)
-        items->ops->release(item);
+    if (items->ops->let_go)
+        items->ops->let_go(item);
     free(item->key);
     free(item);
 }

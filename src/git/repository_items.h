@@ -29,7 +29,7 @@ struct vd_repository_items_ops {
     /* The newest version, or NULL for both: there is none. */
     void (*reconcile)(struct vd_repository_items *items, struct vd_repository_item *item,
                       const struct vd_event *event, struct vd_json *object);
-    void (*release)(struct vd_repository_item *item); /* of the owner's part; may be NULL */
+    void (*let_go)(struct vd_repository_item *item); /* of what the owner has added; may be NULL */
 };
 
 struct vd_repository_items {

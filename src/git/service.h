@@ -8,6 +8,7 @@
 #include "api/env.h"
 #include "git/branch_admission.h"
 #include "git/drift.h"
+#include "git/followers.h"
 #include "git/git.h"
 #include "git/process_slots.h"
 #include "git/program.h"
@@ -15,6 +16,7 @@
 #include "git/repositories.h"
 #include "git/resets.h"
 #include "git/smart_http.h"
+#include "git/webhook.h"
 #include "net/route.h"
 #include "request/loop.h"
 
@@ -27,8 +29,13 @@ struct vd_git {
     char *hooks;             /* the folder of their hooks */
     struct vd_repositories *repositories;
     struct vd_admissions admissions;
-    struct vd_pushes *pushes; /* NULL: there is no program */
-    struct vd_resets *resets; /* likewise */
+    struct vd_pushes *pushes;       /* NULL: there is no program */
+    struct vd_resets *resets;       /* likewise */
+    struct vd_followers *followers; /* likewise */
+    struct vd_remote_policy policy; /* of the URLs that are followed */
+    char *ssh, *ssh_launcher;       /* the ssh program, or NULL; and what git calls for it */
+    struct vd_webhooks webhooks;
+    struct vd_route webhook_route;
     struct vd_drift *drift;
     struct vd_process_slots slots;
     struct vd_route route;

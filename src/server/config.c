@@ -4,12 +4,14 @@
  * written and a message can say where.
  */
 #include "server/config.h"
+#include "git/remote_url.h"
 
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/terminal.h"
+#include "git/remote_url.h"
 #include "net/listener.h"
 
 void vd_config_init(struct vd_config *config)
@@ -145,6 +147,17 @@ static int check_watches(const struct vd_config *c, struct vd_error *error)
         origin_of(c, &c->watch_timeout_min_ms), origin_of(c, &c->watch_timeout_max_ms));
 }
 
+static int check_git(const struct vd_config *c, struct vd_error *error)
+{
+    struct vd_remote_policy policy = {0};
+    struct vd_error reason;
+    for (size_t i = 0; i < c->git_remote_schemes.n; i++)
+        if (vd_remote_policy_add(&policy, vd_slice_of(c->git_remote_schemes.items[i]), &reason))
+            return vd_error_set(error, VD_ERR_INVALID, "git.remote-schemes (%s): %s",
+                                origin_of(c, &c->git_remote_schemes), reason.text);
+    return VD_OK;
+}
+
 static void warn_of_oddities(struct vd_config *c)
 {
     if (c->tls_cert && !c->tls_listen)
@@ -168,7 +181,7 @@ static void warn_of_oddities(struct vd_config *c)
 int vd_config_check(struct vd_config *c, struct vd_error *error)
 {
     static int (*const checks[])(const struct vd_config *, struct vd_error *) = {
-        check_listeners, check_tls, check_data, check_watches};
+        check_listeners, check_tls, check_data, check_watches, check_git};
     for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {
         struct vd_error reason;
         int code = vd_config_judge(c, checks[i](c, &reason), &reason);
