@@ -39,6 +39,9 @@ struct vd_git_options {
     size_t loops_n;
 };
 
+/* VD_ERR_INVALID: one of the schemes is none. Any thread. */
+int vd_git_check_schemes(const char *const *schemes, size_t n, struct vd_error *error) VD_MUST_USE;
+
 /* The error is of the data folder, or of the schemes. */
 int vd_git_open(struct vd_git **out, const struct vd_git_options *options,
                 struct vd_error *error) VD_MUST_USE;

@@ -303,13 +303,18 @@ static int open_root(struct vd_git *git, const char *data, struct vd_error *erro
     return vd_bare_repository_make_root(git->root, program, error);
 }
 
-static int read_policy(struct vd_git *git, const struct vd_git_options *options,
+static int read_policy(struct vd_remote_policy *out, const char *const *schemes, size_t n,
                        struct vd_error *error)
 {
     int code = VD_OK;
-    for (size_t i = 0; !code && i < options->remote_schemes_n; i++)
-        code = vd_remote_policy_add(&git->policy, vd_slice_of(options->remote_schemes[i]), error);
+    for (size_t i = 0; !code && i < n; i++)
+        code = vd_remote_policy_add(out, vd_slice_of(schemes[i]), error);
     return code;
+}
+
+int vd_git_check_schemes(const char *const *schemes, size_t n, struct vd_error *error)
+{
+    return read_policy(&(struct vd_remote_policy){0}, schemes, n, error);
 }
 
 int vd_git_open(struct vd_git **out, const struct vd_git_options *options, struct vd_error *error)
@@ -329,7 +334,7 @@ int vd_git_open(struct vd_git **out, const struct vd_git_options *options, struc
                     VD_F_U64("minor", git->program.version.minor));
     else
         vd_log_warn("Git repositories are not served", VD_F_ERROR(&git->missing));
-    int code = read_policy(git, options, error);
+    int code = read_policy(&git->policy, options->remote_schemes, options->remote_schemes_n, error);
     if (!code)
         code = open_root(git, options->data, error);
     if (code) {

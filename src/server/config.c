@@ -4,14 +4,13 @@
  * written and a message can say where.
  */
 #include "server/config.h"
-#include "git/remote_url.h"
 
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/terminal.h"
-#include "git/remote_url.h"
+#include "git/git.h"
 #include "net/listener.h"
 
 void vd_config_init(struct vd_config *config)
@@ -149,13 +148,11 @@ static int check_watches(const struct vd_config *c, struct vd_error *error)
 
 static int check_git(const struct vd_config *c, struct vd_error *error)
 {
-    struct vd_remote_policy policy = {0};
     struct vd_error reason;
-    for (size_t i = 0; i < c->git_remote_schemes.n; i++)
-        if (vd_remote_policy_add(&policy, vd_slice_of(c->git_remote_schemes.items[i]), &reason))
-            return vd_error_set(error, VD_ERR_INVALID, "git.remote-schemes (%s): %s",
-                                origin_of(c, &c->git_remote_schemes), reason.text);
-    return VD_OK;
+    if (!vd_git_check_schemes(c->git_remote_schemes.items, c->git_remote_schemes.n, &reason))
+        return VD_OK;
+    return vd_error_set(error, VD_ERR_INVALID, "git.remote-schemes (%s): %s",
+                        origin_of(c, &c->git_remote_schemes), reason.text);
 }
 
 static void warn_of_oddities(struct vd_config *c)

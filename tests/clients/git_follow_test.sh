@@ -12,7 +12,8 @@ set -u
 tree=origin
 remote_pid=
 relay_pid=
-trap 'for p in $pid $remote_pid $relay_pid; do kill -9 "$p"; done 2>/dev/null; rm -rf "$scratch"' EXIT
+trap 'for p in $pid $remote_pid $relay_pid; do kill -9 "$p"; done 2>/dev/null
+rm -rf "$scratch"' EXIT
 
 # ---- the remote: a second server, with a repository `origin` ----
 
@@ -53,8 +54,8 @@ ORIGIN
 
 # Secrets of the first server.
 make_secrets() {
-    k create secret generic login --from-literal=username=x --from-literal=password="$remote_token" \
-        --from-file=ca.crt=remote/pki/ca.crt &&
+    k create secret generic login --from-literal=username=x \
+        --from-literal=password="$remote_token" --from-file=ca.crt=remote/pki/ca.crt &&
         k create secret generic token --from-literal=token="$remote_token" &&
         k create secret generic wrong --from-literal=token=nonsense &&
         k create secret generic other-ca --from-literal=token="$remote_token" \
