@@ -67,8 +67,8 @@ static void on_errors(struct vd_process *p, struct vd_slice bytes)
     vd_buf_add(&f->said, bytes.p, bytes.n < room ? bytes.n : room);
 }
 
-/* The line that says what is wrong: "fatal: ...", else the first one. Others may have written it:
- * what is not printable is taken out. */
+/* The line that says what is wrong: "fatal: ...", unless that only means what ssh has said in the
+ * first one. Others may have written it: what is not printable is taken out. */
 static struct vd_slice words(struct vd_fetch *f)
 {
     struct vd_slice rest = vd_slice_trim(vd_buf_slice(&f->said)), line, first = rest;
@@ -78,7 +78,8 @@ static struct vd_slice words(struct vd_fetch *f)
     for (bool is_first = true; vd_slice_cut(&rest, '\n', &line); is_first = false) {
         if (is_first)
             first = line;
-        if (vd_slice_starts_with(line, VD_SLICE("fatal: ")))
+        if (vd_slice_starts_with(line, VD_SLICE("fatal: ")) &&
+            !vd_slice_starts_with(line, VD_SLICE("fatal: Could not read from remote")))
             return vd_slice_from(line, 7);
     }
     return first.n ? first : VD_SLICE("git says nothing");

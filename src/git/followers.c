@@ -22,6 +22,7 @@
 #include "kinds/condition.h"
 #include "kinds/object_meta.h"
 #include "json/compare.h"
+#include "json/parse.h"
 
 enum {
     READY_MS = 300,             /* before it is looked again whether the repository is ready */
@@ -43,6 +44,7 @@ struct follower {
     struct vd_followers *followers;
     bool is_followed;   /* it has a remote */
     bool is_fetching;   /* and else syncing, while it is busy */
+    bool is_given_up;   /* what is under way was stopped by the server itself */
     int64_t generation; /* of the spec that was last tried */
     uint64_t due_ns;    /* when it is fetched */
     uint64_t begun_ns;  /* when that was last begun */
@@ -103,6 +105,11 @@ static void rest(struct follower *w, const char *reason, uint64_t pause_ms)
 
 static void fail(struct follower *w, const char *reason)
 {
+    if (w->is_given_up) { /* that is nothing to be told */
+        w->is_given_up = false;
+        rest(w, w->reason, 0);
+        return;
+    }
     vd_log_warn("a remote repository cannot be followed",
                 VD_F_SLICE("repository", vd_repository_item_key(&w->item)),
                 VD_F_STR("reason", reason),
@@ -131,7 +138,9 @@ static void on_synced(struct vd_sync *s)
     else if (result == VD_BRANCH_STALE)
         rest(w, w->reason, STALE_MS);
     else
-        fail(w, is_forbidden ? "Forbidden" : "ManifestsInvalid");
+        fail(w, is_forbidden                  ? "Forbidden"
+                : result == VD_BRANCH_REFUSED ? "ManifestsInvalid"
+                                              : "AdmissionFailed");
 }
 
 /* The user that a ServiceAccount is; NULL: there is none. */
@@ -220,7 +229,8 @@ static void on_fetched(struct vd_fetch *fetch)
     if (!good) {
         vd_buf_reset(&w->message);
         vd_buf_add_text(&w->message, fetch->error.text);
-        if (fetch->is_interrupted) /* what git has left is removed when nobody uses the folder */
+        if (fetch->is_interrupted &&
+            !f->is_stopped) /* what git has left is removed when nobody uses the folder */
             vd_repositories_recover(f->options.repositories, vd_repository_item_namespace(&w->item),
                                     vd_repository_item_name(&w->item));
         fail(w, "FetchFailed");
@@ -320,7 +330,7 @@ static void start_fetch(struct follower *w, const struct vd_repository *reposito
     struct vd_error error;
     w->item.is_busy = true;
     w->begun_ns = now_ns_of(f);
-    w->hurries = false;
+    w->hurries = w->is_given_up = false;
     take_spec(w, repository);
     int code = prepare(w, repository, &error);
     if (code) {
@@ -439,10 +449,37 @@ static void release(struct vd_repository_item *item)
     vd_user_unref(w->user);
 }
 
+static void give_up(struct follower *w)
+{
+    w->is_given_up = true;
+    if (w->is_fetching)
+        vd_fetch_stop(&w->fetch);
+    else
+        vd_sync_stop(&w->sync);
+}
+
+/* A fetch may take long: it is stopped when it is for a spec that does not hold any more. */
+static void look_at_fetch(struct follower *w, const struct vd_event *event)
+{
+    struct vd_arena arena = {0};
+    struct vd_json *object;
+    if (event->type == VD_EVENT_DELETED || !event->body ||
+        vd_json_parse_copy(&arena, vd_body_slice(event->body), NULL, &object, NULL) ||
+        vd_meta_is_deleting(object) || vd_meta_generation(object) != w->generation)
+        give_up(w);
+    vd_arena_release(&arena);
+}
+
 static void on_changed(struct vd_informer_handler *handler, const struct vd_change *change)
 {
     struct vd_followers *f = VD_CONTAINER_OF(handler, struct vd_followers, handler);
+    const struct vd_entry *entry = change->now->entry;
     vd_repository_items_changed(&f->items, change);
+    if (!vd_slice_eq(vd_entry_resource(entry), VD_SLICE(VD_REPOSITORY_RESOURCE)))
+        return;
+    struct vd_repository_item *item = vd_repository_items_find(&f->items, vd_entry_path(entry));
+    if (item && item->is_busy && of(item)->is_fetching)
+        look_at_fetch(of(item), change->now);
 }
 
 /* ---- haste ---- */
@@ -498,11 +535,8 @@ void vd_followers_stop(struct vd_followers *f)
     size_t at = 0;
     f->is_stopped = true;
     for (struct vd_repository_item *item; (item = vd_hash_map_next(&f->items.all, &at));) {
-        struct follower *w = of(item);
-        if (item->is_busy && w->is_fetching)
-            vd_fetch_stop(&w->fetch);
-        else if (item->is_busy)
-            vd_sync_stop(&w->sync);
+        if (item->is_busy)
+            give_up(of(item));
     }
 }
 

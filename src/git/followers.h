@@ -9,6 +9,7 @@
  *     True   UpToDate          the objects are those of the remote's commit
  *     False  FetchFailed       git could not fetch: the network, credentials, a missing branch
  *     False  ManifestsInvalid  the commit was refused as a push of it would be
+ *     False  AdmissionFailed   git or the store has failed, or a limit was passed
  *     False  Forbidden         the ServiceAccount may not write some object, or does not exist, or
  *                              the server's policy forbids the URL
  *

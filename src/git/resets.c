@@ -25,6 +25,7 @@ struct vd_resets {
     struct vd_admissions *all;
     struct vd_repositories *repositories;
     struct vd_user *user; /* the server itself */
+    bool is_stopped;
 };
 
 struct reset {
@@ -66,7 +67,7 @@ static void on_synced(struct vd_sync *s)
     uint64_t pause_ms = 0;
     r->item.is_busy = false;
     vd_buf_reset(&r->failure);
-    if (s->result == VD_BRANCH_STALE) {
+    if (s->result == VD_BRANCH_STALE || resets->is_stopped) {
         pause_ms = STALE_MS;
     } else if (s->result != VD_BRANCH_GOOD && s->result != VD_BRANCH_BEHIND) {
         vd_buf_add_text(&r->failure, "the reset has failed: ");
@@ -131,6 +132,8 @@ static void proceed(struct vd_repository_items *items, struct reset *r,
 {
     struct vd_resets *resets = VD_CONTAINER_OF(items, struct vd_resets, items);
     uint64_t now_ns = vd_clock_mono_ns(items->controller->env.clock);
+    if (resets->is_stopped)
+        return;
     if (now_ns < r->retry_ns)
         vd_repository_item_add_after(items, &r->item, (r->retry_ns - now_ns) / 1000000 + 1);
     else if (!has_commits(repository))
@@ -209,6 +212,7 @@ struct vd_resets *vd_resets_new(struct vd_controller *controller, struct vd_admi
 void vd_resets_stop(struct vd_resets *resets)
 {
     size_t at = 0;
+    resets->is_stopped = true;
     for (struct vd_repository_item *item; (item = vd_hash_map_next(&resets->items.all, &at));)
         if (item->is_busy)
             vd_sync_stop(&of(item)->sync);

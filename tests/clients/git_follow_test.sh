@@ -110,6 +110,15 @@ follows() {
         is shop/main field configmap one '.metadata.annotations.vedette\.dev/git-repository'
 }
 
+# One that follows nothing.
+others() {
+    k apply -f - <<REPOSITORY
+apiVersion: git.vedette.dev/v1
+kind: Repository
+metadata: {name: hosted}
+REPOSITORY
+}
+
 # Without a hurry: the interval is 10 s.
 by_itself() {
     map one 2 >origin/one.yaml && publish && until_true at_commit main &&
@@ -143,6 +152,10 @@ bad_calls() {
             "$http/shop/main.git/webhook" &&
         is 202 call_hook -H "X-Gitlab-Token: key" -d "gitlab" "$http/shop/main.git/webhook" &&
         is 404 call_hook -d "$body" "$http/shop/missing.git/webhook" &&
+        is 404 call_hook -d "$body" "$http/shop/hosted.git/webhook" &&
+        follow plain "$remote_http/default/origin.git" 'branch: nope' &&
+        is 404 call_hook -H "X-Hub-Signature-256: $good" -d "$body" \
+            "$http/shop/plain.git/webhook" && k delete repository plain &&
         is 405 curl -sS -m 20 -o hook.out -w '%{http_code}' "$http/shop/main.git/webhook" &&
         head -c 2000000 /dev/zero >large &&
         is 413 call_hook --data-binary @large "$http/shop/main.git/webhook"
@@ -216,6 +229,62 @@ RELAY
         k delete repository locked
 }
 
+# ssh: a program in its place tells what it was called with, and serves the remote's folder.
+fake_ssh() {
+    mkdir bin && cat >bin/ssh <<SSH && chmod +x bin/ssh
+#!/bin/sh
+echo "\$@" >$scratch/ssh.arguments
+export -p >$scratch/ssh.environment
+PATH=/usr/bin:/bin
+ls -l \$VEDETTE_SSH_FOLDER >$scratch/ssh.files
+stat -c %a \$VEDETTE_SSH_FOLDER >>$scratch/ssh.files
+cat \$VEDETTE_SSH_FOLDER/key >$scratch/ssh.key
+exec $(command -v git) upload-pack $scratch/plain.git
+SSH
+    g fetch -q origin && git clone -q --bare origin plain.git &&
+        k create secret generic ssh --from-literal=ssh-privatekey=a-private-key \
+            --from-literal=known_hosts='example.com ssh-ed25519 AAAA' &&
+        k create secret generic half-ssh --from-literal=ssh-privatekey=a-private-key || return 1
+    kill_server
+    PATH=$scratch/bin:$PATH start_server
+}
+by_ssh() {
+    k create namespace by-ssh && k -n shop get secret ssh -o json |
+        jq '.metadata |= {name: .name, namespace: "by-ssh"}' >ssh.json &&
+        k -n by-ssh apply -f ssh.json &&
+        k -n by-ssh apply -f - <<REPOSITORY && until_true at_ssh_commit &&
+apiVersion: git.vedette.dev/v1
+kind: Repository
+metadata: {name: s}
+spec: {remote: {url: "ssh://git@example.com:2222/plain.git", secretRef: {name: ssh}}}
+REPOSITORY
+        grep -q -e 'StrictHostKeyChecking=yes' ssh.arguments &&
+        grep -q -e 'BatchMode=yes' ssh.arguments &&
+        grep -q -e 'UserKnownHostsFile=.*/known_hosts' ssh.arguments &&
+        grep -q -e '-p 2222 git@example.com git-upload-pack ./plain.git' ssh.arguments &&
+        ! grep -q -e a-private-key ssh.arguments ssh.environment &&
+        grep -q -e 'VEDETTE_SSH_FOLDER' ssh.environment &&
+        ! grep -q -e 'HOME' ssh.environment &&
+        is a-private-key cat ssh.key && is 2 grep -c -e '^-rw------- ' ssh.files &&
+        is 700 tail -n 1 ssh.files
+}
+at_ssh_commit() {
+    [ "$(k -n by-ssh get repository s -o 'jsonpath={.status.branches[0].commit}')" = \
+        "$(git -C plain.git rev-parse main)" ]
+}
+half_ssh() {
+    follow locked ssh://git@example.com/x.git 'secretRef: {name: half-ssh}' &&
+        until_true synced_is locked "False FetchFailed" && tells locked known_hosts &&
+        k delete repository locked
+}
+real_ssh() {
+    command -v ssh >/dev/null || return 0
+    kill_server
+    start_server && follow locked ssh://git@127.0.0.1:1/x.git 'secretRef: {name: ssh}' &&
+        until_true synced_is locked "False FetchFailed" && tells locked 'connect' &&
+        k delete repository locked
+}
+
 policy() {
     follow locked "http://192.0.2.1/origin.git" '' &&
         until_true synced_is locked "False Forbidden" && tells locked git.remote-schemes &&
@@ -283,6 +352,27 @@ killed_while_fetching() {
         agree main main && is "" find data/git -name vedette-remote
 }
 
+# A fetch that takes long does not keep the Repository from being deleted, nor the server from
+# ending.
+slow() {
+    cat >slow.mjs <<'SLOW'
+import net from 'node:net';
+const server = net.createServer(() => {});
+server.listen(0, '127.0.0.1', () => console.log(server.address().port));
+SLOW
+    node slow.mjs >slow.port &
+    slow_pid=$!
+    until_true grep -q . slow.port || return 1
+    slow_url=http://127.0.0.1:$(cat slow.port)/x.git
+    follow slow "$slow_url" '' && until_true fetching && k delete repository slow --timeout=20s &&
+        follow slow "$slow_url" '' && until_true fetching && kill "$pid" && until_true is_gone
+    slow_status=$?
+    kill "$slow_pid"
+    start_server && [ "$slow_status" = 0 ] && until_true synced_is slow "False FetchFailed" &&
+        k delete repository slow
+}
+fetching() { pgrep -P "$pid" -f "fetch.*x.git" >/dev/null; }
+
 metrics() {
     curl -sS -m 20 -H "Authorization: Bearer $token" "$http/metrics" >metrics &&
         grep -q '^vedette_git_fetches_total{result="good"} [1-9]' metrics &&
@@ -302,6 +392,7 @@ tap "a namespace and a token" open_shop
 tap "secrets" make_secrets
 tap "a commit of the remote" first_commit
 tap "its manifests become objects, over TLS with its own authority" follows
+tap "another repository" others
 tap "a change is noticed" by_itself
 tap "it can be cloned and not be pushed to" clone_and_push
 tap "the ref of the fetch is not shown" own_refs_are_hidden
@@ -316,6 +407,10 @@ tap "a wrong password" wrong_password
 tap "a Secret that is not there" no_secret
 tap "another authority's certificate" wrong_authority
 tap "a redirect is not followed" redirected
+tap "a program in the place of ssh" fake_ssh
+tap "ssh gets its key and knows its hosts" by_ssh
+tap "ssh without known hosts" half_ssh
+tap "ssh to where nobody listens" real_ssh
 tap "only URLs that the policy allows" policy
 tap "a ServiceAccount that is not there" no_account
 tap "another namespace needs the ServiceAccount's right" foreign
@@ -325,6 +420,7 @@ tap "killed before the batch" killed git.before_batch
 tap "killed behind the batch" killed git.after_batch
 tap "killed while it fetches" killed_while_fetching
 tap "no secret is told, and no file of one is left" no_secrets_told
+tap "a slow remote holds nobody" slow
 tap "metrics" metrics
 tap "deleted with its objects" deleted
 tap_end
