@@ -32,7 +32,7 @@ build: ## build build/vedette, the release binary
 	@tools/build.sh $(BUILD)
 
 run: build ## build, and start the server (ARGS=options); its data is in vedette-data; Ctrl-C stops it
-	@exec $(BUILD)/vedette serve $(ARGS)
+	@exec tools/run.sh $(BUILD)/vedette $(ARGS)
 
 # Built by whoever made it, so that root does not compile: `make && sudo make install`.
 install: ## install what make has built below PREFIX, /usr/local by default, and DESTDIR
@@ -86,7 +86,7 @@ asan: build-asan ## all tests under AddressSanitizer and UBSan
 	@UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 tests/run.sh build-asan '$(TEST)'
 
 tsan: build-tsan ## all tests under ThreadSanitizer
-	@TSAN_OPTIONS=halt_on_error=1 tests/run.sh build-tsan '$(TEST)'
+	@TSAN_OPTIONS=halt_on_error=1:suppressions=$(CURDIR)/tests/tsan.supp tests/run.sh build-tsan '$(TEST)'
 
 clang: build-clang ## build everything, tests too, with clang
 

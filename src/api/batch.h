@@ -29,6 +29,7 @@
  * is another one now, unless the one that lost means a certain version: then it is refused, and so
  * is the batch.
  *
+ * A member that creates a namespace, a definition or a role says its name in `name` or `document`.
  * An object is changed by one member at most. The members are made in slices of a turn of the loop;
  * while that is done, no more is kept of a member than what is proposed.
  *

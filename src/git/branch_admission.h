@@ -64,6 +64,7 @@ struct vd_branch_admission {
     size_t files_max;
     bool is_whole;         /* all files of the new commits are read, not only those that differ */
     struct vd_slice reset; /* what status.lastReset becomes; empty: it stays */
+    bool adopts;           /* objects that belong to the API, if the user may update them */
     bool is_cancelled;     /* nobody wants it any more: it ends before its batch, as FAILED */
     /* ---- the outcome of either step ---- */
     enum vd_branch_result result;

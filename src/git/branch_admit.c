@@ -189,6 +189,7 @@ static void on_prepared(struct vd_refs *refs)
         .branches_n = b->branches_n,
         .is_whole = b->is_whole,
         .reset = b->reset,
+        .adopts = b->adopts,
         .report = &b->report,
         .done = on_admitted,
     };

@@ -53,6 +53,7 @@ static void on_changes(struct vd_changes *c)
         .branches_n = b->branches_n,
         .is_whole = b->is_whole,
         .reset = b->reset,
+        .adopts = b->adopts,
         .report = &c->report,
         .dry_run = true,
         .done = on_tried,
@@ -64,9 +65,10 @@ static bool reserve(struct vd_changes *c, uint64_t len)
 {
     struct vd_branch_admission *b = VD_CONTAINER_OF(c, struct vd_branch_admission, changes);
     struct vd_admissions *all = b->all;
-    if (len > VD_PUSHES_MANIFESTS_LEN_MAX - all->reserved)
+    uint64_t others = all->reserved - b->reserved;
+    if (len > VD_PUSHES_MEMORY_MAX - others)
         return false;
-    all->reserved += len;
+    all->reserved = others + len;
     b->reserved = len;
     return true;
 }

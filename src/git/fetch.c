@@ -174,7 +174,7 @@ static int run(struct vd_fetch *f, struct vd_error *error)
                                      .cwd = f->place.folder,
                                      .name = "fetch",
                                      .timeout_ms = VD_GIT_FETCH_MS,
-                                     .memory_max = (uint64_t)VD_GIT_MEMORY_MIB << 20,
+                                     .memory_max = vd_git_memory_max(),
                                      .file_len_max = VD_GIT_FETCH_LEN_MAX,
                                      .files_max = VD_GIT_FILES_OPEN_MAX},
         &ops, error);

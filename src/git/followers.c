@@ -87,12 +87,10 @@ static void hurry(struct follower *w)
 }
 
 /* Nothing is under way any more. */
-static void rest(struct follower *w, const char *reason, uint64_t pause_ms)
+static void rest(struct follower *w, uint64_t pause_ms)
 {
     struct vd_followers *f = w->followers;
     w->item.is_busy = false;
-    w->has_outcome = true;
-    w->reason = reason;
     w->due_ns = now_ns_of(f) + pause_ms * 1000000;
     if (w->hurries)
         hurry(w);
@@ -106,21 +104,24 @@ static void rest(struct follower *w, const char *reason, uint64_t pause_ms)
 static void fail(struct follower *w, const char *reason)
 {
     if (w->is_given_up) { /* that is nothing to be told */
-        w->is_given_up = false;
-        rest(w, w->reason, 0);
+        rest(w, 0);
         return;
     }
+    w->has_outcome = true;
+    w->reason = reason;
     vd_log_warn("a remote repository cannot be followed",
                 VD_F_SLICE("repository", vd_repository_item_key(&w->item)),
                 VD_F_STR("reason", reason),
                 VD_F_SLICE("message", vd_status_error_cut(vd_buf_slice(&w->message))));
-    rest(w, reason, vd_status_error_pause_ms(++w->failures));
+    rest(w, vd_status_error_pause_ms(++w->failures));
 }
 
 static void succeed(struct follower *w)
 {
     w->failures = 0;
-    rest(w, NULL, vd_jittered_ms(w->interval_ms));
+    w->has_outcome = true;
+    w->reason = NULL;
+    rest(w, vd_jittered_ms(w->interval_ms));
 }
 
 /* ---- the sync ---- */
@@ -136,7 +137,7 @@ static void on_synced(struct vd_sync *s)
     if (result == VD_BRANCH_GOOD || result == VD_BRANCH_BEHIND)
         succeed(w);
     else if (result == VD_BRANCH_STALE)
-        rest(w, w->reason, STALE_MS);
+        rest(w, STALE_MS);
     else
         fail(w, is_forbidden                  ? "Forbidden"
                 : result == VD_BRANCH_REFUSED ? "ManifestsInvalid"

@@ -88,8 +88,9 @@ struct vd_git_manifests {
 };
 
 /*
- * Adds the manifests of the file to *out. What is wrong goes to the report; manifests with which
- * something is wrong are not added. Named are: a file that is too large, binary, not UTF-8, a
+ * Adds the manifests of the file to *out. What is wrong goes to the report; manifests that cannot
+ * be objects are not added. A field that is not for authors is left out, so that the rest of the
+ * manifest can be looked at, too. Named are: a file that is too large, binary, not UTF-8, a
  * pointer of Git LFS, front matter without an end, YAML and JSON that cannot be read, keys that
  * come twice, fields that are not for authors, missing names. True if nothing was an error.
  */

@@ -56,7 +56,8 @@ static void check_texts(const struct vd_json *map, const struct vd_field_path *p
     }
 }
 
-static void check_member(const struct vd_json *member, const struct vd_field_path *up,
+/* False: it is not the author's. */
+static bool check_member(const struct vd_json *member, const struct vd_field_path *up,
                          struct vd_violations *out)
 {
     struct vd_field_path path = vd_field_member(up, vd_json_key(member));
@@ -72,6 +73,7 @@ static void check_member(const struct vd_json *member, const struct vd_field_pat
     else if (!vd_json_is(member, VD_JSON_STRING))
         vd_violations_add(out, VD_VIOLATION_TYPE_INVALID, &path, vd_bad_value_json(out, member),
                           "must be a text");
+    return i < n && !metadata_keys[i].reason;
 }
 
 static void check_metadata(struct vd_json *metadata, const struct vd_field_path *path,
@@ -80,12 +82,10 @@ static void check_metadata(struct vd_json *metadata, const struct vd_field_path 
     struct vd_json *before = NULL;
     for (struct vd_json *member = vd_json_first(metadata), *next; member; member = next) {
         next = vd_json_next(member);
-        if (vd_json_is(member, VD_JSON_NULL)) {
+        if (vd_json_is(member, VD_JSON_NULL) || !check_member(member, path, out))
             vd_json_remove_after(metadata, before);
-            continue;
-        }
-        check_member(member, path, out);
-        before = member;
+        else
+            before = member;
     }
 }
 
@@ -118,8 +118,7 @@ void vd_git_manifest_check_fields(struct vd_json *document, struct vd_violations
         check_metadata(metadata, &metadata_path, out);
         check_text(metadata, VD_SLICE("name"), &metadata_path, out);
     }
-    if (status && vd_json_is(status, VD_JSON_NULL))
-        vd_json_remove(document, VD_SLICE("status"));
-    else if (status)
+    vd_json_remove(document, VD_SLICE("status"));
+    if (status && !vd_json_is(status, VD_JSON_NULL))
         refuse(out, &status_path, "is written by controllers, not by authors; remove it");
 }

@@ -32,6 +32,10 @@
 #include "auth/user.h"
 #include "base/attributes.h"
 
+/* A push with this option (git push -o) takes over the objects that it describes and that belong to
+ * the API. */
+#define VD_PUSH_OPTION_ADOPT "vedette.adopt"
+
 struct vd_admissions;
 struct vd_push;
 struct vd_pushes;

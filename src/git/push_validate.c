@@ -164,6 +164,7 @@ static void begin(struct vd_push *p, const struct vd_repository *repository)
         .branches = vd_arena_alloc(&p->arena, (n + 1) * sizeof(struct vd_admitted_branch)),
         .file_len_max = repository->file_len_max,
         .files_max = repository->files_max,
+        .adopts = p->adopts,
         .is_cancelled = p->is_gone,
     };
 }

@@ -36,13 +36,21 @@ struct transfer {
     struct vd_inflate inflate; /* of a compressed body */
     struct vd_buf said;        /* on stderr; its beginning */
     bool body_has_ended;
-    bool has_answered; /* the head of the answer was sent */
+    bool has_answered;  /* the head of the answer was sent */
+    bool is_discarding; /* git has ended before the body has */
+    uint64_t discarded; /* bytes of it */
 };
 
-static void transfer_free(struct transfer *t)
+static void end_push(struct transfer *t)
 {
     if (t->push)
         vd_push_end(t->push);
+    t->push = NULL;
+}
+
+static void transfer_free(struct transfer *t)
+{
+    end_push(t);
     vd_slot_give_back(&t->slot);
     vd_user_unref(t->user);
     vd_inflate_release(&t->inflate);
@@ -96,10 +104,27 @@ static void unpack(struct transfer *t)
         vd_exchange_resume_body(t->x);
 }
 
+/* The answer, which was whole, ends with the body. A body that does not end is broken off: the
+ * client has read by then what git says. */
+static void end_discarding(struct transfer *t)
+{
+    if (t->body_has_ended)
+        vd_exchange_end(t->x);
+    else
+        vd_exchange_abort(t->x);
+    transfer_free(t);
+}
+
 static void on_piece(struct vd_exchange *x, struct vd_slice bytes)
 {
     struct transfer *t = x->arg;
     vd_git_meter_received(t->request.service, bytes.n);
+    if (t->is_discarding) {
+        t->discarded += bytes.n;
+        if (t->discarded >= VD_GIT_DISCARD_LEN_MAX)
+            end_discarding(t);
+        return;
+    }
     if (t->request.is_gzip) {
         vd_inflate_add(&t->inflate, bytes);
         unpack(t);
@@ -114,7 +139,9 @@ static void on_body_end(struct vd_exchange *x)
 {
     struct transfer *t = x->arg;
     t->body_has_ended = true;
-    if (t->request.is_gzip)
+    if (t->is_discarding)
+        end_discarding(t);
+    else if (t->request.is_gzip)
         unpack(t);
     else
         vd_process_close_input(&t->process);
@@ -203,10 +230,37 @@ static void end_answer(struct transfer *t, const struct vd_process_exit *exit)
         vd_exchange_abort(x);
 }
 
+/* Git may refuse a push before it has all of it. Over HTTP/2, clients that have the whole answer
+ * and cannot send on may wait forever: the rest of the body is read and dropped, up to a bound. */
+static bool must_discard(const struct transfer *t, const struct vd_process_exit *exit)
+{
+    return t->x && t->x->stream && t->has_answered && exit->status >= 0 && !exit->timed_out &&
+           !exit->is_stopped && !t->request.advertises && !t->body_has_ended;
+}
+
+static void left_discarding(struct vd_exchange *x)
+{
+    transfer_free(x->arg);
+}
+
+static void discard(struct transfer *t)
+{
+    static const struct vd_exchange_ops discarding = {.gone = left_discarding};
+    t->is_discarding = true;
+    t->x->ops = &discarding;
+    end_push(t);
+    vd_slot_give_back(&t->slot);
+    vd_exchange_resume_body(t->x);
+}
+
 static void on_exited(struct vd_process *p, const struct vd_process_exit *exit)
 {
     struct transfer *t = p->arg;
     log_failure(t, exit);
+    if (must_discard(t, exit)) {
+        discard(t);
+        return;
+    }
     if (t->x)
         end_answer(t, exit);
     transfer_free(t);
@@ -287,7 +341,7 @@ static int start_process(struct transfer *t, struct vd_error *error)
                                      .has_channel = is_push(t),
                                      .timeout_ms = VD_GIT_TIMEOUT_MS,
                                      .idle_timeout_ms = VD_GIT_IDLE_MS,
-                                     .memory_max = (uint64_t)VD_GIT_MEMORY_MIB << 20,
+                                     .memory_max = vd_git_memory_max(),
                                      .files_max = VD_GIT_FILES_OPEN_MAX},
         &ops, error);
     vd_git_command_release(&command);

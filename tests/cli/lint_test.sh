@@ -157,7 +157,7 @@ capped() {
 tap "--max-errors counts the rest" capped
 cd "$scratch" || exit 1
 tap "paths are told from the current folder" says 1 'bad/pages/f.yaml:2:1: kind:' bad/pages
-tap "two trees at once" says 1 '12 manifests in 14 files: 1 error, 0 warnings' \
+tap "two trees at once" says 1 '13 manifests in 14 files: 1 error, 0 warnings' \
     good bad/pages/f.yaml
 
 # --- files that are not what they seem ---

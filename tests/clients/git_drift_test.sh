@@ -100,6 +100,12 @@ without_commits() {
 }
 empty_is_reset() { [ "$(field repository empty .status.lastReset)" = now ]; }
 
+by_command() {
+    override one again && until_true names_are one &&
+        timeout 60 "$vedette" repo reset shop/catalog && is 7 field configmap one .data.x &&
+        until_true names_are ""
+}
+
 while_killed() {
     override one again && until_true names_are one || return 1
     k annotate --overwrite repository catalog vedette.dev/reset=4
@@ -120,5 +126,6 @@ tap "a reset undoes overrides and deletions, once" undone
 tap "a reset without anything to do makes no event of an object" nothing_to_do
 tap "a reset that cannot be done says why, and is done when it can be" failing
 tap "a repository without commits is reset at once" without_commits
+tap "vedette repo reset" by_command
 tap "a server that is killed resets after its start" while_killed
 tap_end

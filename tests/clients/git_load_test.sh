@@ -60,6 +60,12 @@ push_large() {
     [ $((after - before)) -lt 16384 ]
 }
 
+# refused_early URL: a push that is too large ends with git's reason, however much is left of it.
+refused_early() {
+    refuses 'pack exceeds maximum allowed size' timeout 60 git -C work.large push "$1" main &&
+        [ "$refuses_status" -ne 124 ]
+}
+
 # stalled: a client that asks for all of the large repository and reads nothing of it; its process
 # in $stalled. It speaks protocol version 0 with what git would send.
 stalled() {
@@ -110,6 +116,9 @@ tap "no process is left of them" until_true no_git_left
 tap "a repository of 200 MB" make_large
 tap "is cloned with flat memory" clone_large
 tap "and pushed with flat memory" push_large
+tap "a repository that takes little" repository little '{"limits":{"packBytes":100000}}'
+tap "refuses a large push early" refused_early "$as_admin/default/little.git"
+tap "also over HTTP/2" refused_early "https://x:$admin_token@$https_door/default/little.git"
 tap "a client that stops reading costs no memory, and its process goes with it" stall
 tap "kill -9 of the server ends the clone and its git processes" killed_while_cloning
 tap "afterwards it serves again" git clone -q "$as_admin/default/small.git" again

@@ -218,6 +218,23 @@ definition_is_used() {
         g reset -q --hard HEAD~1 && is 3 field gadget gear .spec.size
 }
 
+definition_goes() {
+    g rm -q gadgets.yaml && change >said && grep -q 'admitted 2 resources' said &&
+        until_true refuses 'not found' k get crd gadgets.example.com
+}
+
+# A namespace and what is in it come together, and go together.
+namespace_and_objects() {
+    k patch repository catalog --type=merge -p \
+        '{"spec":{"scope":{"namespaces":["annex"],"clusterScoped":["namespaces"]}}}' || return 1
+    {
+        map inside | sed 's/^  name: inside/&\n  namespace: annex/'
+        printf -- '---\napiVersion: v1\nkind: Namespace\nmetadata: {name: annex}\n'
+    } >catalog/annex.yaml
+    change >said && grep -q 'admitted 2 resources' said && k get -n annex configmap inside &&
+        g rm -q annex.yaml && change && until_true refuses 'not found' k get namespace annex
+}
+
 json_too() {
     echo '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"json"},"data":{"a":"b"}}' \
         >catalog/one.json
@@ -269,6 +286,8 @@ tap "which cannot come back while it goes" comes_back_too_early
 tap "and can when it is gone" comes_back_later
 tap "a definition and its objects in one push" definition_and_objects
 tap "objects are checked by it" definition_is_used
+tap "and go in one push, too" definition_goes
+tap "a namespace and its objects come and go" namespace_and_objects
 tap "JSON" json_too
 tap ".vedette.yaml" configuration
 tap "protocol version 0" old_protocol

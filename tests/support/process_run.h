@@ -24,7 +24,7 @@
 #include "base/clock.h"
 #include "base/container_of.h"
 
-enum { DEADLINE_S = 60 };
+enum { DEADLINE_S = 300 };
 
 static struct vd_loop loop;
 

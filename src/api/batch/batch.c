@@ -110,7 +110,7 @@ static void go_on(struct vd_batch_state *s)
 
 void vd_batch_take(struct vd_batch_member *m)
 {
-    (void)!vd_batch_keep(m);
+    vd_batch_keep(m);
     go_on(m->state);
 }
 
@@ -142,14 +142,14 @@ static void on_answered(struct vd_loop_proposal *p)
         s->b->changed = o->changed;
         s->b->revision_first = s->revision = o->changed ? o->revision_first : 0;
         s->b->revision = o->changed ? o->revision : 0;
-        enter(s, VD_BATCH_TELL);
+        enter(s, VD_PHASE_TELL);
         step(s);
         return;
     }
     struct vd_batch_member *m = s->owners.p[o->at < s->owners.n ? o->at : 0];
     if (may_try_again(s, m->write, o->code)) {
         s->pass = 0;
-        enter(s, VD_BATCH_MAKE);
+        enter(s, VD_PHASE_MAKE);
         step(s);
         return;
     }
@@ -213,17 +213,17 @@ static void await_definitions(struct vd_batch_state *s)
 static bool follow(struct vd_batch_state *s)
 {
     switch (s->phase) {
-    case VD_BATCH_FIND_PLACES:
-        enter(s, VD_BATCH_LINK);
+    case VD_PHASE_PLACES:
+        enter(s, VD_PHASE_LINK);
         return true;
-    case VD_BATCH_LINK:
-        enter(s, VD_BATCH_ARRANGE);
+    case VD_PHASE_LINK:
+        enter(s, VD_PHASE_ARRANGE);
         return true;
-    case VD_BATCH_ARRANGE:
+    case VD_PHASE_ARRANGE:
         assert(s->sequence_n == s->n);
-        enter(s, VD_BATCH_MAKE);
+        enter(s, VD_PHASE_MAKE);
         return true;
-    case VD_BATCH_MAKE:
+    case VD_PHASE_MAKE:
         if (s->b->refused || !s->n) {
             finish(s, s->b->refused ? VD_BATCH_REFUSED : VD_BATCH_DONE);
             return false;
@@ -231,23 +231,23 @@ static bool follow(struct vd_batch_state *s)
         s->wishes.n = s->owners.n = s->subjects.n = s->rows = 0;
         vd_hash_map_release(&s->guards);
         vd_arena_reset(&s->scratch);
-        enter(s, VD_BATCH_GUARDS);
+        enter(s, VD_PHASE_GUARDS);
         return true;
-    case VD_BATCH_GUARDS:
+    case VD_PHASE_GUARDS:
         if (is_too_long(s, s->wishes.n + s->n, s->sequence[s->n - 1]))
             return false;
-        enter(s, VD_BATCH_WISHES);
+        enter(s, VD_PHASE_WISHES);
         return true;
-    case VD_BATCH_WISHES:
+    case VD_PHASE_WISHES:
         s->b->changed = s->rows > 0;
         if (!s->b->dry_run) {
             propose(s);
             return false;
         }
-        enter(s, VD_BATCH_TELL);
+        enter(s, VD_PHASE_TELL);
         return true;
-    default: /* VD_BATCH_TELL */
-        enter(s, VD_BATCH_AWAIT);
+    default: /* VD_PHASE_TELL */
+        enter(s, VD_PHASE_AWAIT);
         await_definitions(s);
         return false;
     }
@@ -257,13 +257,13 @@ static bool follow(struct vd_batch_state *s)
 static void step(struct vd_batch_state *s)
 {
     static bool (*const phases[])(struct vd_batch_state * s) = {
-        [VD_BATCH_FIND_PLACES] = vd_batch_find_places,
-        [VD_BATCH_LINK] = vd_batch_link,
-        [VD_BATCH_ARRANGE] = vd_batch_arrange,
-        [VD_BATCH_MAKE] = make_members,
-        [VD_BATCH_GUARDS] = vd_batch_gather_guards,
-        [VD_BATCH_WISHES] = vd_batch_gather_wishes,
-        [VD_BATCH_TELL] = vd_batch_tell,
+        [VD_PHASE_PLACES] = vd_batch_find_places,
+        [VD_PHASE_LINK] = vd_batch_link,
+        [VD_PHASE_ARRANGE] = vd_batch_arrange,
+        [VD_PHASE_MAKE] = make_members,
+        [VD_PHASE_GUARDS] = vd_batch_gather_guards,
+        [VD_PHASE_WISHES] = vd_batch_gather_wishes,
+        [VD_PHASE_TELL] = vd_batch_tell,
     };
     s->turn_ns = vd_clock_mono_ns(s->b->l->env->clock);
     do {
@@ -286,7 +286,7 @@ static void step(struct vd_batch_state *s)
 static void on_turn(struct vd_task *task)
 {
     struct vd_batch_state *s = VD_CONTAINER_OF(task, struct vd_batch_state, task);
-    if (s->phase == VD_BATCH_AWAIT && !s->cancelled)
+    if (s->phase == VD_PHASE_AWAIT && !s->cancelled)
         await_definitions(s);
     else
         step(s);

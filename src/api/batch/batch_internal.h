@@ -44,14 +44,14 @@ struct vd_batch_member {
 
 /* What the batch is doing. */
 enum vd_batch_phase {
-    VD_BATCH_FIND_PLACES, /* which namespaces and definitions do members write? */
-    VD_BATCH_LINK,        /* which members are in them? */
-    VD_BATCH_ARRANGE,     /* the sequence of the events */
-    VD_BATCH_MAKE,        /* the members, in passes */
-    VD_BATCH_GUARDS,      /* what is proposed: conditions, ... */
-    VD_BATCH_WISHES,      /* ... and what the members want */
-    VD_BATCH_TELL,        /* each member what has become of it */
-    VD_BATCH_AWAIT,       /* that the registry shows the definitions */
+    VD_PHASE_PLACES,  /* which namespaces and definitions do members write? */
+    VD_PHASE_LINK,    /* which members are in them? */
+    VD_PHASE_ARRANGE, /* the sequence of the events */
+    VD_PHASE_MAKE,    /* the members, in passes */
+    VD_PHASE_GUARDS,  /* what is proposed: conditions, ... */
+    VD_PHASE_WISHES,  /* ... and what the members want */
+    VD_PHASE_TELL,    /* each member what has become of it */
+    VD_PHASE_AWAIT,   /* that the registry shows the definitions */
 };
 
 struct vd_batch_state {
@@ -63,7 +63,7 @@ struct vd_batch_state {
     struct vd_hash_map places, roles, keys; /* keys: members that were made, by their object */
     VD_VEC(struct vd_batch_member *) definitions;
     enum vd_batch_phase phase;
-    unsigned pass;                  /* of VD_BATCH_MAKE */
+    unsigned pass;                  /* of VD_PHASE_MAKE */
     size_t next;                    /* of what the phase goes through */
     struct vd_batch_member *making; /* NULL: none */
     bool in_step;                   /* a turn is going through the phases */
@@ -110,8 +110,8 @@ bool vd_batch_turn_is_over(struct vd_batch_state *s);
 
 /* ---- made.c: what is kept of a member that was made ---- */
 
-/* Keeps what is proposed, and nothing else. False: it was refused. */
-bool vd_batch_keep(struct vd_batch_member *m) VD_MUST_USE;
+/* Keeps what is proposed, and nothing else; or refuses the member. */
+void vd_batch_keep(struct vd_batch_member *m);
 
 /* Keeps why it was refused, and what was warned of. */
 void vd_batch_keep_refusal(struct vd_batch_member *m);

@@ -195,7 +195,7 @@ static bool keep_body(struct vd_batch_member *m)
     return true;
 }
 
-bool vd_batch_keep(struct vd_batch_member *m)
+void vd_batch_keep(struct vd_batch_member *m)
 {
     struct vd_write *w = m->write;
     settle_arena(m); /* the wish's body is still in s->body */
@@ -203,10 +203,9 @@ bool vd_batch_keep(struct vd_batch_member *m)
     w->result = VD_WRITE_WITHHELD; /* until it is not */
     check_instead(w);
     if (!check_repeated(m) || !check_wish(m) || !keep_body(m))
-        return false;
+        return;
     m->made = true;
     count(m, vd_write_result_of(w, w->wish.action != VD_CHECK));
-    return true;
 }
 
 void vd_batch_drop(struct vd_batch_member *m)

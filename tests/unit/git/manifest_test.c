@@ -144,6 +144,7 @@ static void fields_of_the_server_are_refused_by_name(void **state)
                         "    vedette.dev/git-commit: x\n"
                         "    vedette.dev/other: x\n"
                         "status: {}\n"),
+               "|v1|ConfigMap /a\n" /* the rest is looked at, too */
                "a.yaml:5:3: metadata.uid: Forbidden: is set by the server, not by authors; remove "
                "it\n"
                "a.yaml:6:3: metadata.resourceVersion: Forbidden: is set by the server, not by "

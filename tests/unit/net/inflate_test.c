@@ -60,11 +60,11 @@ static void test_a_round_trip_at_any_pace(void **state)
     vd_buf_release(&packed);
 }
 
-/* 64 MB of nothing come in 64 KB: whoever takes them decides when. */
+/* 16 MB of nothing come in 16 KB: whoever takes them decides when. */
 static void test_a_bomb_is_taken_piece_by_piece(void **state)
 {
     (void)state;
-    enum { LEN = 64 * 1024 * 1024 };
+    enum { LEN = 16 * 1024 * 1024 };
     struct vd_buf packed = {0};
     struct vd_inflate i;
     struct vd_slice piece;
@@ -72,7 +72,7 @@ static void test_a_bomb_is_taken_piece_by_piece(void **state)
     assert_non_null(zeros);
     pack(vd_slice(zeros, LEN), &packed);
     free(zeros);
-    assert_true(packed.n < 100000);
+    assert_true(packed.n < 30000);
     vd_inflate_init(&i, 0);
     vd_inflate_add(&i, vd_buf_slice(&packed));
     size_t total = 0, pieces = 0;

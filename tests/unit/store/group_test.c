@@ -367,7 +367,7 @@ static void proposals_that_cannot_be_are_refused_at_once(void **state)
             .action = VD_PUT, .key = test_key("things", "ns", "x"), .body = {VD_SLICE("ab"), 1}};
     assert_code(vd_store_commit(t->store, many, 0, &o), VD_ERR_INVALID);
     assert_code(vd_store_commit(t->store, many, VD_BATCH_CHANGES_MAX + 1, &o), VD_ERR_LIMIT);
-    assert_says(&o.error, "20001");
+    assert_says(&o.error, "32769");
     struct vd_wish *w = &many[1];
     w->body.bytes = vd_slice(big, VD_BODY_LEN_MAX + 1);
     assert_code(vd_store_commit(t->store, many, 2, &o), VD_ERR_LIMIT);
