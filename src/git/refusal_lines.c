@@ -96,6 +96,8 @@ void vd_refusal_lines_add(struct vd_git_report *report, const struct vd_plan_ope
                 refusal->violations[i].message);
         return;
     }
+    report->forbidden += refusal->reason == VD_REFUSED_NOT_ALLOWED ||
+                         refusal->reason == VD_REFUSED_FORBIDDEN;
     write_text(&text, refusal);
     add(report, operation, VD_GIT_ERROR, field_of(refusal->reason), vd_buf_slice(&text));
     vd_buf_release(&text);
