@@ -32,7 +32,7 @@ build: ## build build/vedette, the release binary
 	@tools/build.sh $(BUILD)
 
 run: build ## build, and start the server (ARGS=options); its data is in vedette-data; Ctrl-C stops it
-	@exec $(BUILD)/vedette serve $(ARGS)
+	@exec tools/run.sh $(BUILD)/vedette $(ARGS)
 
 # Built by whoever made it, so that root does not compile: `make && sudo make install`.
 install: ## install what make has built below PREFIX, /usr/local by default, and DESTDIR

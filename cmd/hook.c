@@ -2,6 +2,7 @@
  * See hook.h. A hook is a relay between git and the server's channel (git/hook_channel.h):
  *
  * pre-receive reads one command a line from its standard input up to its end, and tells the server.
+ * Push options are in its environment.
  * proc-receive speaks version 1 of its protocol, in pkt-lines, on standard input and output:
  *
  *     git    version=1\0push-options atomic    flush
@@ -18,6 +19,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -35,6 +37,12 @@ struct source {
     struct vd_buf held;
     size_t used;
 };
+
+static struct vd_slice variable(const char *name)
+{
+    const char *value = getenv(name);
+    return vd_slice_of(value ? value : "");
+}
 
 static void say(const char *text)
 {
@@ -142,6 +150,19 @@ static bool relay_proc_receive(struct source *in, struct vd_buf *out)
            (!push_options || relay_list(in, out, VD_HOOK_OPTION));
 }
 
+/* pre-receive is told push options by its environment. */
+static void relay_options(struct vd_buf *out)
+{
+    char name[40];
+    uint64_t n = 0;
+    if (vd_slice_to_u64(variable("GIT_PUSH_OPTION_COUNT"), &n))
+        return;
+    for (uint64_t i = 0; i < n && i < VD_PUSH_OPTIONS_MAX; i++) {
+        (void)snprintf(name, sizeof name, "GIT_PUSH_OPTION_%llu", (unsigned long long)i);
+        vd_hook_message_write(out, VD_HOOK_OPTION, variable(name));
+    }
+}
+
 static bool relay_pre_receive(struct source *in, struct vd_buf *out)
 {
     ssize_t n;
@@ -154,6 +175,7 @@ static bool relay_pre_receive(struct source *in, struct vd_buf *out)
     while (vd_slice_cut(&rest, '\n', &line))
         if (line.n)
             vd_hook_message_write(out, VD_HOOK_COMMAND, line);
+    relay_options(out);
     return true;
 }
 
@@ -179,12 +201,6 @@ static int obey(struct source *channel, struct vd_buf *report)
         else
             return -1;
     }
-}
-
-static struct vd_slice variable(const char *name)
-{
-    const char *value = getenv(name);
-    return vd_slice_of(value ? value : "");
 }
 
 static int gone_away(void)

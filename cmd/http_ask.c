@@ -1,6 +1,7 @@
 /* See http_ask.h. */
 #include "http_ask.h"
 
+#include <ctype.h>
 #include <openssl/err.h>
 #include <openssl/pem.h>
 #include <openssl/x509v3.h>
@@ -54,6 +55,34 @@ int vd_http_peer_set(struct vd_http_peer *peer, struct vd_slice url, struct vd_s
         return vd_error_set(error, VD_ERR_INVALID, "the system has no certificates of authorities");
     if (ca.n && !trust(peer->context, ca))
         return vd_error_set(error, VD_ERR_INVALID, "there is no certificate of an authority in it");
+    return VD_OK;
+}
+
+int vd_http_peer_use_certificate(struct vd_http_peer *peer, struct vd_slice certificate,
+                                 struct vd_slice key, struct vd_error *error)
+{
+    BIO *key_bio = BIO_new_mem_buf(key.p, (int)key.n);
+    BIO *bio = BIO_new_mem_buf(certificate.p, (int)certificate.n);
+    EVP_PKEY *private_key = PEM_read_bio_PrivateKey(key_bio, NULL, NULL, NULL);
+    X509 *x509 = PEM_read_bio_X509(bio, NULL, NULL, NULL);
+    bool good = private_key && x509 && SSL_CTX_use_certificate(peer->context, x509) == 1 &&
+                SSL_CTX_use_PrivateKey(peer->context, private_key) == 1;
+    BIO_free(key_bio);
+    BIO_free(bio);
+    EVP_PKEY_free(private_key);
+    X509_free(x509);
+    return good ? VD_OK
+                : vd_error_set(error, VD_ERR_INVALID,
+                               "the client certificate and its key in the kubeconfig are no good");
+}
+
+int vd_http_peer_set_token(struct vd_http_peer *peer, struct vd_slice token, struct vd_error *error)
+{
+    token = vd_slice_trim(token);
+    for (size_t i = 0; i < token.n; i++)
+        if (!isgraph((unsigned char)token.p[i]))
+            return vd_error_set(error, VD_ERR_INVALID, "the token is not one word");
+    vd_buf_add_slice(&peer->token, token);
     return VD_OK;
 }
 
@@ -113,6 +142,17 @@ static BIO *open_link(const struct vd_http_peer *peer)
 }
 
 /* ---- question and answer ---- */
+
+void vd_http_add_encoded(struct vd_buf *out, struct vd_slice text)
+{
+    for (size_t i = 0; i < text.n; i++) {
+        unsigned char c = (unsigned char)text.p[i];
+        if (isalnum(c) || strchr("-._~", c))
+            vd_buf_add_char(out, (char)c);
+        else
+            vd_buf_addf(out, "%%%02X", c);
+    }
+}
 
 static void write_question(struct vd_buf *out, const struct vd_http_peer *peer,
                            const struct vd_http_question *q)

@@ -30,6 +30,16 @@ struct vd_http_peer {
 int vd_http_peer_set(struct vd_http_peer *peer, struct vd_slice url, struct vd_slice ca,
                      struct vd_error *error) VD_MUST_USE;
 
+/* The user shows this client certificate, of which the key is at hand (PEM). VD_ERR_INVALID if they
+ * are wrong. The peer has TLS. */
+int vd_http_peer_use_certificate(struct vd_http_peer *peer, struct vd_slice certificate,
+                                 struct vd_slice key, struct vd_error *error) VD_MUST_USE;
+
+/* The user has this token. It is one word, or VD_ERR_INVALID: anything else would end up in the
+ * head of a request. Spaces around it do not count; an empty one is none. */
+int vd_http_peer_set_token(struct vd_http_peer *peer, struct vd_slice token,
+                           struct vd_error *error) VD_MUST_USE;
+
 void vd_http_peer_release(struct vd_http_peer *peer);
 
 struct vd_http_question {
@@ -45,6 +55,9 @@ struct vd_http_answer {
     struct vd_slice body;
     struct vd_buf bytes;
 };
+
+/* Adds a text as a part of a path or a query. */
+void vd_http_add_encoded(struct vd_buf *out, struct vd_slice text);
 
 /* VD_ERR_IO: nobody answers there, or not in good order. The answer is to be released in any case.
  */

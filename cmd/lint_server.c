@@ -8,7 +8,6 @@
  */
 #include "lint_server.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,17 +33,6 @@ static int read_file(const char *path, struct vd_buf *out, struct vd_error *erro
     return VD_OK;
 }
 
-/* A token is one word; anything else would end up in the head of the request. */
-static int use_token(struct vd_http_peer *peer, struct vd_slice token, struct vd_error *error)
-{
-    token = vd_slice_trim(token);
-    for (size_t i = 0; i < token.n; i++)
-        if (!isgraph((unsigned char)token.p[i]))
-            return vd_error_set(error, VD_ERR_INVALID, "the token is not one word");
-    vd_buf_add_slice(&peer->token, token);
-    return VD_OK;
-}
-
 int vd_lint_server_set(struct vd_http_peer *peer, const char *url, const char *token_file,
                        const char *ca_file, struct vd_error *error)
 {
@@ -58,24 +46,13 @@ int vd_lint_server_set(struct vd_http_peer *peer, const char *url, const char *t
     else if (!code && variable)
         vd_buf_add_text(&token, variable);
     if (!code)
-        code = use_token(peer, vd_buf_slice(&token), error);
+        code = vd_http_peer_set_token(peer, vd_buf_slice(&token), error);
     vd_buf_release(&token);
     vd_buf_release(&ca);
     return code;
 }
 
 /* ---- paths ---- */
-
-static void add_encoded(struct vd_buf *out, struct vd_slice text)
-{
-    for (size_t i = 0; i < text.n; i++) {
-        unsigned char c = (unsigned char)text.p[i];
-        if (isalnum(c) || strchr("-._~", c))
-            vd_buf_add_char(out, (char)c);
-        else
-            vd_buf_addf(out, "%%%02X", c);
-    }
-}
 
 static void add_object_path(struct vd_buf *out, const struct vd_git_lint_object *o)
 {
@@ -84,10 +61,10 @@ static void add_object_path(struct vd_buf *out, const struct vd_git_lint_object 
     vd_buf_add_slice(out, m->api_version);
     if (o->kind->namespaced) {
         vd_buf_add_text(out, "/namespaces/");
-        add_encoded(out, m->namespace);
+        vd_http_add_encoded(out, m->namespace);
     }
     vd_buf_addf(out, "/%.*s/", VD_FMT(o->kind->plural));
-    add_encoded(out, m->name);
+    vd_http_add_encoded(out, m->name);
 }
 
 /* ---- definitions ---- */
@@ -110,7 +87,7 @@ static int learn_page(const struct vd_http_peer *peer, struct vd_git_lint *l, st
     struct vd_buf path = {0};
     vd_buf_addf(&path,
                 "/apis/apiextensions.k8s.io/v1/customresourcedefinitions?limit=%d&continue=", PAGE);
-    add_encoded(&path, vd_buf_slice(next));
+    vd_http_add_encoded(&path, vd_buf_slice(next));
     vd_buf_reset(next);
     int code = vd_http_ask(peer,
                            &(struct vd_http_question){.method = "GET", .path = vd_buf_text(&path)},

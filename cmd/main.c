@@ -10,9 +10,9 @@
 
 /* The table of commands; groups have tables of their own (store.c). */
 static const struct vd_command *const commands[] = {
-    &vd_command_serve, &vd_command_config,     &vd_command_store,
-    &vd_command_token, &vd_command_kubeconfig, &vd_command_lint,
-    &vd_command_top,   &vd_command_completion, &vd_command_version,
+    &vd_command_serve,      &vd_command_config,  &vd_command_store, &vd_command_token,
+    &vd_command_kubeconfig, &vd_command_repo,    &vd_command_lint,  &vd_command_top,
+    &vd_command_completion, &vd_command_version,
 };
 
 const struct vd_command vd_command_root = {

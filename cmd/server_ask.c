@@ -1,32 +1,9 @@
 /* See server_ask.h. */
 #include "server_ask.h"
 
-#include <openssl/pem.h>
-
 #include "admin_kubeconfig.h"
 #include "http_ask.h"
 #include "json/parse.h"
-
-static X509 *read_certificate(const struct vd_buf *pem)
-{
-    BIO *bio = BIO_new_mem_buf(pem->p, (int)pem->n);
-    X509 *certificate = bio ? PEM_read_bio_X509(bio, NULL, NULL, NULL) : NULL;
-    BIO_free(bio);
-    return certificate;
-}
-
-static bool use_credentials(SSL_CTX *context, const struct vd_admin_kubeconfig *d)
-{
-    BIO *bio = BIO_new_mem_buf(d->key.p, (int)d->key.n);
-    EVP_PKEY *key = bio ? PEM_read_bio_PrivateKey(bio, NULL, NULL, NULL) : NULL;
-    X509 *certificate = read_certificate(&d->certificate);
-    bool good = key && certificate && SSL_CTX_use_certificate(context, certificate) == 1 &&
-                SSL_CTX_use_PrivateKey(context, key) == 1;
-    BIO_free(bio);
-    EVP_PKEY_free(key);
-    X509_free(certificate);
-    return good;
-}
 
 static int read_answer(struct vd_arena *arena, const struct vd_http_answer *answer,
                        struct vd_json **out, struct vd_error *error)
@@ -46,9 +23,9 @@ int vd_server_ask(struct vd_arena *arena, const char *folder, const char *path,
     int code = vd_admin_kubeconfig_read(&config, arena, folder, error);
     if (!code)
         code = vd_http_peer_set(&peer, config.server, vd_buf_slice(&config.ca), error);
-    if (!code && !use_credentials(peer.context, &config))
-        code = vd_error_set(error, VD_ERR_INVALID,
-                            "the credentials in %s/admin.kubeconfig are no good", folder);
+    if (!code)
+        code = vd_http_peer_use_certificate(&peer, vd_buf_slice(&config.certificate),
+                                            vd_buf_slice(&config.key), error);
     if (!code)
         code = vd_http_ask(&peer, &question, &answer, error);
     if (!code)

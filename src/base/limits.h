@@ -198,9 +198,11 @@
     X(VD_HOOK_MESSAGE_LEN_MAX,   65536,       "bytes of one message between a git hook and the server") \
     X(VD_HOOK_WAIT_MS,           600000,      "milliseconds that a git hook waits for the next byte of git or of the server; then the push is refused") \
     X(VD_PUSH_REFS_MAX,          10000,       "refs of one git push") \
+    X(VD_PUSH_OPTIONS_MAX,       64,          "push options of one git push that the server is told of") \
     X(VD_PUSH_COMMANDS_LEN_MAX,  4194304,     "bytes of the names of all refs and objects that one git push is about") \
     X(VD_PUSH_MANIFESTS_LEN_MAX, 134217728,   "bytes of the manifests that one git push changes, old and new ones") \
-    X(VD_PUSHES_MANIFESTS_LEN_MAX, 268435456, "bytes of the manifests of all git pushes at a time; a push that goes beyond is refused and may be tried again") \
+    X(VD_PUSH_MEMORY_MAX,        268435456,   "bytes of memory, about, that the manifests of one git push may take when they are parsed") \
+    X(VD_PUSHES_MEMORY_MAX,      536870912,   "bytes of memory for the parsed manifests of all git pushes at a time; a push that goes beyond is refused and may be tried again") \
     X(VD_PUSHES_MAX,             64,          "git pushes that are validated or admitted at a time; one more is refused and may be tried again") \
     X(VD_PUSH_GIT_MS,            120000,      "milliseconds that one run of git for the validation of a push may take") \
     X(VD_GIT_PATH_LEN_MAX,       4096,        "bytes of a file's path in a git repository") \

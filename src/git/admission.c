@@ -34,7 +34,8 @@ static bool report_members(struct vd_git_admission *a)
         if (refused && w->is_claimed)
             vd_git_manifest_refuse(w->operation->source->manifest, VD_SLICE("metadata.name"),
                                    a->report,
-                                   "somebody else has created this object meanwhile; push again");
+                                   "somebody else has created or deleted this object meanwhile; "
+                                   "push again");
         else if (refused)
             vd_refusal_lines_add(a->report, w->operation, &w->write.refusal);
         if (a->dry_run)
@@ -135,6 +136,7 @@ static void make_plan(struct vd_pool_item *item)
     a->plan.name = a->name;
     a->plan.namespaces = a->repository.namespaces;
     a->plan.cluster_scoped = a->repository.cluster_scoped;
+    a->plan.adopts = a->adopts;
     a->plan.find = vd_stored_object_find;
     a->plan.arg = &a->stored;
     (void)vd_plan_make(&a->plan, a->kinds->old_list.p, a->kinds->old_list.n, a->kinds->new_list.p,

@@ -18,7 +18,8 @@
  * status.lastAppliedRevision is set, where the kind has that.
  *
  * The writes are Git's, on behalf of the user. In the repository's own namespace the user needs no
- * further right; elsewhere, the right to do what is done to each object.
+ * further right; elsewhere, and for objects that it adopts, the right to do what is done to each
+ * object.
  *
  * On the loop.
  */
@@ -62,6 +63,7 @@ struct vd_git_admission {
     size_t branches_n;
     struct vd_git_report *report;
     bool dry_run;
+    bool adopts; /* objects that belong to the API, if the user may update them */
     void (*done)(struct vd_git_admission *a);
     void *arg;
     /* ---- the outcome ---- */

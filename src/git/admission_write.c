@@ -2,7 +2,9 @@
  * write and at what the admission does not change any more. */
 #include "git/admission_write.h"
 
+#include "base/clock.h"
 #include "base/container_of.h"
+#include "kinds/condition.h"
 #include "kinds/git_ownership.h"
 #include "kinds/object_meta.h"
 
@@ -18,8 +20,10 @@ static bool is_ours(const struct vd_git_write *w, const struct vd_json *old)
 {
     struct vd_slice repository = VD_SLICE("");
     if (!old)
-        return true;
+        return w->operation->action != VD_PLAN_ADOPT;
     (void)vd_meta_annotation(old, VD_SLICE(VD_GIT_REPOSITORY), &repository);
+    if (w->operation->action == VD_PLAN_ADOPT)
+        return !repository.n;
     return w->operation->action != VD_PLAN_CREATE && vd_slice_eq(repository, w->admission->mark);
 }
 
@@ -37,7 +41,7 @@ static bool make_object(struct vd_write *write, const struct vd_json *old, struc
     return true;
 }
 
-static bool has_revision(const struct vd_kind *kind)
+static bool status_has(const struct vd_kind *kind, struct vd_slice field)
 {
     const struct vd_schema_node *status = NULL;
     if (kind->has_status && kind->schema)
@@ -45,16 +49,18 @@ static bool has_revision(const struct vd_kind *kind)
     const struct vd_json *properties = status ? vd_json_get(vd_schema_source(status),
                                                             VD_SLICE("properties"))
                                               : NULL;
-    return vd_json_get(properties, VD_SLICE("lastAppliedRevision")) != NULL;
+    return vd_json_get(properties, field) != NULL;
 }
 
-/* "main@sha1:1111...": the revision as GitStore writes it. */
+/* Of a kind whose status has them: the revision, "main@sha1:1111...", and the condition
+ * AdmissionAccepted, both as GitStore writes them. The rest of the status belongs to controllers
+ * and stays as it is. */
 static void stamp_object(struct vd_write *write, struct vd_json *object)
 {
     struct vd_git_write *w = of(write);
     struct vd_buf text = {0};
     vd_meta_set_annotation(write->arena, object, VD_SLICE(VD_GIT_COMMIT), w->commit);
-    if (!has_revision(write->kind))
+    if (!status_has(write->kind, VD_SLICE("lastAppliedRevision")))
         return;
     vd_buf_addf(&text, "%.*s@%s:%.*s", VD_FMT(w->operation->source->branch),
                 w->commit.n > 40 ? "sha256" : "sha1", VD_FMT(w->commit));
@@ -66,6 +72,12 @@ static void stamp_object(struct vd_write *write, struct vd_json *object)
     vd_json_set(write->arena, status, VD_SLICE("lastAppliedRevision"),
                 vd_json_string(write->arena, vd_buf_slice(&text)));
     vd_buf_release(&text);
+    if (status_has(write->kind, VD_SLICE("conditions")))
+        vd_condition_set(write->arena, object,
+                         &(struct vd_condition){.type = VD_SLICE("AdmissionAccepted"),
+                                                .status = VD_SLICE("True"),
+                                                .reason = VD_SLICE("AdmittedByHookPipeline")},
+                         vd_clock_wall_ms(w->admission->l->env->clock));
 }
 
 static const struct vd_write_ops object_ops = {.make = make_object, .stamp = stamp_object};
@@ -86,6 +98,7 @@ static bool make_status(struct vd_write *write, const struct vd_json *old, struc
     a->push.created = counts[VD_WRITE_CREATED];
     a->push.updated = counts[VD_WRITE_UPDATED];
     a->push.deleted = counts[VD_WRITE_DELETED] + counts[VD_WRITE_MARKED];
+    a->push.adopted = vd_plan_count(&a->plan, VD_PLAN_ADOPT);
     a->push.unchanged = counts[VD_WRITE_UNCHANGED] + counts[VD_WRITE_ABSENT];
     *out = vd_write_pruned_copy(write, old);
     vd_repository_status_admit(write->arena, *out, &a->push);
@@ -119,7 +132,7 @@ static void init_operation(struct vd_git_write *w, const struct vd_plan_operatio
     write->name = m->name;
     write->document = deletes ? NULL : m->document;
     write->len = m->source.text.n;
-    write->checks_rights = o->is_foreign;
+    write->checks_rights = o->is_foreign || o->action == VD_PLAN_ADOPT;
     write->may_be_absent = deletes;
     write->annotations_ignored = ignored;
     write->annotations_ignored_n = 1;

@@ -205,6 +205,14 @@ static void take_length(struct vd_changes *c, const struct vd_object_answer *ans
     c->len += wanted ? answer->len : 0;
 }
 
+static void reserve(struct vd_changes *c, uint64_t len)
+{
+    if (!c->error.code && c->reserve && !c->reserve(c, len))
+        (void)vd_error_set(&c->error, VD_ERR_LIMIT,
+                           "other pushes need the memory for their manifests; push again in a "
+                           "moment");
+}
+
 static bool check_len(struct vd_changes *c)
 {
     if (c->len > VD_PUSH_MANIFESTS_LEN_MAX)
@@ -212,10 +220,8 @@ static bool check_len(struct vd_changes *c)
                            "the manifests that the push changes have more than %d bytes, old and "
                            "new ones together; push them in several pushes",
                            VD_PUSH_MANIFESTS_LEN_MAX);
-    else if (c->reserve && !c->reserve(c, c->len))
-        (void)vd_error_set(&c->error, VD_ERR_LIMIT,
-                           "other pushes need the memory for their manifests; push again in a "
-                           "moment");
+    else
+        reserve(c, c->len);
     return !c->error.code;
 }
 
@@ -246,7 +252,7 @@ static void take_contents(struct vd_changes *c, const struct vd_object_answer *a
 static void parse(struct vd_pool_item *item)
 {
     struct vd_changes *c = VD_CONTAINER_OF(item, struct vd_changes, parsing);
-    for (size_t i = 0; i < c->files.n; i++) {
+    for (size_t i = 0; i < c->files.n && !c->error.code; i++) {
         const struct vd_changed_file *f = &c->files.p[i];
         struct vd_git_file file = {f->file->path, f->text};
         struct vd_git_report ignored = {0};
@@ -254,6 +260,11 @@ static void parse(struct vd_pool_item *item)
             (void)vd_git_file_read(&file, &f->side->config, &c->arena, &f->side->manifests,
                                    f->is_new ? &c->report : &ignored);
         vd_git_report_release(&ignored);
+        if (vd_arena_used(&c->arena) > VD_PUSH_MEMORY_MAX)
+            (void)vd_error_set(&c->error, VD_ERR_LIMIT,
+                               "the manifests that the push changes take more than %d bytes of "
+                               "memory when they are parsed; push them in several pushes",
+                               VD_PUSH_MEMORY_MAX);
     }
 }
 
@@ -261,6 +272,7 @@ static void on_parsed(struct vd_pool_item *item)
 {
     struct vd_changes *c = VD_CONTAINER_OF(item, struct vd_changes, parsing);
     c->is_parsing = false;
+    reserve(c, vd_arena_used(&c->arena));
     finish_if_idle(c);
 }
 

@@ -61,7 +61,8 @@ struct vd_changes {
     size_t branches_n;
     uint64_t file_len_max; /* of a manifest; a longer one is a finding */
     size_t files_max;      /* of each side of a branch */
-    /* Whether so many bytes of manifests may be held; called once. NULL: any. */
+    /* Whether so many bytes of memory may be held for manifests: called for their texts, and again
+     * when they are parsed. NULL: any. */
     bool (*reserve)(struct vd_changes *c, uint64_t len);
     void (*done)(struct vd_changes *c);
     /* ---- the outcome ---- */

@@ -19,9 +19,25 @@
 #ifndef VD_GIT_COMMAND_H
 #define VD_GIT_COMMAND_H
 
+#include <stdint.h>
+
 #include "base/arena.h"
+#include "base/limits.h"
 #include "base/vec.h"
 #include "git/program.h"
+
+/* How much address space a git process may have. Its hooks are this program, which inherits the
+ * limit: built with a sanitizer it maps terabytes, and then there is none (0). */
+#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
+enum { VD_GIT_MEMORY_IS_LIMITED = 0 };
+#else
+enum { VD_GIT_MEMORY_IS_LIMITED = 1 };
+#endif
+
+static inline uint64_t vd_git_memory_max(void)
+{
+    return VD_GIT_MEMORY_IS_LIMITED ? (uint64_t)VD_GIT_MEMORY_MIB << 20 : 0;
+}
 
 struct vd_git_command {
     struct vd_arena arena; /* has all texts */

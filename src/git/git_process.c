@@ -86,7 +86,7 @@ int vd_git_process_start(struct vd_git_process *p, struct vd_loop *loop,
         .cwd = place->folder,
         .name = arguments[0],
         .timeout_ms = VD_PUSH_GIT_MS,
-        .memory_max = (uint64_t)VD_GIT_MEMORY_MIB << 20,
+        .memory_max = vd_git_memory_max(),
     };
     int rc = vd_process_start(&p->process, loop, &options, &process_ops, error);
     vd_git_command_release(&c);

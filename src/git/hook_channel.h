@@ -8,7 +8,7 @@
  *     hook                                          server
  *     BEGIN "pre-receive\0objects\0alternates\0quarantine"
  *     COMMAND "<old> <new> refs/heads/main"         (one for each ref)
- *     OPTION "<push option>"                        (one for each, proc-receive only)
+ *     OPTION "<push option>"                        (one for each)
  *     READY
  *                                                   TEXT "admitted 3 resources ...\n"   (any
  * number) REPORT "ok refs/heads/main"         (proc-receive) EXIT "0"

@@ -128,11 +128,11 @@ static void check_stored(struct vd_plan *plan, struct vd_plan_object *o)
     bool same_path = same_branch && vd_slice_eq(s->path, m->manifest->source.path);
     if (!s->exists)
         o->action = VD_PLAN_CREATE;
-    else if (!s->repository.n)
+    else if (!s->repository.n && !plan->adopts)
         refuse_new(plan, o, "metadata.name",
                    "there is such an object already, and it belongs to the API; `vedette repo "
                    "adopt` takes it into the repository");
-    else if (!ours)
+    else if (s->repository.n && !ours)
         refuse_new(plan, o, "metadata.name",
                    "the object belongs to repository %.*s, which has it from %.*s",
                    VD_FMT(s->repository), VD_FMT(s->path));
@@ -141,6 +141,8 @@ static void check_stored(struct vd_plan *plan, struct vd_plan_object *o)
                    "the object is being deleted and waits for its finalizers (%.*s); push again "
                    "when it is gone",
                    VD_FMT(s->finalizers));
+    else if (!s->repository.n)
+        o->action = VD_PLAN_ADOPT;
     else if (!same_branch && !is_let_go(o))
         refuse_new(plan, o, "metadata.name",
                    "the object belongs to branch %.*s, which has it from %.*s", VD_FMT(s->branch),
@@ -283,6 +285,14 @@ bool vd_plan_has(const struct vd_plan *plan, const struct vd_plan_identity *iden
 {
     const struct vd_plan_object *o = vd_plan_object_find(plan, identity);
     return o && (o->is_deleted || o->new_manifest);
+}
+
+size_t vd_plan_count(const struct vd_plan *plan, enum vd_plan_action action)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < plan->operations.n; i++)
+        n += plan->operations.p[i].action == action;
+    return n;
 }
 
 void vd_plan_refuse_deletion(struct vd_plan *plan, const struct vd_plan_manifest *source,

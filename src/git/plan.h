@@ -10,8 +10,8 @@
  *  - One that only an old manifest describes is deleted, if the store has it from this branch.
  *  - Two manifests for one object are refused, also if the file of one did not change: the object
  * in the store says which file it is from. So are objects that another repository or branch has
- *    brought (the first one keeps them), those that belong to the API, those that are being
- * deleted, and the Repository itself.
+ *    brought (the first one keeps them), those that belong to the API unless the push adopts them,
+ * those that are being deleted, and the Repository itself.
  *  - The repository's own namespace is its own; another one, and kinds without a namespace, the
  *    Repository's spec.scope has to name. Such operations are marked: whoever pushes needs the
  *    right.
@@ -62,7 +62,8 @@ struct vd_plan_stored {
 enum vd_plan_action {
     VD_PLAN_CREATE,
     VD_PLAN_REPLACE,
-    VD_PLAN_MOVE, /* and replace */
+    VD_PLAN_MOVE,  /* and replace */
+    VD_PLAN_ADOPT, /* and replace what belongs to the API */
     VD_PLAN_DELETE,
 };
 
@@ -78,6 +79,7 @@ struct vd_plan {
     struct vd_slice namespace, name;      /* of the Repository */
     const struct vd_json *namespaces;     /* spec.scope.namespaces, or NULL */
     const struct vd_json *cluster_scoped; /* spec.scope.clusterScoped, or NULL */
+    bool adopts; /* objects that belong to the API; whoever pushes needs the right */
     void (*find)(struct vd_plan *plan, const struct vd_plan_identity *identity,
                  struct vd_plan_stored *out);
     void *arg;
@@ -103,6 +105,9 @@ bool vd_plan_deletes(const struct vd_plan *plan, const struct vd_plan_identity *
 
 /* Whether the plan writes or deletes it. */
 bool vd_plan_has(const struct vd_plan *plan, const struct vd_plan_identity *identity);
+
+/* How many operations do this. */
+size_t vd_plan_count(const struct vd_plan *plan, enum vd_plan_action action);
 
 /* Refuses the deletion of an object to which one refers that stays: `referrer` is "Kind name". */
 void vd_plan_refuse_deletion(struct vd_plan *plan, const struct vd_plan_manifest *source,

@@ -162,6 +162,12 @@ static void take_command(struct vd_push *p, struct vd_slice payload)
         *VD_VEC_PUSH(&p->commands) = command;
 }
 
+/* Options that are not ours are for others to understand. */
+static void take_option(struct vd_push *p, struct vd_slice payload)
+{
+    p->adopts |= vd_slice_is(payload, VD_PUSH_OPTION_ADOPT);
+}
+
 static void take_ready(struct vd_push *p)
 {
     enum vd_push_phase expected = p->is_proc ? VD_PUSH_VALIDATED : VD_PUSH_IDLE;
@@ -183,6 +189,8 @@ static void take(struct vd_push *p, const struct vd_hook_message *m)
         take_begin(p, m->payload);
     else if (m->type == VD_HOOK_COMMAND)
         take_command(p, m->payload);
+    else if (m->type == VD_HOOK_OPTION)
+        take_option(p, m->payload);
     else if (m->type == VD_HOOK_READY)
         take_ready(p);
 }

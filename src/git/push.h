@@ -33,6 +33,10 @@
 #include "base/attributes.h"
 #include "git/program.h"
 
+/* A push with this option (git push -o) takes over the objects that it describes and that belong to
+ * the API. */
+#define VD_PUSH_OPTION_ADOPT "vedette.adopt"
+
 struct vd_push;
 struct vd_pushes;
 

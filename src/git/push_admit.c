@@ -214,6 +214,7 @@ static void on_prepared(struct vd_refs *refs)
         .branches = p->branches,
         .branches_n = p->branches_n,
         .report = &p->report,
+        .adopts = p->adopts,
         .done = on_admitted,
     };
     vd_git_admission_start(&p->admission);

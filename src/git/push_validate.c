@@ -91,6 +91,7 @@ static void on_changes(struct vd_changes *c)
         .branches_n = p->branches_n,
         .report = &c->report,
         .dry_run = true,
+        .adopts = p->adopts,
         .done = on_tried,
     };
     vd_git_admission_start(&p->admission);
@@ -100,9 +101,10 @@ static bool reserve(struct vd_changes *c, uint64_t len)
 {
     struct vd_push *p = VD_CONTAINER_OF(c, struct vd_push, changes);
     struct vd_pushes *pushes = p->pushes;
-    if (len > VD_PUSHES_MANIFESTS_LEN_MAX - pushes->reserved)
+    uint64_t others = pushes->reserved - p->reserved;
+    if (len > VD_PUSHES_MEMORY_MAX - others)
         return false;
-    pushes->reserved += len;
+    pushes->reserved = others + len;
     p->reserved = len;
     return true;
 }

@@ -55,15 +55,14 @@ int vd_ref_update_start(struct vd_ref_update *u, struct vd_loop *loop, const cha
     vd_git_command_add(&command, "--stdin");
     u->process.arg = u;
     u->error = (struct vd_error){.code = VD_OK};
-    int code = vd_process_start(
-        &u->process, loop,
-        &(struct vd_process_options){.argv = vd_git_command_argv(&command),
-                                     .env = vd_git_command_env(&command),
-                                     .name = "update-ref",
-                                     .timeout_ms = UPDATE_MS_MAX,
-                                     .memory_max = (uint64_t)VD_GIT_MEMORY_MIB << 20,
-                                     .files_max = VD_GIT_FILES_OPEN_MAX},
-        &ops, error);
+    int code = vd_process_start(&u->process, loop,
+                                &(struct vd_process_options){.argv = vd_git_command_argv(&command),
+                                                             .env = vd_git_command_env(&command),
+                                                             .name = "update-ref",
+                                                             .timeout_ms = UPDATE_MS_MAX,
+                                                             .memory_max = vd_git_memory_max(),
+                                                             .files_max = VD_GIT_FILES_OPEN_MAX},
+                                &ops, error);
     vd_git_command_release(&command);
     if (code)
         return code;

@@ -59,7 +59,7 @@ static void record_counts(struct vd_arena *arena, struct vd_json *status, struct
     uint64_t resources;
     if (!vd_json_to_u64(vd_json_get(status, VD_SLICE("resources")), &resources))
         resources = 0;
-    resources += push->created;
+    resources += push->created + push->adopted;
     resources -= push->deleted < resources ? push->deleted : resources;
     vd_json_set(arena, status, VD_SLICE("resources"), vd_json_u64(arena, resources));
     vd_json_set(arena, last, VD_SLICE("created"), vd_json_u64(arena, push->created));

@@ -24,6 +24,7 @@ struct vd_admitted_push {
     struct vd_slice user;
     int64_t wall_ms;
     size_t created, updated, deleted, unchanged;
+    size_t adopted; /* of those that are updated: the repository owns them now */
 };
 
 /* Whether the status of the Repository records the commits that the branches had before. */

@@ -341,7 +341,7 @@ static int start_process(struct transfer *t, struct vd_error *error)
                                      .has_channel = is_push(t),
                                      .timeout_ms = VD_GIT_TIMEOUT_MS,
                                      .idle_timeout_ms = VD_GIT_IDLE_MS,
-                                     .memory_max = (uint64_t)VD_GIT_MEMORY_MIB << 20,
+                                     .memory_max = vd_git_memory_max(),
                                      .files_max = VD_GIT_FILES_OPEN_MAX},
         &ops, error);
     vd_git_command_release(&command);

@@ -232,7 +232,8 @@ finds_default() {
 # ---- repositories ----
 
 status_of() {
-    says 200 '"resources"' "$root" PATCH "$repositories/$1/status" "{\"status\":{\"resources\":$2}}"
+    says 200 '"resources"' "$pipeline" PATCH "$repositories/$1/status" \
+        "{\"status\":{\"resources\":$2}}"
 }
 
 repositories() {

@@ -3,7 +3,8 @@
 # README does what it shows.
 #
 # A name counts when it stands in code: between backticks or in a fenced block. `<word>` and `*` in
-# a path stand for anything, and paths into build folders are left alone.
+# a path stand for anything, and paths into build folders and data folders are left alone. Files of
+# the demo repository are those of examples/catalog.
 # shellcheck disable=SC2016 # the dollars are awk's, the backticks Markdown's
 set -u
 # shellcheck source=tests/checks/tap.sh
@@ -48,7 +49,7 @@ path_complaints() {
     code "$1" | awk -F '\t' -v list="$scratch/tree.list" '
     function exists(path, pattern, i) {
         sub(/\/$/, "", path)
-        if (path in known || ("src/" path) in known) return 1
+        if (path in known || ("src/" path) in known || ("examples/catalog/" path) in known) return 1
         pattern = path
         gsub(/\*\*|<[a-z]*>/, "*", pattern)
         gsub(/\./, "[.]", pattern)
@@ -68,7 +69,7 @@ path_complaints() {
         words = split($2, word, /[ ,;:()"'"'"'=#]+/)
         for (w = 1; w <= words; w++) {
             path = word[w]
-            if (path !~ /^[A-Za-z0-9_.<>*\/-]+$/ || path ~ /^(\/|build)/) continue
+            if (path !~ /^[A-Za-z0-9_.<>*\/-]+$/ || path ~ /^(\/|build|vedette-data)/) continue
             first = path
             sub(/\/.*/, "", first)
             is_path = path ~ /\// && (first in top)
@@ -167,23 +168,28 @@ test_complaints() {
     )
 }
 
-# host: a server for the commands of a tour, in the current folder. It lasts until the tour ends.
+# host: what make run starts, for the commands of a tour, in the current folder. It lasts until the
+# tour ends. git has a name to commit with, and no settings of this machine.
 server=
 host() {
     [ -n "$server" ] && return 0
     ln -s "$top/examples" examples
     : >server.out
-    VEDETTE_LISTEN=127.0.0.1:0 VEDETTE_TLS_LISTEN=127.0.0.1:0 build/vedette serve \
+    VEDETTE_LISTEN=127.0.0.1:0 VEDETTE_TLS_LISTEN=127.0.0.1:0 "$top/tools/run.sh" build/vedette \
         >server.out 2>server.err &
     server=$!
     echo "$server" >"$scratch/server"
     for _ in $(seq 300); do
-        if grep -q '^ready ' server.out || ! kill -0 "$server"; then break; fi
+        if grep -q '^and meanwhile' server.out || ! kill -0 "$server"; then break; fi
         sleep 0.1
     done
     http=$(sed -n 's/^ready .*\(http:[^ ]*\)$/\1/p' server.out)
     KUBECONFIG=$PWD/vedette-data/admin.kubeconfig
-    export KUBECONFIG
+    GIT_CONFIG_NOSYSTEM=1 GIT_CONFIG_GLOBAL=/dev/null
+    GIT_AUTHOR_NAME=Ann GIT_AUTHOR_EMAIL=ann@example.com
+    GIT_COMMITTER_NAME=Ann GIT_COMMITTER_EMAIL=ann@example.com
+    export KUBECONFIG GIT_CONFIG_NOSYSTEM GIT_CONFIG_GLOBAL
+    export GIT_AUTHOR_NAME GIT_AUTHOR_EMAIL GIT_COMMITTER_NAME GIT_COMMITTER_EMAIL
 }
 dismiss() {
     if [ -e "$scratch/server" ]; then kill "$(cat "$scratch/server")"; fi
@@ -211,13 +217,15 @@ tour() {
             case $command in
             make\ *) continue ;;
             *kubectl\ *) if command -v kubectl >/dev/null; then host; else continue; fi ;;
-            *vedette\ * | curl\ *) host ;;
+            *vedette\ * | curl\ * | git\ *) host ;;
             esac
             printf '%s\n' "$command" | sed "s,http://127\.0\.0\.1:8080,${http:-}," \
                 >"$scratch/command"
             echo "$command" >>"$scratch/toured"
             got=$(sh "$scratch/command" 2>&1 </dev/null) || echo "failed: $command"
-            got=$(printf '%s\n' "$got" | sed "s,${http:-no door},http://127.0.0.1:8080,")
+            # git pads what a server says with blanks.
+            got=$(printf '%s\n' "$got" |
+                sed "s,${http:-no door},http://127.0.0.1:8080,; s/ *\$//")
             pattern=$(sed 's/[][\\*?]/\\&/g; s/\.\.\./*/g' "$scratch/shown")
             # shellcheck disable=SC2254 # the pattern is one
             case $got in
@@ -269,6 +277,7 @@ tap "documents were read" test "$(documents "$top" | wc -l)" -ge 6
 tap "commands of the tour were run" grep -q 'vedette store backup' "$scratch/toured"
 with_kubectl() { ! command -v kubectl >/dev/null || grep -q 'kubectl patch' "$scratch/toured"; }
 tap "those with kubectl too, if there is one" with_kubectl
+tap "those with git" grep -q 'git -C .* push' "$scratch/toured"
 tap "those of the first steps too" grep -q 'curl -s http://127.0.0.1:8080/' "$scratch/toured"
 
 tap "a file is fine" judged path_complaints 'see `src/base/real.h` and `base/real.h`' ''

@@ -54,7 +54,7 @@ set_status() {
         jq -c '.status = {"resources": 2, "lastAdmission": {"commit": "4f1c2e9aa"},
             "conditions": [{"type": "Ready", "status": "True"},
             {"type": "Synced", "status": "False"}]}' >status.json
-    k replace --raw "$repository/status" -f status.json
+    pipeline replace --raw "$repository/status" -f status.json
 }
 
 try_products() {

@@ -5,6 +5,7 @@
 #include "kinds/object.h"
 #include "kinds/object_meta.h"
 #include "kinds/rules.h"
+#include "kinds/server_status.h"
 #include "kinds/status_subresource.h"
 #include "kinds/uid.h"
 #include "json/compare.h"
@@ -108,6 +109,20 @@ static bool check_preconditions(struct vd_write *w, const struct vd_json *object
     return true;
 }
 
+/* What only the server writes of a status, nobody else changes. */
+static bool check_server_status(struct vd_write *w, const struct vd_json *old,
+                                const struct vd_json *object)
+{
+    struct vd_violations violations = {0};
+    if (!vd_write_is_at_status(w) || vd_write_author_of(w) != VD_AUTHOR_API)
+        return true;
+    bool ok = vd_server_status_check(w->kind, object, old, &violations);
+    if (!ok)
+        vd_write_refuse_invalid(w, w->kind->kind, object, &violations);
+    vd_violations_release(&violations);
+    return ok;
+}
+
 /* Brings the record up to date. What changes nothing but times in the record is written as it
  * was, whatever the order in which it came: then there is no event. An apply cannot see that
  * itself, since defaults are filled in behind it, and one inside an atomic map makes its
@@ -168,6 +183,8 @@ void vd_write_put_version(struct vd_write *w, const struct vd_json *old, struct 
     keep_metadata(w, old, object);
     object = vd_status_subresource_merge(w->kind, w->arena, object, old, vd_write_is_at_status(w));
     object = through_finalize(w, old, object);
+    if (!check_server_status(w, old, object))
+        return;
     if (!vd_write_is_at_status(w))
         vd_kind_rules_settle(w->kind, w->arena, object);
     if (vd_write_is_at_status(w))

@@ -120,7 +120,7 @@ static bool make(struct setting *t)
 /* The plan is this: "create a, delete b". */
 static void assert_plan(struct setting *t, const char *want)
 {
-    static const char *const names[] = {"create", "replace", "move", "delete"};
+    static const char *const names[] = {"create", "replace", "move", "adopt", "delete"};
     struct vd_buf got = {0}, said = {0};
     bool good = make(t);
     for (size_t i = 0; i < t->plan.operations.n; i++) {
@@ -238,6 +238,41 @@ static void what_others_own_is_refused_by_name(void **state)
            "c.yaml\n"
            "d.yaml:4:3: metadata.name: the object is being deleted and waits for its finalizers "
            "(example.com/wait); push again when it is gone\n");
+}
+
+static void a_push_that_adopts_takes_what_is_the_apis(void **state)
+{
+    static const struct stored stored[] = {
+        {"ConfigMap", "shop", "a", "", "", "", false},
+        {"ConfigMap", "shop", "b", "shop/catalog", "main", "b.yaml", false},
+        {"ConfigMap", "shop", "d", "", "", "", false}, /* which no manifest names */
+    };
+    struct setting *t = *state;
+    store(t, stored, 3);
+    t->plan.adopts = true;
+    add_new(t, "a.yaml", MAP("a"));
+    add_new(t, "b.yaml", MAP("b"));
+    add_new(t, "c.yaml", MAP("c"));
+    assert_plan(t, "adopt a, replace b, create c");
+    assert_int_equal(vd_plan_count(&t->plan, VD_PLAN_ADOPT), 1);
+}
+
+static void a_push_that_adopts_takes_nothing_else(void **state)
+{
+    static const struct stored stored[] = {
+        {"ConfigMap", "shop", "a", "", "", "", true},
+        {"ConfigMap", "shop", "b", "shop/other", "main", "o/b.yaml", false},
+    };
+    struct setting *t = *state;
+    store(t, stored, 2);
+    t->plan.adopts = true;
+    add_new(t, "a.yaml", MAP("a"));
+    add_new(t, "b.yaml", MAP("b"));
+    assert_refused(
+        t, "a.yaml:4:3: metadata.name: the object is being deleted and waits for its finalizers "
+           "(example.com/wait); push again when it is gone\n"
+           "b.yaml:4:3: metadata.name: the object belongs to repository shop/other, which has it "
+           "from o/b.yaml\n");
 }
 
 static void a_branch_hands_over_in_one_push(void **state)
@@ -387,14 +422,23 @@ static void referrers_in_the_store_are_named(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(objects_come_change_and_go),          TEST(a_file_that_moves_takes_its_object_along),
-        TEST(another_name_is_another_object),      TEST(two_manifests_for_one_object_are_refused),
-        TEST(what_others_own_is_refused_by_name),  TEST(a_branch_hands_over_in_one_push),
-        TEST(two_branches_do_not_share_an_object), TEST(other_namespaces_need_the_scope),
-        TEST(the_scope_allows_other_namespaces),   TEST(a_repository_does_not_describe_itself),
-        TEST(what_is_referred_to_comes_first),     TEST(what_refers_goes_first),
-        TEST(circles_keep_the_order_of_files),     TEST(a_parent_stays_while_children_do),
+        TEST(objects_come_change_and_go),
+        TEST(a_file_that_moves_takes_its_object_along),
+        TEST(another_name_is_another_object),
+        TEST(two_manifests_for_one_object_are_refused),
+        TEST(what_others_own_is_refused_by_name),
+        TEST(a_branch_hands_over_in_one_push),
+        TEST(two_branches_do_not_share_an_object),
+        TEST(other_namespaces_need_the_scope),
+        TEST(the_scope_allows_other_namespaces),
+        TEST(a_repository_does_not_describe_itself),
+        TEST(what_is_referred_to_comes_first),
+        TEST(what_refers_goes_first),
+        TEST(circles_keep_the_order_of_files),
+        TEST(a_parent_stays_while_children_do),
         TEST(referrers_in_the_store_are_named),
+        TEST(a_push_that_adopts_takes_what_is_the_apis),
+        TEST(a_push_that_adopts_takes_nothing_else),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
