@@ -207,6 +207,15 @@ owned() {
     change >said && is 7 field configmap free-a .data.x
 }
 
+# An override is undone.
+resets() {
+    k patch configmap two --type=merge -p \
+        '{"metadata":{"annotations":{"vedette.dev/override":"fire"}},"data":{"x":"9"}}' &&
+        is 9 field configmap two .data.x &&
+        gives 'The objects of shop/catalog are those of its commits.' r reset shop/catalog &&
+        is 1 field configmap two .data.x
+}
+
 again() {
     refuses 'ConfigMap free-a belongs to repository shop/catalog already' r adopt shop/catalog cm \
         free-a && refuses 'no Secret that could be adopted' r adopt shop/catalog secrets --all &&
@@ -267,6 +276,8 @@ tap "adopt by label" adopts_by_label
 tap "adopt all" adopts_all
 tap "adopt what has a body" adopts_notes
 tap "they are Git's" owned
+tap "reset" resets
+tap "reset: there is none" refuses 'not found' r reset shop/none
 tap "what cannot be adopted" again
 tap "adopting needs the right to update" rights
 tap "no folder is left" nothing_left
