@@ -6,7 +6,7 @@
 BUILD ?= build
 # A pattern that picks tests, fuzz targets or benchmarks by name; all when empty.
 TEST ?=
-# Cycles of `make crash` and `make torture`, sequences of `make clients-go`, and seconds that
+# Cycles of `make crash`, `make crash-git` and `make torture`, sequences of `make clients-go`, and seconds that
 # `make fuzz` gives each target.
 N ?= 1000
 FUZZ_S ?= 60
@@ -99,6 +99,10 @@ crash: build-test ## kill and reopen the store N times, 1000 by default
 torture: build-test ## cut and resume watches of a dying server N times, 1000 by default
 	@tests/api/resume_torture_test.sh build-test $(N)
 
+crash-git: build-test ## kill a server that is pushed to, and its git processes, N times, 500 by default
+	@GIT_CRASH_CYCLES=$(if $(filter command line environment,$(origin N)),$(N),500) \
+		tests/fault/git_crash_test.sh build-test
+
 races: build-test ## 16 writers race for 100 statuses, 300,000 writes
 	@VEDETTE_STATUS_WRITES=300000 build-test/tests/kube_status_race_test
 
@@ -138,7 +142,7 @@ help: ## this list
 clean: ## remove every build folder
 	rm -rf build build-test build-asan build-tsan build-cover build-clang build-fuzz build-bench
 
-.PHONY: build run install uninstall test asan tsan clang fuzz crash torture races clients-go bench cover fmt lint
+.PHONY: build run install uninstall test asan tsan clang fuzz crash crash-git torture races clients-go bench cover fmt lint
 .PHONY: help clean
 # They are folders too, but ninja knows better than their time stamps whether they are up to date.
 .PHONY: build-test build-asan build-tsan build-cover build-clang build-fuzz build-bench

@@ -11,9 +11,12 @@
 
 /* --- reports --- */
 
-static struct vd_yaml_position position(const struct vd_git_manifest *m, struct vd_git_positions *p,
-                                        struct vd_slice field)
+struct vd_yaml_position vd_git_manifest_position_in(const struct vd_git_manifest *m,
+                                                    struct vd_git_positions *p,
+                                                    struct vd_slice field)
 {
+    if (!p)
+        return m->source.from;
     if (m->has_body && vd_slice_is(field, "body"))
         return m->body_at;
     return vd_git_positions_find(p, vd_slice_is(field, "<nil>") ? VD_SLICE("") : field);
@@ -23,7 +26,7 @@ struct vd_yaml_position vd_git_manifest_position(const struct vd_git_manifest *m
                                                  struct vd_slice field)
 {
     struct vd_git_positions *p = vd_git_positions_new(&m->source);
-    struct vd_yaml_position at = position(m, p, field);
+    struct vd_yaml_position at = vd_git_manifest_position_in(m, p, field);
     vd_git_positions_free(p);
     return at;
 }
@@ -36,7 +39,9 @@ void vd_git_manifest_refuse(const struct vd_git_manifest *m, struct vd_slice fie
     va_start(arguments, format);
     vd_buf_vaddf(&reason, format, arguments);
     va_end(arguments);
-    vd_git_report_add_text(report, VD_GIT_ERROR, m->source.path, vd_git_manifest_position(m, field),
+    vd_git_report_add_text(report, VD_GIT_ERROR, m->source.path,
+                           vd_git_report_is_full(report) ? m->source.from
+                                                         : vd_git_manifest_position(m, field),
                            field, vd_buf_slice(&reason));
     vd_buf_release(&reason);
 }
@@ -51,7 +56,7 @@ void vd_git_manifest_report(const struct vd_git_manifest *m, const struct vd_vio
         const struct vd_violation *v = &violations->list.p[i];
         struct vd_slice field = vd_slice_is(v->field, "<nil>") ? VD_SLICE("") : v->field;
         vd_git_report_add_text(report, VD_GIT_ERROR, m->source.path,
-                               p ? position(m, p, v->field) : m->source.from, field, v->message);
+                               vd_git_manifest_position_in(m, p, v->field), field, v->message);
     }
     report->found[VD_GIT_ERROR] += violations->dropped;
     vd_git_positions_free(p);

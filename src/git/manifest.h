@@ -114,6 +114,12 @@ bool vd_git_manifest_complete(struct vd_git_manifest *m, const struct vd_kind *k
 struct vd_yaml_position vd_git_manifest_position(const struct vd_git_manifest *m,
                                                  struct vd_slice field);
 
+/* The same for whoever asks often: `positions` are those of m->source, because reading the document
+ * again for each field would take too long. NULL: the place of the document is given. */
+struct vd_yaml_position vd_git_manifest_position_in(const struct vd_git_manifest *m,
+                                                    struct vd_git_positions *positions,
+                                                    struct vd_slice field);
+
 /* Adds an error of the manifest, at the position of the field. */
 void vd_git_manifest_refuse(const struct vd_git_manifest *m, struct vd_slice field,
                             struct vd_git_report *report, const char *format, ...) VD_PRINTF(4, 5);

@@ -162,11 +162,13 @@ static void add_new(struct vd_plan *plan, struct vd_plan_objects *list,
     struct vd_plan_object *o = object_of(plan, m);
     if (o->new_manifest) {
         const struct vd_git_manifest *first = o->new_manifest->manifest;
-        struct vd_yaml_position at = vd_git_manifest_position(first, VD_SLICE("metadata.name"));
+        if (!o->name_line)
+            o->name_line = vd_git_manifest_position(first, VD_SLICE("metadata.name")).line;
         vd_git_manifest_refuse(
             m->manifest, VD_SLICE("metadata.name"), plan->report,
             "the object is described by %.*s:%zu, too%s%.*s", VD_FMT(first->source.path),
-            (size_t)at.line, vd_slice_eq(o->new_manifest->branch, m->branch) ? "" : ", of branch ",
+            (size_t)o->name_line,
+            vd_slice_eq(o->new_manifest->branch, m->branch) ? "" : ", of branch ",
             vd_slice_eq(o->new_manifest->branch, m->branch) ? 0 : (int)o->new_manifest->branch.n,
             o->new_manifest->branch.p);
         return;

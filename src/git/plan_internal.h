@@ -10,6 +10,7 @@ struct vd_plan_object {
     struct vd_slice key; /* its identity as one text */
     struct vd_plan_identity identity;
     const struct vd_plan_manifest *old_manifest, *new_manifest; /* the first of each; NULL: none */
+    uint32_t name_line; /* of the name in the new manifest; 0: nobody has asked */
     struct vd_plan_stored stored;
     bool is_deleted, is_foreign, is_wrong;
     enum vd_plan_action action;

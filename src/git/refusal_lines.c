@@ -2,16 +2,28 @@
 #include "git/refusal_lines.h"
 
 #include "base/buf.h"
+#include "git/positions.h"
 
-/* A deletion has no place in a file of the new commit. */
+/* The places of an operation's fields; NULL if nobody sees them: a deletion has no place in a file
+ * of the new commit, and a report that is full only counts. The document is read once, since a
+ * refusal may have thousands of violations. */
+static struct vd_git_positions *positions_of(const struct vd_git_report *report,
+                                             const struct vd_plan_operation *o)
+{
+    if (o->action == VD_PLAN_DELETE || vd_git_report_is_full(report))
+        return NULL;
+    return vd_git_positions_new(&o->source->manifest->source);
+}
+
 static void add(struct vd_git_report *report, const struct vd_plan_operation *o,
-                enum vd_git_severity severity, struct vd_slice field, struct vd_slice reason)
+                struct vd_git_positions *positions, enum vd_git_severity severity,
+                struct vd_slice field, struct vd_slice reason)
 {
     const struct vd_git_manifest *m = o->source->manifest;
     if (vd_slice_is(field, "<nil>"))
         field = VD_SLICE("");
     if (o->action != VD_PLAN_DELETE) {
-        struct vd_yaml_position at = vd_git_manifest_position(m, field);
+        struct vd_yaml_position at = vd_git_manifest_position_in(m, positions, field);
         vd_git_report_add_text(report, severity, m->source.path, at, field, reason);
         return;
     }
@@ -89,16 +101,21 @@ static struct vd_slice field_of(enum vd_refusal_reason reason)
 void vd_refusal_lines_add(struct vd_git_report *report, const struct vd_plan_operation *operation,
                           const struct vd_refusal *refusal)
 {
+    struct vd_git_positions *positions = positions_of(report, operation);
     struct vd_buf text = {0};
-    if (refusal->reason == VD_REFUSED_INVALID && refusal->violations_n) {
-        for (size_t i = 0; i < refusal->violations_n; i++)
-            add(report, operation, VD_GIT_ERROR, refusal->violations[i].field,
-                refusal->violations[i].message);
-        return;
+    bool is_invalid = refusal->reason == VD_REFUSED_INVALID && refusal->violations_n;
+    for (size_t i = 0; is_invalid && i < refusal->violations_n; i++)
+        add(report, operation, positions, VD_GIT_ERROR, refusal->violations[i].field,
+            refusal->violations[i].message);
+    if (!is_invalid) {
+        write_text(&text, refusal);
+        add(report, operation, positions, VD_GIT_ERROR, field_of(refusal->reason),
+            vd_buf_slice(&text));
     }
-    write_text(&text, refusal);
-    add(report, operation, VD_GIT_ERROR, field_of(refusal->reason), vd_buf_slice(&text));
+    report->forbidden += refusal->reason == VD_REFUSED_NOT_ALLOWED ||
+                         refusal->reason == VD_REFUSED_FORBIDDEN;
     vd_buf_release(&text);
+    vd_git_positions_free(positions);
 }
 
 void vd_refusal_lines_add_warnings(struct vd_git_report *report,
@@ -106,14 +123,16 @@ void vd_refusal_lines_add_warnings(struct vd_git_report *report,
                                    const struct vd_write *write)
 {
     static const struct vd_slice unknown = {"unknown field \"", 15};
+    struct vd_git_positions *positions = write->warnings.n ? positions_of(report, operation) : NULL;
     for (size_t i = 0; i < write->warnings.n; i++) {
         struct vd_slice text = write->warnings.p[i];
         bool is_unknown = vd_slice_starts_with(text, unknown) && text.n > unknown.n;
         if (is_unknown)
-            add(report, operation, VD_GIT_ERROR,
+            add(report, operation, positions, VD_GIT_ERROR,
                 vd_slice(text.p + unknown.n, text.n - unknown.n - 1),
                 VD_SLICE("the kind has no such field"));
         else
-            add(report, operation, VD_GIT_WARNING, VD_SLICE(""), text);
+            add(report, operation, positions, VD_GIT_WARNING, VD_SLICE(""), text);
     }
+    vd_git_positions_free(positions);
 }
