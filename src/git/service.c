@@ -329,9 +329,9 @@ int vd_git_open(struct vd_git **out, const struct vd_git_options *options, struc
     git->ssh = vd_program_find(options->search_path, "ssh");
     git->has_program = !vd_git_program_open(&git->program, options->search_path, &git->missing);
     if (git->has_program)
-        vd_log_info("git was found", VD_F_STR("path", git->program.path),
-                    VD_F_U64("major", git->program.version.major),
-                    VD_F_U64("minor", git->program.version.minor));
+        vd_log_debug("git was found", VD_F_STR("path", git->program.path),
+                     VD_F_U64("major", git->program.version.major),
+                     VD_F_U64("minor", git->program.version.minor));
     else
         vd_log_warn("Git repositories are not served", VD_F_ERROR(&git->missing));
     int code = read_policy(&git->policy, options->remote_schemes, options->remote_schemes_n, error);

@@ -90,7 +90,8 @@ no_git() {
     PATH=$scratch/empty "$vedette" serve --data data --listen "$http_door" \
         --tls-listen "$https_door" >out 2>>err &
     pid=$!
-    until_true is_up && until_true reason_is Ready "False NoGit"
+    until_true is_up && until_true reason_is Ready "False NoGit" &&
+        grep -q 'Git repositories are not served' err
 }
 
 tap "a server" start_server
