@@ -12,8 +12,14 @@ set -u
 tree=origin
 remote_pid=
 relay_pid=
-trap 'for p in $pid $remote_pid $relay_pid; do kill -9 "$p"; done 2>/dev/null
-rm -rf "$scratch"' EXIT
+slow_pid=
+end_all() {
+    for all_pid in $pid $remote_pid $relay_pid $slow_pid; do
+        kill -9 "$all_pid"
+    done 2>/dev/null
+    rm -rf "$scratch"
+}
+trap end_all EXIT
 
 # ---- the remote: a second server, with a repository `origin` ----
 
@@ -368,6 +374,7 @@ SLOW
         follow slow "$slow_url" '' && until_true fetching && kill "$pid" && until_true is_gone
     slow_status=$?
     kill "$slow_pid"
+    slow_pid=
     start_server && [ "$slow_status" = 0 ] && until_true synced_is slow "False FetchFailed" &&
         k delete repository slow
 }
