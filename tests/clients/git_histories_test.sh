@@ -6,5 +6,5 @@ set -u
 . "$(dirname "$0")/../checks/tap.sh"
 command -v git >/dev/null || { echo "ok 1 # SKIP there is no git" && exit 0; }
 node "$top/tests/clients/git_histories.mjs" "$(cd "$build" && pwd)/vedette" "$scratch" \
-    "${GIT_MODEL_STEPS:-40}" "${VEDETTE_SEED:-$(date +%s)}" ||
+    "${GIT_MODEL_STEPS:-25}" "${VEDETTE_SEED:-$(date +%s)}" ||
     { tail -n 20 "$scratch/err" | sed 's/^/# /' && exit 1; }
