@@ -6,6 +6,7 @@
 #include "help.h"
 #include "hook.h"
 #include "options.h"
+#include "ssh.h"
 #include "terminal.h"
 
 /* The table of commands; groups have tables of their own (store.c). */
@@ -47,5 +48,7 @@ int main(int argc, char **argv)
     const char *hook = vd_hook_of(argc > 0 ? argv[0] : NULL);
     if (hook)
         return vd_hook_run(hook);
+    if (vd_is_ssh(argc > 0 ? argv[0] : NULL))
+        return vd_ssh_run(argc, argv);
     return (int)vd_output_finish(run(argc - 1, argv + 1));
 }

@@ -12,7 +12,6 @@ set -u
 trap '' INT # Ctrl-C is for the server, and this ends when the server's output does
 program=$1
 top=$(cd "$(dirname "$0")/.." && pwd)
-deadline_s=20
 
 # quoted TEXT: in the shell's words; path TEXT: the same, as it is if the shell leaves it alone.
 quoted() { printf "'%s'" "$(printf '%s' "$1" | sed "s/'/'\\\\''/g")"; }
@@ -40,27 +39,12 @@ write_credentials() {
     (umask 077 && echo "http://admin:$token@${http#http://}" >"$credentials")
 }
 
-# create: the Repository; one that is there already is fine.
-create() {
-    status=$(curl -sS -m "$deadline_s" -o /dev/null -w '%{http_code}' -H @- \
-        -H 'Content-Type: application/json' -d '{"apiVersion":"git.vedette.dev/v1",
-        "kind":"Repository","metadata":{"name":"catalog"},"spec":{}}' \
-        "$http/apis/git.vedette.dev/v1/namespaces/default/repositories" <<HEADER
-Authorization: Bearer $token
-HEADER
-    ) || return 1
-    case $status in
-    201 | 409) ;;
-    *) echo "the server answers $status" >&2 && return 1 ;;
-    esac
-}
+# reach: the refs of the repository, if it is there.
+reach() { refs=$(without_settings ls-remote -q "$url" 2>/dev/null); }
 
-# await: until the repository can be reached. A push answers with a better message than we have.
-await() {
-    end=$(($(date +%s) + deadline_s))
-    until refs=$(without_settings ls-remote "$url" 2>/dev/null) || [ "$(date +%s)" -ge "$end" ]; do
-        sleep 0.1
-    done
+# create: the Repository, which can be cloned then.
+create() {
+    VEDETTE_TOKEN=$token "$program" repo create default/catalog --server "$http" >/dev/null
 }
 
 # push: the files of examples/catalog as the first commit.
@@ -79,13 +63,13 @@ push() {
 # make_demo: what is missing of it. Fails with a message, or silently when it was deleted.
 make_demo() {
     write_credentials || return 1
-    if [ ! -e "$data/demo" ]; then
-        create && await || return 1
-        if [ -z "$refs" ]; then push || return 1; fi
-        : >"$data/demo"
-    else
-        without_settings ls-remote -q "$url" >/dev/null 2>&1
+    if [ -e "$data/demo" ]; then
+        reach
+        return
     fi
+    reach || { create && refs=; } || return 1
+    if [ -z "$refs" ]; then push || return 1; fi
+    : >"$data/demo"
 }
 
 show() {

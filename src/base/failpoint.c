@@ -18,6 +18,7 @@ static bool is_known(const char *name)
     static const char *const names[] = {
 #define FAILPOINT_NAME(text) text,
         VD_FAILPOINT_NAMES(FAILPOINT_NAME) VD_GIT_FAILPOINT_NAMES(FAILPOINT_NAME)
+            VD_FETCH_FAILPOINT_NAMES(FAILPOINT_NAME)
 #undef FAILPOINT_NAME
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)

@@ -30,6 +30,11 @@
     X("git.after_batch")                                                                           \
     X("git.after_refs")
 
+/* Those of a fetch of a remote repository, behind which comes what a push passes. */
+#define VD_FETCH_FAILPOINT_NAMES(X)                                                                \
+    X("git.before_fetch")                                                                          \
+    X("git.after_fetch")
+
 #if VD_FAILPOINTS
 void vd_failpoint(const char *name);
 #define VD_FAILPOINT(name) vd_failpoint(name)

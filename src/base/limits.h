@@ -215,6 +215,20 @@
     X(VD_GIT_CONFIG_LEN_MAX,     65536,       "bytes of a repository's .vedette.yaml") \
     X(VD_GIT_PATTERNS_MAX,       64,          "patterns in paths, and in exclude, of a repository's .vedette.yaml") \
     X(VD_GIT_LABELS_MAX,         64,          "labels that a repository's .vedette.yaml gives to its objects") \
+    X(VD_GIT_DRIFT_MAX,          100,         "overridden objects that the status of a Repository names; all are counted") \
+    X(VD_GIT_RESET_LEN_MAX,      256,         "bytes of the annotation vedette.dev/reset that count") \
+    X(VD_GIT_STATUS_ERROR_LEN_MAX, 2048,      "bytes of status.lastError of a Repository; a longer text is cut") \
+    X(VD_GIT_RETRY_MS_MIN,       1000,        "milliseconds before a fetch or a reset that has failed is tried again; they double from failure to failure ...") \
+    X(VD_GIT_RETRY_MS_MAX,       300000,      "... up to these") \
+    X(VD_GIT_FETCHES_MAX,        8,           "fetches of remote repositories at a time; others wait") \
+    X(VD_GIT_FETCH_MS,           600000,      "milliseconds that a fetch of a remote repository may take") \
+    X(VD_GIT_FETCH_LEN_MAX,      1073741824,  "bytes of one file that a fetch of a remote repository writes: of its pack") \
+    X(VD_GIT_CREDENTIAL_LEN_MAX, 65536,       "bytes of each credential of a remote repository") \
+    X(VD_GIT_HURRY_MS,           1000,        "milliseconds between two fetches of a repository that its webhook asks for, at least") \
+    X(VD_GIT_WEBHOOK_LEN_MAX,    1048576,     "bytes of a call of a repository's webhook") \
+    X(VD_GIT_WEBHOOKS_PER_S,     50,          "calls of all webhooks that are looked at in a second; more are 429") \
+    X(VD_GIT_WEBHOOK_WINDOW_MS,  600000,      "milliseconds in which the same call of a webhook is refused as a replay") \
+    X(VD_GIT_WEBHOOKS_KEPT,      4096,        "calls of webhooks that are remembered for that") \
     X(VD_PATH_PATTERN_LEN_MAX,   255,         "bytes of a pattern of paths or branches")
 /* clang-format on */
 

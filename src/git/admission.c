@@ -169,6 +169,8 @@ void vd_git_admission_start(struct vd_git_admission *a)
     a->push = (struct vd_admitted_push){
         .branches = a->branches,
         .branches_n = a->branches_n,
+        .is_whole = a->is_whole,
+        .reset = a->reset,
         .user = a->user->is.name,
         .wall_ms = vd_clock_wall_ms(a->l->env->clock),
     };

@@ -61,6 +61,8 @@ struct vd_git_admission {
     struct vd_manifest_kinds *kinds;           /* empty, or what an earlier admission has found */
     const struct vd_admitted_branch *branches; /* as in the changes */
     size_t branches_n;
+    bool is_whole;         /* the changes have all files of all branches that are recorded */
+    struct vd_slice reset; /* what status.lastReset becomes; empty: it stays */
     struct vd_git_report *report;
     bool dry_run;
     bool adopts; /* objects that belong to the API, if the user may update them */

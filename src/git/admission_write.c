@@ -100,6 +100,8 @@ static bool make_status(struct vd_write *write, const struct vd_json *old, struc
     a->push.deleted = counts[VD_WRITE_DELETED] + counts[VD_WRITE_MARKED];
     a->push.adopted = vd_plan_count(&a->plan, VD_PLAN_ADOPT);
     a->push.unchanged = counts[VD_WRITE_UNCHANGED] + counts[VD_WRITE_ABSENT];
+    a->push.resources = counts[VD_WRITE_CREATED] + counts[VD_WRITE_UPDATED] +
+                        counts[VD_WRITE_UNCHANGED];
     *out = vd_write_pruned_copy(write, old);
     vd_repository_status_admit(write->arena, *out, &a->push);
     write->version_tested = true;

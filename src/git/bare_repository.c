@@ -215,6 +215,8 @@ int vd_bare_repository_make_root(const char *root, const char *program, struct v
         code = make_link(root, "pre-receive", program, error);
     if (!code)
         code = make_link(root, "proc-receive", program, error);
+    if (!code)
+        code = make_link(root, "ssh", program, error);
     vd_buf_release(&hooks);
     return code;
 }

@@ -8,7 +8,7 @@
  *     <uid>.git       the repository
  *     <uid>.new       one that is being made; without a meaning after a restart
  *     <uid>.gone      one that is being removed; likewise
- *     hooks/          the hooks of all of them: links to this program
+ *     hooks/          the hooks of all of them, and the ssh of fetches: links to this program
  *
  * All functions touch the disk and wait for it: for a thread that may. While the folder is cleaned
  * or removed, no git process may use it.

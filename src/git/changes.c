@@ -100,7 +100,8 @@ static void prepare_branch(struct vd_changes *c, struct vd_branch_change *branch
     branch->files.files_max = c->files_max;
     branch->files.takes = takes_file;
     branch->files.arg = branch;
-    branch->reads_all = !branch->before.commit.n || !branch->after.commit.n ||
+    branch->is_same = vd_slice_eq(branch->before.commit, branch->after.commit);
+    branch->reads_all = c->is_whole || !branch->before.commit.n || !branch->after.commit.n ||
                         !vd_slice_eq(branch->before.config_id, branch->after.config_id);
 }
 
@@ -113,9 +114,10 @@ static bool start_tree(struct vd_changes *c, size_t at)
     struct vd_error error;
     if (format == VD_TREE_DIFF)
         prepare_branch(c, branch);
-    bool wanted = format == VD_TREE_DIFF       ? !branch->reads_all
-                  : format == VD_TREE_LIST_OLD ? branch->reads_all && branch->before.commit.n
-                                               : branch->reads_all && branch->after.commit.n;
+    bool wanted = format == VD_TREE_DIFF ? !branch->reads_all
+                  : format == VD_TREE_LIST_OLD
+                      ? branch->reads_all && branch->before.commit.n && !branch->is_same
+                      : branch->reads_all && branch->after.commit.n;
     if (!wanted)
         return false;
     if (vd_tree_diff_start(&c->diff, c->l->loop, &c->place, format, branch->before.commit,
@@ -217,7 +219,7 @@ static bool check_len(struct vd_changes *c)
 {
     if (c->len > VD_PUSH_MANIFESTS_LEN_MAX)
         (void)vd_error_set(&c->error, VD_ERR_LIMIT,
-                           "the manifests that the push changes have more than %d bytes, old and "
+                           "the manifests that change have more than %d bytes, old and "
                            "new ones together; push them in several pushes",
                            VD_PUSH_MANIFESTS_LEN_MAX);
     else

@@ -42,6 +42,7 @@ struct vd_branch_change {
     /* Private: */
     struct vd_tree_files files;
     bool reads_all; /* of both commits */
+    bool is_same;   /* both are one commit: its files are read once, as new ones */
 };
 
 /* A file that is read: what git said of it, and its text. */
@@ -61,6 +62,7 @@ struct vd_changes {
     size_t branches_n;
     uint64_t file_len_max; /* of a manifest; a longer one is a finding */
     size_t files_max;      /* of each side of a branch */
+    bool is_whole;         /* all files of the new commits are read, and of old ones that differ */
     /* Whether so many bytes of memory may be held for manifests: called for their texts, and again
      * when they are parsed. NULL: any. */
     bool (*reserve)(struct vd_changes *c, uint64_t len);

@@ -32,10 +32,17 @@ struct vd_git_options {
     const struct vd_api_env *env; /* borrowed for as long as the face is open */
     const char *data;             /* the data folder; the repositories are in its folder git/ */
     const char *search_path;      /* where git is looked for: a value of PATH */
+    /* Schemes of the remotes that may be followed, as git/remote_url.h has them; borrowed for the
+     * call. */
+    const char *const *remote_schemes;
+    size_t remote_schemes_n;
     size_t loops_n;
 };
 
-/* The error is of the data folder. */
+/* VD_ERR_INVALID: one of the schemes is none. Any thread. */
+int vd_git_check_schemes(const char *const *schemes, size_t n, struct vd_error *error) VD_MUST_USE;
+
+/* The error is of the data folder, or of the schemes. */
 int vd_git_open(struct vd_git **out, const struct vd_git_options *options,
                 struct vd_error *error) VD_MUST_USE;
 

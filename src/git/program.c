@@ -30,7 +30,7 @@ static bool is_program(const char *path)
 }
 
 /* A relative folder of PATH is left out: what it means depends on where the server was started. */
-static char *find(const char *search_path)
+char *vd_program_find(const char *search_path, const char *name)
 {
     struct vd_slice rest = vd_slice_of(search_path ? search_path : ""), folder;
     struct vd_buf path = {0};
@@ -38,7 +38,7 @@ static char *find(const char *search_path)
         if (!folder.n || folder.p[0] != '/')
             continue;
         vd_buf_reset(&path);
-        vd_buf_addf(&path, "%.*s/git", VD_FMT(folder));
+        vd_buf_addf(&path, "%.*s/%s", VD_FMT(folder), name);
         if (is_program(vd_buf_text(&path)))
             return vd_buf_take(&path, NULL);
     }
@@ -177,7 +177,7 @@ static int ask_exec_path(struct vd_git_program *program, struct vd_error *error)
 int vd_git_program_open(struct vd_git_program *program, const char *search_path,
                         struct vd_error *error)
 {
-    *program = (struct vd_git_program){.path = find(search_path)};
+    *program = (struct vd_git_program){.path = vd_program_find(search_path, "git")};
     if (!program->path)
         return vd_error_set(error, VD_ERR_NOT_FOUND,
                             "there is no git in the folders of PATH (%s): install git %d.%d or "

@@ -49,4 +49,7 @@ static inline bool vd_git_program_is(const struct vd_git_program *program, unsig
            (program->version.major == major && program->version.minor >= minor);
 }
 
+/* The path of a program in the folders of a PATH, for the caller to free; NULL: there is none. */
+char *vd_program_find(const char *search_path, const char *name) VD_MUST_USE;
+
 #endif

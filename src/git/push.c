@@ -41,11 +41,7 @@ static void drop(struct vd_push *p)
     if (p->next)
         p->next->prev = p->prev;
     pushes->counted -= p->is_counted;
-    pushes->reserved -= p->reserved;
-    vd_manifest_kinds_release(&p->kinds);
-    if (p->has_changes)
-        vd_changes_release(&p->changes);
-    vd_git_report_release(&p->report);
+    vd_branch_admission_release(&p->branches);
     unref(p);
 }
 
@@ -235,9 +231,9 @@ static void on_end(struct vd_task *task)
 {
     struct message *m;
     struct vd_push *p = open_message(task, &m);
-    p->is_gone = true;
-    if (p->phase == VD_PUSH_VALIDATING && p->has_changes)
-        vd_changes_stop(&p->changes);
+    p->is_gone = p->branches.is_cancelled = true;
+    if (p->phase == VD_PUSH_VALIDATING)
+        vd_branch_admission_stop(&p->branches);
     if (!p->is_busy)
         drop(p);
     close_message(m);
@@ -259,30 +255,30 @@ struct vd_push *vd_push_begin(struct vd_pushes *pushes, const struct vd_push_opt
     p->name = vd_arena_copy(&p->arena, options->name);
     p->uid = vd_arena_copy(&p->arena, options->uid);
     p->user = vd_user_ref(options->user);
-    vd_bare_repository_path(&folder, pushes->options.root, p->uid.p);
+    vd_bare_repository_path(&folder, pushes->all->root, p->uid.p);
     p->folder = vd_buf_take(&folder, &(size_t){0});
-    post(p, pushes->options.l->loop, on_begin, VD_SLICE(""));
+    post(p, pushes->all->l->loop, on_begin, VD_SLICE(""));
     return p;
 }
 
 void vd_push_channel(struct vd_push *push, struct vd_slice bytes)
 {
-    post(push, push->pushes->options.l->loop, on_bytes, bytes);
+    post(push, push->pushes->all->l->loop, on_bytes, bytes);
 }
 
 void vd_push_end(struct vd_push *push)
 {
     push->is_ended = true;
-    post(push, push->pushes->options.l->loop, on_end, VD_SLICE(""));
+    post(push, push->pushes->all->l->loop, on_end, VD_SLICE(""));
     unref(push);
 }
 
 /* ---- all pushes ---- */
 
-struct vd_pushes *vd_pushes_new(const struct vd_pushes_options *options)
+struct vd_pushes *vd_pushes_new(struct vd_admissions *all)
 {
     struct vd_pushes *pushes = vd_calloc(1, sizeof *pushes);
-    pushes->options = *options;
+    pushes->all = all;
     return pushes;
 }
 
@@ -290,8 +286,8 @@ void vd_pushes_stop(struct vd_pushes *pushes)
 {
     pushes->is_stopped = true;
     for (struct vd_push *p = pushes->first; p; p = p->next)
-        if (p->phase == VD_PUSH_VALIDATING && p->has_changes)
-            vd_changes_stop(&p->changes);
+        if (p->phase == VD_PUSH_VALIDATING)
+            vd_branch_admission_stop(&p->branches);
 }
 
 void vd_pushes_free(struct vd_pushes *pushes)

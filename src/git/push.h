@@ -31,27 +31,17 @@
 #include "api/loop.h"
 #include "auth/user.h"
 #include "base/attributes.h"
-#include "git/program.h"
 
 /* A push with this option (git push -o) takes over the objects that it describes and that belong to
  * the API. */
 #define VD_PUSH_OPTION_ADOPT "vedette.adopt"
 
+struct vd_admissions;
 struct vd_push;
 struct vd_pushes;
 
-struct vd_pushes_options {
-    struct vd_api_loop *l;                /* of loop 0 */
-    const struct vd_git_program *program; /* borrowed */
-    const char *root;                     /* the folder of the repositories; borrowed */
-    /* On loop 0: git could not move the refs of this Repository, and may have left locks behind; or
-     * its status was written, and its refs are behind. May be NULL. */
-    void (*refs_behind)(void *arg, struct vd_slice namespace, struct vd_slice name);
-    void *arg;
-};
-
-/* On loop 0, or before it runs. */
-struct vd_pushes *vd_pushes_new(const struct vd_pushes_options *options) VD_MUST_USE;
+/* On loop 0, or before it runs. `all` is borrowed. */
+struct vd_pushes *vd_pushes_new(struct vd_admissions *all) VD_MUST_USE;
 
 /* On loop 0, before it is stopped: pushes that have not come to their batch are given up. */
 void vd_pushes_stop(struct vd_pushes *pushes);

@@ -6,19 +6,17 @@
 #define VD_GIT_PUSH_INTERNAL_H
 
 #include "base/refcount.h"
-#include "git/admission.h"
-#include "git/changes.h"
+#include "git/branch_admission.h"
 #include "git/hook_channel.h"
 #include "git/push.h"
+#include "git/push_metrics.h"
 #include "git/ref_command.h"
-#include "git/refs.h"
 
 enum vd_push_phase {
     VD_PUSH_IDLE,       /* no hook has asked yet */
     VD_PUSH_VALIDATING, /* pre-receive waits */
     VD_PUSH_VALIDATED,  /* and was told that all is well */
-    VD_PUSH_WAITING,    /* proc-receive waits, for the turn of the repository */
-    VD_PUSH_ADMITTING,  /* and has it */
+    VD_PUSH_ADMITTING,  /* proc-receive waits */
     VD_PUSH_OVER,       /* the hooks have had their last answer */
 };
 
@@ -51,28 +49,13 @@ struct vd_push {
     bool is_proc;     /* proc-receive speaks */
     bool adopts;      /* it may take objects over that belong to the API */
     struct vd_ref_commands commands, validated;
-    struct vd_branch_change *changed; /* the admitted branches ... */
-    struct vd_admitted_branch *branches;
-    size_t branches_n; /* ... and how many they are */
-    bool has_changes;
-    struct vd_changes changes;
-    uint64_t reserved; /* bytes of manifests */
-    struct vd_manifest_kinds kinds;
-    bool has_admission;
-    bool is_admitting; /* the admission of the second part is under way */
-    struct vd_git_admission admission;
-    struct vd_git_report report; /* of the second part */
-    struct vd_refs transaction;
-    struct vd_write settling;
-    struct vd_arena settling_arena;
-    uint64_t started_ns;
+    struct vd_branch_admission branches;
 };
 
 struct vd_pushes {
-    struct vd_pushes_options options;
+    struct vd_admissions *all;
     struct vd_push *first; /* those that loop 0 has heard of */
     size_t counted;
-    uint64_t reserved;
     bool is_stopped;
 };
 
@@ -93,13 +76,6 @@ void vd_push_validate(struct vd_push *p);
 
 /* ---- push_admit.c: proc-receive ---- */
 
-/* Takes the turn of the repository, or waits for it. */
 void vd_push_admit(struct vd_push *p);
-
-/* ---- push_metrics.c ---- */
-
-void vd_push_count(const char *result);
-void vd_push_observe(const struct vd_push *p, const char *step);
-void vd_push_count_resources(const struct vd_admitted_push *push);
 
 #endif

@@ -45,85 +45,22 @@ static void tell_success(struct vd_push *p, struct vd_git_report *report)
     vd_buf_release(&text);
 }
 
-static void on_tried(struct vd_git_admission *a)
+static void on_validated(struct vd_branch_admission *b)
 {
-    struct vd_push *p = VD_CONTAINER_OF(a, struct vd_push, admission);
-    enum vd_git_admission_result result = a->result;
-    struct vd_error error = a->error;
-    p->has_admission = false;
-    vd_git_admission_release(a);
-    vd_push_observe(p, "validation");
-    VD_FAILPOINT("git.after_validation");
-    if (result == VD_GIT_STALE) {
+    struct vd_push *p = VD_CONTAINER_OF(b, struct vd_push, branches);
+    if (b->result == VD_BRANCH_STALE) {
         refuse(p, "stale", "somebody else has pushed to the branch meanwhile; fetch first");
         return;
     }
-    if (result == VD_GIT_FAILED) {
-        refuse(p, "failed", "%s", error.text);
+    if (b->result == VD_BRANCH_FAILED) {
+        refuse(p, "failed", "%s", b->error.text);
         return;
     }
-    if (result == VD_GIT_REFUSED)
-        tell_refusal(p, &p->changes.report);
+    if (b->result == VD_BRANCH_REFUSED)
+        tell_refusal(p, &b->changes.report);
     else
-        tell_success(p, &p->changes.report);
+        tell_success(p, &b->changes.report);
     vd_push_rest(p);
-}
-
-/* ---- the changes ---- */
-
-static void on_changes(struct vd_changes *c)
-{
-    struct vd_push *p = VD_CONTAINER_OF(c, struct vd_push, changes);
-    if (c->error.code) {
-        refuse(p, "failed", "%s", c->error.text);
-        return;
-    }
-    p->has_admission = true;
-    p->admission = (struct vd_git_admission){
-        .l = c->l,
-        .user = p->user,
-        .namespace = p->namespace,
-        .name = p->name,
-        .uid = p->uid,
-        .changes = c,
-        .kinds = &p->kinds,
-        .branches = p->branches,
-        .branches_n = p->branches_n,
-        .report = &c->report,
-        .dry_run = true,
-        .adopts = p->adopts,
-        .done = on_tried,
-    };
-    vd_git_admission_start(&p->admission);
-}
-
-static bool reserve(struct vd_changes *c, uint64_t len)
-{
-    struct vd_push *p = VD_CONTAINER_OF(c, struct vd_push, changes);
-    struct vd_pushes *pushes = p->pushes;
-    uint64_t others = pushes->reserved - p->reserved;
-    if (len > VD_PUSHES_MEMORY_MAX - others)
-        return false;
-    pushes->reserved = others + len;
-    p->reserved = len;
-    return true;
-}
-
-static void read_changes(struct vd_push *p, const struct vd_repository *repository)
-{
-    const struct vd_pushes_options *o = &p->pushes->options;
-    p->has_changes = true;
-    p->changes = (struct vd_changes){
-        .l = o->l,
-        .place = {o->program, p->folder, p->begin.objects, p->begin.alternates},
-        .branches = p->changed,
-        .branches_n = p->branches_n,
-        .file_len_max = repository->file_len_max,
-        .files_max = repository->files_max,
-        .reserve = reserve,
-        .done = on_changes,
-    };
-    vd_changes_start(&p->changes);
 }
 
 /* ---- which branches ---- */
@@ -147,14 +84,15 @@ static bool is_admitted(const struct vd_repository *repository, struct vd_slice 
 static void add_branch(struct vd_push *p, struct vd_slice name, struct vd_slice before,
                        struct vd_slice after)
 {
-    size_t i = p->branches_n++;
+    struct vd_branch_admission *b = &p->branches;
+    size_t i = b->branches_n++;
     before = vd_arena_copy(&p->arena, before);
-    p->changed[i] = (struct vd_branch_change){
+    b->changed[i] = (struct vd_branch_change){
         .name = name,
         .before = {.commit = before},
         .after = {.commit = after},
     };
-    p->branches[i] = (struct vd_admitted_branch){name, before, after};
+    b->branches[i] = (struct vd_admitted_branch){name, before, after};
 }
 
 /* False: the push was refused. */
@@ -194,7 +132,7 @@ static bool look_at_command(struct vd_push *p, const struct vd_repository *repos
 static bool read_repository(struct vd_push *p, struct vd_repository *repository)
 {
     struct vd_error error;
-    if (vd_stored_repository(p->pushes->options.l->env, p->namespace, p->name, p->uid, &p->arena,
+    if (vd_stored_repository(p->pushes->all->l->env, p->namespace, p->name, p->uid, &p->arena,
                              repository, &error)) {
         refuse(p, "failed", "%s", error.text);
         return false;
@@ -212,15 +150,32 @@ static bool read_repository(struct vd_push *p, struct vd_repository *repository)
     return true;
 }
 
+static void begin(struct vd_push *p, const struct vd_repository *repository)
+{
+    size_t n = p->commands.n;
+    p->branches = (struct vd_branch_admission){
+        .all = p->pushes->all,
+        .namespace = p->namespace,
+        .name = p->name,
+        .uid = p->uid,
+        .folder = p->folder,
+        .user = p->user,
+        .changed = vd_arena_alloc(&p->arena, (n + 1) * sizeof(struct vd_branch_change)),
+        .branches = vd_arena_alloc(&p->arena, (n + 1) * sizeof(struct vd_admitted_branch)),
+        .file_len_max = repository->file_len_max,
+        .files_max = repository->files_max,
+        .adopts = p->adopts,
+        .is_cancelled = p->is_gone,
+    };
+}
+
 void vd_push_validate(struct vd_push *p)
 {
     struct vd_repository repository;
     struct vd_pushes *pushes = p->pushes;
-    size_t n = p->commands.n;
     VD_FAILPOINT("git.before_validation");
     p->is_busy = true;
     p->phase = VD_PUSH_VALIDATING;
-    p->started_ns = vd_clock_mono_ns(pushes->options.l->env->clock);
     if (pushes->counted >= VD_PUSHES_MAX) {
         refuse(p, "failed", "the server has too many pushes at once; push again in a moment");
         return;
@@ -229,17 +184,13 @@ void vd_push_validate(struct vd_push *p)
     p->is_counted = true;
     if (!read_repository(p, &repository))
         return;
-    p->changed = vd_arena_alloc(&p->arena, (n + 1) * sizeof *p->changed);
-    p->branches = vd_arena_alloc(&p->arena, (n + 1) * sizeof *p->branches);
-    for (size_t i = 0; i < n; i++) {
+    begin(p, &repository);
+    for (size_t i = 0; i < p->commands.n; i++) {
         *VD_VEC_PUSH(&p->validated) = p->commands.p[i];
         if (!look_at_command(p, &repository, &p->commands.p[i]))
             return;
     }
-    if (p->branches_n) {
-        read_changes(p, &repository);
-        return;
-    }
-    vd_push_answer(p, VD_SLICE(""), true);
-    vd_push_rest(p);
+    struct vd_git_place place = {pushes->all->program, p->folder, p->begin.objects,
+                                 p->begin.alternates};
+    vd_branch_admission_validate(&p->branches, &place, on_validated);
 }

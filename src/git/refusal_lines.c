@@ -112,6 +112,8 @@ void vd_refusal_lines_add(struct vd_git_report *report, const struct vd_plan_ope
         add(report, operation, positions, VD_GIT_ERROR, field_of(refusal->reason),
             vd_buf_slice(&text));
     }
+    report->forbidden += refusal->reason == VD_REFUSED_NOT_ALLOWED ||
+                         refusal->reason == VD_REFUSED_FORBIDDEN;
     vd_buf_release(&text);
     vd_git_positions_free(positions);
 }

@@ -49,6 +49,7 @@ struct vd_git_report {
     void *takes_arg;
     size_t kept_max;                     /* findings of a severity; 0: VD_GIT_FINDINGS_MAX */
     size_t found[VD_GIT_SEVERITY_COUNT]; /* kept or not */
+    size_t forbidden;                    /* of the errors, those for want of a right */
     size_t kept[VD_GIT_SEVERITY_COUNT];
     size_t bytes[VD_GIT_SEVERITY_COUNT]; /* of the texts of those that are kept */
     struct vd_arena arena;

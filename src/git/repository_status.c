@@ -61,6 +61,8 @@ static void record_counts(struct vd_arena *arena, struct vd_json *status, struct
         resources = 0;
     resources += push->created + push->adopted;
     resources -= push->deleted < resources ? push->deleted : resources;
+    if (push->is_whole)
+        resources = push->resources;
     vd_json_set(arena, status, VD_SLICE("resources"), vd_json_u64(arena, resources));
     vd_json_set(arena, last, VD_SLICE("created"), vd_json_u64(arena, push->created));
     vd_json_set(arena, last, VD_SLICE("updated"), vd_json_u64(arena, push->updated));
@@ -86,6 +88,8 @@ void vd_repository_status_admit(struct vd_arena *arena, struct vd_json *reposito
     record_counts(arena, status, last, push);
     vd_json_set(arena, status, VD_SLICE("lastAdmission"), last);
     vd_json_remove(status, VD_SLICE("lastError"));
+    if (push->reset.n)
+        set_text(arena, status, "lastReset", push->reset);
 }
 
 void vd_repository_status_settle(struct vd_arena *arena, struct vd_json *repository,

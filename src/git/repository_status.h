@@ -24,7 +24,10 @@ struct vd_admitted_push {
     struct vd_slice user;
     int64_t wall_ms;
     size_t created, updated, deleted, unchanged;
-    size_t adopted; /* of those that are updated: the repository owns them now */
+    size_t adopted;        /* of those that are updated: the repository owns them now */
+    bool is_whole;         /* `resources` is how many objects the repository has, and not how ... */
+    size_t resources;      /* ... many more or fewer these are than before */
+    struct vd_slice reset; /* what lastReset becomes; empty: it stays */
 };
 
 /* Whether the status of the Repository records the commits that the branches had before. */

@@ -20,6 +20,7 @@
 #include "git/meter.h"
 #include "git/repository.h"
 #include "git/transfer.h"
+#include "git/webhook_route.h"
 #include "net/connection.h"
 #include "net/url.h"
 #include "request/request.h"
@@ -206,10 +207,10 @@ static bool may_push(struct asking *a)
 
 static bool matches(const struct vd_route *route, const struct vd_http_head *head)
 {
-    struct vd_slice path, query;
+    struct vd_slice path, query, namespace, name;
     (void)route;
     vd_url_split(vd_http_head_target(head), &path, &query);
-    return vd_smart_http_has_path(path);
+    return vd_smart_http_has_path(path) && !vd_smart_http_webhook(path, &namespace, &name);
 }
 
 static void handle(struct vd_http_service *service, struct vd_exchange *x)
@@ -291,6 +292,7 @@ static int open_root(struct vd_git *git, const char *data, struct vd_error *erro
         return vd_error_set(error, VD_ERR_IO, "%s: the data folder cannot be found", data);
     git->root = joined(whole, "git");
     git->hooks = joined(git->root, "hooks");
+    git->ssh_launcher = joined(git->hooks, "ssh");
     free(whole);
     ssize_t n = readlink("/proc/self/exe", program, sizeof program - 1);
     if (n <= 0)
@@ -301,6 +303,20 @@ static int open_root(struct vd_git *git, const char *data, struct vd_error *erro
     return vd_bare_repository_make_root(git->root, program, error);
 }
 
+static int read_policy(struct vd_remote_policy *out, const char *const *schemes, size_t n,
+                       struct vd_error *error)
+{
+    int code = VD_OK;
+    for (size_t i = 0; !code && i < n; i++)
+        code = vd_remote_policy_add(out, vd_slice_of(schemes[i]), error);
+    return code;
+}
+
+int vd_git_check_schemes(const char *const *schemes, size_t n, struct vd_error *error)
+{
+    return read_policy(&(struct vd_remote_policy){0}, schemes, n, error);
+}
+
 int vd_git_open(struct vd_git **out, const struct vd_git_options *options, struct vd_error *error)
 {
     struct vd_git *git = VD_NEW(struct vd_git);
@@ -308,7 +324,9 @@ int vd_git_open(struct vd_git **out, const struct vd_git_options *options, struc
     git->loops_n = options->loops_n;
     git->request_loops = vd_calloc(options->loops_n, sizeof *git->request_loops);
     vd_process_slots_init(&git->slots);
+    vd_webhooks_init(&git->webhooks);
     vd_git_meter_register();
+    git->ssh = vd_program_find(options->search_path, "ssh");
     git->has_program = !vd_git_program_open(&git->program, options->search_path, &git->missing);
     if (git->has_program)
         vd_log_info("git was found", VD_F_STR("path", git->program.path),
@@ -316,7 +334,9 @@ int vd_git_open(struct vd_git **out, const struct vd_git_options *options, struc
                     VD_F_U64("minor", git->program.version.minor));
     else
         vd_log_warn("Git repositories are not served", VD_F_ERROR(&git->missing));
-    int code = open_root(git, options->data, error);
+    int code = read_policy(&git->policy, options->remote_schemes, options->remote_schemes_n, error);
+    if (!code)
+        code = open_root(git, options->data, error);
     if (code) {
         vd_git_close(git);
         return code;
@@ -338,6 +358,7 @@ void vd_git_add_routes(struct vd_git *git, struct vd_route_table *routes)
                                    .list = list,
                                    .arg = git};
     vd_route_table_add(routes, &git->route);
+    vd_webhook_route_add(git, routes);
 }
 
 static void on_refs_behind(void *arg, struct vd_slice namespace, struct vd_slice name)
@@ -349,7 +370,8 @@ static void on_refs_behind(void *arg, struct vd_slice namespace, struct vd_slice
 static bool is_used(void *arg, struct vd_slice uid)
 {
     const struct vd_git *git = arg;
-    return git->pushes && vd_pushes_use(git->pushes, uid);
+    return git->pushes &&
+           (vd_pushes_use(git->pushes, uid) || vd_folder_is_used(&git->admissions.uses, uid));
 }
 
 void vd_git_join(struct vd_git *git, struct vd_api_loop *api, struct vd_request_loop *requests)
@@ -358,12 +380,13 @@ void vd_git_join(struct vd_git *git, struct vd_api_loop *api, struct vd_request_
     if (requests->loop->index)
         return;
     git->first = requests->loop;
+    git->admissions = (struct vd_admissions){.l = api,
+                                             .program = &git->program,
+                                             .root = git->root,
+                                             .refs_behind = on_refs_behind,
+                                             .arg = git};
     if (git->has_program)
-        git->pushes = vd_pushes_new(&(struct vd_pushes_options){.l = api,
-                                                                .program = &git->program,
-                                                                .root = git->root,
-                                                                .refs_behind = on_refs_behind,
-                                                                .arg = git});
+        git->pushes = vd_pushes_new(&git->admissions);
 }
 
 void vd_git_follow(struct vd_git *git, struct vd_controller *controller)
@@ -375,6 +398,17 @@ void vd_git_follow(struct vd_git *git, struct vd_controller *controller)
                                           .root = git->root,
                                           .is_used = is_used,
                                           .arg = git});
+    git->drift = vd_drift_new(controller);
+    if (!git->has_program)
+        return;
+    git->resets = vd_resets_new(controller, &git->admissions, git->repositories);
+    git->followers = vd_followers_new(
+        &(struct vd_followers_options){.controller = controller,
+                                       .all = &git->admissions,
+                                       .repositories = git->repositories,
+                                       .policy = git->policy,
+                                       .ssh = git->ssh,
+                                       .ssh_launcher = git->ssh_launcher});
 }
 
 /* A task of loop 0. */
@@ -389,6 +423,10 @@ static void stop_pushes(struct vd_task *task)
     struct stopping *s = VD_CONTAINER_OF(task, struct stopping, task);
     if (s->git->pushes)
         vd_pushes_stop(s->git->pushes);
+    if (s->git->resets)
+        vd_resets_stop(s->git->resets);
+    if (s->git->followers)
+        vd_followers_stop(s->git->followers);
     uv_sem_post(&s->done);
 }
 
@@ -409,6 +447,10 @@ void vd_git_close(struct vd_git *git)
 {
     if (!git)
         return;
+    vd_resets_free(git->resets);
+    vd_followers_free(git->followers);
+    vd_webhooks_release(&git->webhooks);
+    vd_drift_free(git->drift);
     vd_repositories_free(git->repositories);
     vd_pushes_free(git->pushes);
     vd_process_slots_release(&git->slots);
@@ -416,5 +458,7 @@ void vd_git_close(struct vd_git *git)
     free(git->request_loops);
     free(git->root);
     free(git->hooks);
+    free(git->ssh);
+    free(git->ssh_launcher);
     free(git);
 }

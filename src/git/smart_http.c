@@ -45,6 +45,13 @@ bool vd_smart_http_has_path(struct vd_slice path)
            !vd_repository_namespace_is_reserved(namespace);
 }
 
+bool vd_smart_http_webhook(struct vd_slice path, struct vd_slice *namespace, struct vd_slice *name)
+{
+    struct vd_slice rest;
+    return split_path(path, namespace, name, &rest) && vd_slice_is(rest, "/webhook") &&
+           !vd_repository_namespace_is_reserved(*namespace);
+}
+
 static bool service_of(struct vd_slice text, enum vd_git_service *out)
 {
     static const struct vd_slice prefix = VD_SLICE("git-");

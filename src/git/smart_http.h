@@ -36,6 +36,9 @@ struct vd_git_request {
  * like the server's own are not. */
 bool vd_smart_http_has_path(struct vd_slice path);
 
+/* Whether the path is that of a repository's webhook, and whose. */
+bool vd_smart_http_webhook(struct vd_slice path, struct vd_slice *namespace, struct vd_slice *name);
+
 /* A refusal: the status of HTTP is its value. */
 enum vd_smart_http_status {
     VD_SMART_HTTP_OK = 0,

@@ -135,7 +135,7 @@ void vd_route_pass_refusal(struct vd_exchange *x, const struct vd_route_refusal 
     const struct vd_route_table *routes = x->connection->service->routes;
     for (size_t at = place_of(routes, x->route) + 1; at < routes->list.n; at++) {
         const struct vd_route *shorter = routes->list.p[at];
-        if (shorter->refuse && is_of(shorter->prefix, x->route->prefix)) {
+        if (shorter->refuse && !shorter->matches && is_of(shorter->prefix, x->route->prefix)) {
             x->route = shorter;
             shorter->refuse(x->connection->service, x, refusal);
             return;

@@ -60,8 +60,8 @@ struct vd_route {
     void (*handle)(struct vd_http_service *service, struct vd_exchange *x);
     /* Answers a request that is refused, at once and with vd_exchange_respond(); x->head is NULL
      * for one that is malformed, too large or too slow. NULL: the next shorter prefix that has a
-     * `refuse` answers, and the exchange becomes its; if there is none, the answer is plain text.
-     */
+     * `refuse` answers, unless it has only some paths (`matches`), and the exchange becomes its; if
+     * there is none, the answer is plain text. */
     void (*refuse)(struct vd_http_service *service, struct vd_exchange *x,
                    const struct vd_route_refusal *refusal);
     /* The answer is complete or broken off; called before the service's `finished`, of the route

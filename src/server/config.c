@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/terminal.h"
+#include "git/git.h"
 #include "net/listener.h"
 
 void vd_config_init(struct vd_config *config)
@@ -145,6 +146,15 @@ static int check_watches(const struct vd_config *c, struct vd_error *error)
         origin_of(c, &c->watch_timeout_min_ms), origin_of(c, &c->watch_timeout_max_ms));
 }
 
+static int check_git(const struct vd_config *c, struct vd_error *error)
+{
+    struct vd_error reason;
+    if (!vd_git_check_schemes(c->git_remote_schemes.items, c->git_remote_schemes.n, &reason))
+        return VD_OK;
+    return vd_error_set(error, VD_ERR_INVALID, "git.remote-schemes (%s): %s",
+                        origin_of(c, &c->git_remote_schemes), reason.text);
+}
+
 static void warn_of_oddities(struct vd_config *c)
 {
     if (c->tls_cert && !c->tls_listen)
@@ -168,7 +178,7 @@ static void warn_of_oddities(struct vd_config *c)
 int vd_config_check(struct vd_config *c, struct vd_error *error)
 {
     static int (*const checks[])(const struct vd_config *, struct vd_error *) = {
-        check_listeners, check_tls, check_data, check_watches};
+        check_listeners, check_tls, check_data, check_watches, check_git};
     for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {
         struct vd_error reason;
         int code = vd_config_judge(c, checks[i](c, &reason), &reason);

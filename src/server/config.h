@@ -52,6 +52,7 @@ struct vd_config {
     uint64_t watch_bookmark_period_ms;
     uint64_t watch_timeout_min_ms;
     uint64_t watch_timeout_max_ms;
+    struct vd_config_list git_remote_schemes;
     uint64_t limits_user_requests;
     uint64_t limits_user_watches;
     uint64_t limits_user_queued_bytes;

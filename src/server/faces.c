@@ -184,12 +184,15 @@ static void open_kube(struct vd_faces *faces, const struct vd_config *config)
 
 static int open_git(struct vd_faces *faces, const struct vd_config *config, struct vd_error *error)
 {
-    int code = vd_git_open(&faces->git,
-                           &(struct vd_git_options){.env = &faces->env,
-                                                    .data = config->data,
-                                                    .search_path = getenv("PATH"),
-                                                    .loops_n = faces->n},
-                           error);
+    int code = vd_git_open(
+        &faces->git,
+        &(struct vd_git_options){.env = &faces->env,
+                                 .data = config->data,
+                                 .search_path = getenv("PATH"),
+                                 .remote_schemes = config->git_remote_schemes.items,
+                                 .remote_schemes_n = config->git_remote_schemes.n,
+                                 .loops_n = faces->n},
+        error);
     if (!code)
         vd_git_add_routes(faces->git, &faces->routes);
     return code;

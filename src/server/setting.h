@@ -57,7 +57,7 @@ struct vd_config_list {
 };
 
 enum {
-    VD_SETTINGS_N = 37,       /* settings there are */
+    VD_SETTINGS_N = 38,       /* settings there are */
     VD_SETTING_NAME_MAX = 48, /* bytes of a setting's flag or variable, with its NUL */
 };
 

@@ -104,6 +104,8 @@ const struct vd_setting vd_settings[VD_SETTINGS_N] = {
     {"limits.body-bytes", "SIZE", VD_SETTING_SIZE, "256MiB", 4 * MIB, MIB << 20, NULL,
      FIELD(limits_body_bytes),
      "bytes of requests that all users may be sending; a quarter is reserved"},
+    {"git.remote-schemes", "LIST", VD_SETTING_LIST, "https,ssh,http-loopback", 0, 0, NULL,
+     FIELD(git_remote_schemes), "how remotes may be followed: https, ssh, http, http-loopback"},
     {"kubernetes-version", "VERSION", VD_SETTING_VERSION, "v1.32.4", 0, 0, NULL,
      FIELD(kubernetes_version), "the version of Kubernetes that /version tells clients"},
     {"log.level", "LEVEL", VD_SETTING_CHOICE, "info", 0, 0, levels, FIELD(log_level),

@@ -231,23 +231,34 @@ finds_default() {
 
 # ---- repositories ----
 
-status_of() {
-    says 200 '"resources"' "$pipeline" PATCH "$repositories/$1/status" \
-        "{\"status\":{\"resources\":$2}}"
+# push_maps NUMBER: so many ConfigMaps are pushed to the repository catalog.
+push_maps() {
+    mkdir work && for name in $(seq "$1"); do
+        map "map-$name" '' 1 >"work/$name.json"
+    done
+    (
+        GIT_CONFIG_NOSYSTEM=1 GIT_AUTHOR_NAME=t GIT_AUTHOR_EMAIL=t@e GIT_COMMITTER_NAME=t
+        GIT_COMMITTER_EMAIL=t@e HOME=$scratch GIT_SSL_CAINFO=$scratch/data/pki/ca.crt
+        export GIT_CONFIG_NOSYSTEM GIT_AUTHOR_NAME GIT_AUTHOR_EMAIL GIT_COMMITTER_NAME
+        export GIT_COMMITTER_EMAIL HOME GIT_SSL_CAINFO
+        cd work && git init -q -b main && git add . && git commit -q -m maps &&
+            timeout 60 git -c "http.extraHeader=Authorization: Bearer $root" push -q \
+                "$https/shop/catalog.git" main
+    )
 }
 
 repositories() {
     tap "a repository has its finalizer" says 200 '"finalizers":["git.vedette.dev/repository"]' \
         "$root" GET "$repositories/catalog"
-    tap "it owns objects" status_of catalog 12
+    command -v git >/dev/null || return 0
+    tap "it owns objects" push_maps 12
     refusal='repository \"catalog\" owns 12 resources and cannot be deleted: set'
     refusal="$refusal spec.deletionPolicy to Cascade, or push a commit that removes them"
     tap "it stays" says 409 "$refusal" "$root" DELETE "$repositories/catalog"
     tap "also in a trial" says 409 "$refusal" "$root" DELETE "$repositories/catalog?dryRun=All"
     tap "also with all others" says 409 "$refusal" "$root" DELETE "$repositories"
     tap "another one owns nothing" says 200 deletionTimestamp "$root" DELETE "$repositories/second"
-    tap "it waits for the server" says 200 git.vedette.dev/repository "$root" GET \
-        "$repositories/second"
+    tap "the server lets it go" until_true says 404 NotFound "$root" GET "$repositories/second"
     tap "Cascade" says 200 Cascade "$root" PATCH "$repositories/catalog" \
         '{"spec":{"deletionPolicy":"Cascade"},"metadata":{"finalizers":null}}'
     tap "it goes, with its finalizer again" says 200 '"finalizers":["git.vedette.dev/repository"]' \

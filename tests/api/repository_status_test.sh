@@ -80,6 +80,16 @@ tap "and to put" taken PUT json "$(changed '.status.lastError = "z"')"
 tap "the main endpoint ignores it" said 200 '"name":"catalog"' "$repository" -X PATCH \
     -H 'Content-Type: application/merge-patch+json' \
     -d "{\"status\":{\"branches\":$branches,\"resources\":4}}"
+# Not even a member of the group that writes what Git owns.
+pipeline_refused() {
+    pipeline=$("$vedette" token create --data data --user p \
+        --groups system:masters,system:vedette:git)
+    until_true ask "$repository" -f -o pipeline.out -H "Authorization: Bearer $pipeline" &&
+        ask "$status" -X PATCH -H "Authorization: Bearer $pipeline" -o pipeline.out \
+            -H 'Content-Type: application/merge-patch+json' -d '{"status":{"resources":5}}' &&
+        jq -e '.code == 422' pipeline.out >/dev/null
+}
+tap "the group of the pipeline" pipeline_refused
 none() { changed '[.status.branches, .status.resources]' | grep -qx '\[null,null\]'; }
 tap "as before" none
 tap "the server stops" stop

@@ -19,7 +19,7 @@ stateful='src/base/log.c src/base/metrics.c src/request/meter.c src/server/metri
     src/watch/informer.c:damaged_total src/watch/informer.c:lists_total
     src/api/converter_call.c:by_definition src/api/converter_call.c:durations
     src/api/converter_call.c:requests src/net/account_report.c
-    src/git/meter.c src/git/push_metrics.c src/net/process_report.c
+    src/git/follow_metrics.c src/git/meter.c src/git/push_metrics.c src/net/process_report.c
     src/base/crc32c.c:tables src/base/crc32c.c:tables_once
     src/base/hash_map.c:secret src/base/hash_map.c:secret_once
     src/base/failpoint.c:passed'

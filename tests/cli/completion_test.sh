@@ -55,7 +55,7 @@ if command -v bash >/dev/null; then
     tap "bash: all of the program" as_help
     for command in config store token serve "config print" "store backup" "store restore" \
         "store verify" "store stats" "store compact" "token create" "token list" "token revoke" \
-        kubeconfig top version; do
+        kubeconfig repo "repo list" top version; do
         # shellcheck disable=SC2086 # its words
         tap "bash: all of $command" as_help $command
     done
@@ -130,7 +130,7 @@ if command -v zsh >/dev/null; then
     tap "zsh reads the script" zsh -f -n _vedette
     tap "zsh: commands" zsh_offers "backup compact init restore stats verify" "vedette store "
     tap "zsh: all of the program" zsh_offers \
-        "completion config kubeconfig lint serve store token top version" "vedette "
+        "completion config kubeconfig lint repo serve store token top version" "vedette "
     tap "zsh: choices" zsh_offers "memory sqlite" "vedette serve --store "
     tap "zsh: behind an equals sign" zsh_offers "json text" "vedette store stats --output="
     tap "zsh: folders for a DIR" zsh_offers "three" "vedette top --data t"

@@ -39,8 +39,9 @@ try_repository() {
         k apply -f repository.yaml
     tap "$v: its columns" shows '^NAME +BRANCH +READY +SYNCED +RESOURCES +COMMIT +AGE$' k get repo
 
-    tap "$v: a status" shows ' 200|resources' set_status
-    tap "$v: its row" shows '^catalog +main +True +False +2 +4f1c2e9 +[0-9]+s$' k get repo catalog
+    tap "$v: a push" push_maps
+    tap "$v: its row" shows "^catalog +main +True +True +2 +$(head7)[0-9a-f]* +[0-9]+s\$" k get \
+        repo catalog
     tap "$v: the wide columns" shows '^NAME +BRANCH +REMOTE +READY ' k get repo -o wide
     tap "$v: by category" shows '^catalog ' k get git
     tap "$v: it owns resources" refuses \
@@ -49,13 +50,17 @@ try_repository() {
     tap "$v: a bad one" refuses 'credentials do not belong into the URL' k apply -f bad.yaml
 }
 
-set_status() {
-    k get --raw "$repository" |
-        jq -c '.status = {"resources": 2, "lastAdmission": {"commit": "4f1c2e9aa"},
-            "conditions": [{"type": "Ready", "status": "True"},
-            {"type": "Synced", "status": "False"}]}' >status.json
-    pipeline replace --raw "$repository/status" -f status.json
+# push_maps: two ConfigMaps, by the real git client.
+push_maps() {
+    rm -rf work && git init -q -b main work || return 1
+    for name in one two; do
+        printf '{apiVersion: v1, kind: ConfigMap, metadata: {name: %s}}\n' $name >work/$name.yaml
+    done
+    git -C work add . && git -C work commit -q -m maps &&
+        until_true timeout 60 git -C work push -q "http://x:$token@$http_door/default/catalog.git" \
+            main
 }
+head7() { git -C work rev-parse HEAD | cut -c 1-7; }
 
 try_products() {
     tap "$v: apply is refused" refuses \
@@ -106,7 +111,12 @@ end_repository() {
     tap "$v: it goes with its finalizer" until_true refuses NotFound k get repo catalog
 }
 
-repository=/apis/git.vedette.dev/v1/namespaces/default/repositories/catalog
+command -v git >/dev/null || skip_all "there is no git"
+GIT_CONFIG_NOSYSTEM=1 GIT_TERMINAL_PROMPT=0
+GIT_AUTHOR_NAME=t GIT_AUTHOR_EMAIL=t@example.com GIT_COMMITTER_NAME=t
+GIT_COMMITTER_EMAIL=t@example.com
+export GIT_CONFIG_NOSYSTEM GIT_TERMINAL_PROMPT
+export GIT_AUTHOR_NAME GIT_AUTHOR_EMAIL GIT_COMMITTER_NAME GIT_COMMITTER_EMAIL
 cat >repository.yaml <<'YAML'
 apiVersion: git.vedette.dev/v1
 kind: Repository

@@ -59,6 +59,9 @@ shows_json() {
 
 # ---- pushes, and what is shown of them ----
 
+# short COMMIT: as the tables show it.
+short() { g rev-parse "$1" | cut -c 1-12; }
+
 pushes() {
     map one >catalog/one.yaml
     change >said && map two >catalog/two.yaml && map one 2 >catalog/one.yaml && change >>said &&
@@ -69,7 +72,7 @@ pushes() {
 
 lists() {
     r list --namespace shop >list.out && cat list.out &&
-        grep -qE "^shop +catalog +main +True +True +2 +$(g rev-parse HEAD | cut -c 1-12) " list.out &&
+        grep -qE "^shop +catalog +main +True +True +2 +$(short HEAD) " list.out &&
         r list --output json | jq -e '[.[].metadata.name] == ["catalog", "second", "third"]'
 }
 
@@ -89,20 +92,21 @@ logs() {
         [ "$(wc -l <log.out)" = 3 ] &&
         grep -q "^the server's history begins at resourceVersion 1\$" log.err &&
         sed -n 2p log.out | grep -qE \
-            "$(g rev-parse HEAD^ | cut -c 1-12) +main +ann +[0-9]+\.\.[0-9]+ +1 created, 0 updated" &&
-        sed -n 3p log.out | grep -q "$(g rev-parse HEAD | cut -c 1-12)" &&
+            "$(short HEAD^) +main +ann +[0-9]+\.\.[0-9]+ +1 created, 0 updated" &&
+        sed -n 3p log.out | grep -q "$(short HEAD)" &&
         r log shop/catalog --limit 1 --output json | jq -e '.historyBegins == "1" and
             (.admissions | length) == 1 and .admissions[0].updated == 1'
 }
 
 # ---- adoption ----
 
+# shellcheck disable=SC2016 # the server's words
 told='there is such an object already, and it belongs to the API; `vedette repo adopt` takes it'
 
 makes_objects() {
     for name in a b c; do
-        map "free-$name" | sed "s/^  name.*/&\n  labels: {team: t$name}\n  annotations: {x\/y: z}/" |
-            k apply -f - || return 1
+        map "free-$name" | sed "s/^  name.*/&\n  labels: {team: t$name}/
+            s/^  name.*/&\n  annotations: {x\/y: z}/" | k apply -f - || return 1
     done
     k apply -f - <<CRD && until_true k get notes
 apiVersion: apiextensions.k8s.io/v1
@@ -167,10 +171,7 @@ adopts_all() {
 }
 
 adopts_notes() {
-    r adopt shop/catalog notes.example.com memo >note.out 2>&1 && g pull -q || {
-        cat note.out
-        return 1
-    }
+    shows 'adopted 1 object' r adopt shop/catalog notes.example.com memo && g pull -q || return 1
     cat >wanted.md <<NOTE
 ---
 apiVersion: example.com/v1
@@ -256,7 +257,8 @@ cp ann.kubeconfig "$HOME/vedette.kubeconfig"
 tap "pushes by the helper" pushes
 tap "list" lists
 tap "status" shows_status
-tap "status: there is none" refuses 'repositories.git.vedette.dev "none" not found' r status shop/none
+tap "status: there is none" refuses 'repositories.git.vedette.dev "none" not found' r status \
+    shop/none
 tap "log" logs
 tap "objects of the API" makes_objects
 tap "without the option they are refused" refused_without

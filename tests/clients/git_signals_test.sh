@@ -73,6 +73,26 @@ mended() {
         k get configmap one two three && map four >catalog/four.yaml && change
 }
 
+# Something else stands where the folder should be.
+no_folder() {
+    where=$(bare)
+    kill_server
+    mv "$where" kept.git && : >"$where" && start_server || return 1
+    until_true reason_is Ready "False FolderFailed" || return 1
+    kill_server
+    rm "$where" && mv kept.git "$where" && start_server && until_true reason_is Ready "True Served"
+}
+
+no_git() {
+    kill_server
+    mkdir empty
+    : >out
+    PATH=$scratch/empty "$vedette" serve --data data --listen "$http_door" \
+        --tls-listen "$https_door" >out 2>>err &
+    pid=$!
+    until_true is_up && until_true reason_is Ready "False NoGit"
+}
+
 tap "a server" start_server
 tap "a namespace and a token" open_shop
 tap "a repository is cloned" repository catalog ""
@@ -83,4 +103,6 @@ tap "the steps of pushes are timed" steps
 tap "a ref that was moved is set back at the next start" moved_ref
 tap "a folder that was lost is told" lost_folder
 tap "and a clone on the same machine mends it" mended
+tap "a folder that cannot be used is told" no_folder
+tap "so is a server without git" no_git
 tap_end

@@ -114,7 +114,7 @@ static bool check_server_status(struct vd_write *w, const struct vd_json *old,
                                 const struct vd_json *object)
 {
     struct vd_violations violations = {0};
-    if (!vd_write_is_at_status(w) || vd_write_author_of(w) != VD_AUTHOR_API)
+    if (!vd_write_is_at_status(w) || w->author != VD_AUTHOR_API)
         return true;
     bool ok = vd_server_status_check(w->kind, object, old, &violations);
     if (!ok)

@@ -107,7 +107,7 @@ static const struct example {
     {"repositories",
      "/apis/git.vedette.dev/v1/namespaces/room/repositories",
      "{\"metadata\":{\"name\":\"o\",\"labels\":{\"a\":\"b\"}},\"spec\":{\"branches\":[\"main\"]}}",
-     {"{\"resources\":1}", "{\"resources\":2}"}},
+     {"{\"lastError\":\"a\"}", "{\"lastError\":\"b\"}"}},
     {"products",
      CATALOG "products",
      "{\"metadata\":{\"name\":\"o\"},\"spec\":{\"title\":\"T\",\"categoryRef\":{\"name\":\"c\"}}}",

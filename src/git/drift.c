@@ -1,0 +1,375 @@
+/*
+ * See drift.h. There is one `struct overridden` for each such object, found by what the store calls
+ * it, and one item for each Repository, which writes the status.
+ *
+ * Nearly all objects are not overridden: a change of one costs a search for the annotation's name
+ * in its bytes, and a look into a table that is nearly always empty.
+ */
+#include "git/drift.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/container_of.h"
+#include "base/limits.h"
+#include "git/follow_metrics.h"
+#include "git/repository_items.h"
+#include "kinds/condition.h"
+#include "kinds/git_ownership.h"
+#include "kinds/object_meta.h"
+#include "kinds/uid.h"
+#include "json/compare.h"
+#include "json/parse.h"
+
+struct overridden {
+    char *key; /* "resource/namespace/name" */
+    size_t key_len;
+    struct vd_slice resource, path; /* in the key; the path is "namespace/name" */
+    char *repository;               /* "namespace/name" */
+    char *user;                     /* who has done it; NULL: nobody knows */
+    int64_t time_ms;
+    uint64_t list; /* the last list of the informer that it was seen in, or behind */
+};
+
+/* The newest Event about an override: that of the object comes behind it. */
+struct last_event {
+    struct vd_uid object;
+    char *user;
+};
+
+struct vd_drift {
+    struct vd_repository_items items;
+    struct vd_informer_handler handler;
+    struct vd_hash_map objects;
+    struct last_event last;
+    uint64_t lists;
+    bool is_synced;
+};
+
+static struct vd_slice overridden_key(const void *item)
+{
+    const struct overridden *o = item;
+    return vd_slice(o->key, o->key_len);
+}
+
+static void overridden_free(struct overridden *o)
+{
+    free(o->key);
+    free(o->repository);
+    free(o->user);
+    free(o);
+}
+
+static char *text_of(struct vd_slice text)
+{
+    struct vd_buf copy = {0};
+    vd_buf_add_slice(&copy, text);
+    return vd_buf_take(&copy, NULL);
+}
+
+static void add_repository(struct vd_drift *d, const char *key)
+{
+    struct vd_slice text = vd_slice_of(key);
+    if (memchr(text.p, '/', text.n))
+        vd_repository_item_add(&d->items, vd_repository_items_open(&d->items, text));
+}
+
+/* ---- the objects ---- */
+
+static void remove_object(struct vd_drift *d, struct overridden *o)
+{
+    vd_hash_map_remove(&d->objects, overridden_key(o));
+    vd_follow_tell_drifted(vd_hash_map_count(&d->objects));
+    add_repository(d, o->repository);
+    overridden_free(o);
+}
+
+static void write_key(struct vd_buf *out, const struct vd_entry *entry)
+{
+    vd_buf_add_slice(out, vd_entry_resource(entry));
+    vd_buf_add_char(out, '/');
+    vd_buf_add_slice(out, vd_entry_path(entry));
+}
+
+static struct overridden *find_object(struct vd_drift *d, const struct vd_entry *entry)
+{
+    struct vd_buf key = {0};
+    if (!vd_hash_map_count(&d->objects))
+        return NULL;
+    write_key(&key, entry);
+    struct overridden *o = vd_hash_map_get(&d->objects, vd_buf_slice(&key));
+    vd_buf_release(&key);
+    return o;
+}
+
+static struct overridden *new_object(const struct vd_entry *entry, struct vd_slice repository)
+{
+    struct overridden *o = VD_NEW(struct overridden);
+    struct vd_buf key = {0};
+    write_key(&key, entry);
+    o->key = vd_buf_take(&key, &o->key_len);
+    o->resource = vd_slice(o->key, vd_entry_resource(entry).n);
+    o->path = vd_slice_from(vd_slice(o->key, o->key_len), o->resource.n + 1);
+    o->repository = text_of(repository);
+    return o;
+}
+
+static void put_object(struct vd_drift *d, const struct vd_event *event, struct vd_slice repository)
+{
+    struct overridden *o = find_object(d, event->entry);
+    if (o && !vd_slice_is(repository, o->repository)) {
+        remove_object(d, o);
+        o = NULL;
+    }
+    if (!o) {
+        o = new_object(event->entry, repository);
+        vd_hash_map_put(&d->objects, o);
+        vd_follow_tell_drifted(vd_hash_map_count(&d->objects));
+        o->time_ms = event->time_ms;
+    }
+    if (d->last.user && vd_uid_eq(d->last.object, event->uid)) {
+        free(o->user);
+        o->user = d->last.user;
+        o->time_ms = event->time_ms;
+        d->last.user = NULL;
+    }
+    o->list = d->lists;
+    add_repository(d, o->repository);
+}
+
+/* Whether the text stands in the object's bytes. */
+static bool has_text(const struct vd_event *event, const char *text)
+{
+    return event->body && memmem(event->body->bytes, event->body->len, text, strlen(text));
+}
+
+/* The repository of an object that was overridden, in the arena. */
+static bool is_overridden(const struct vd_event *event, struct vd_arena *arena,
+                          struct vd_slice *repository)
+{
+    struct vd_json *object;
+    struct vd_slice reason;
+    if (event->type == VD_EVENT_DELETED || !has_text(event, VD_GIT_OVERRIDE) ||
+        vd_json_parse_copy(arena, vd_body_slice(event->body), NULL, &object, NULL))
+        return false;
+    return vd_meta_annotation(object, VD_SLICE(VD_GIT_OVERRIDE), &reason) &&
+           vd_meta_annotation(object, VD_SLICE(VD_GIT_REPOSITORY), repository);
+}
+
+/* "Changed by ann, though Git owns it: ...": api/write/override.c writes it. */
+static void note_event(struct vd_drift *d, const struct vd_event *event)
+{
+    static const char by[] = " by ", though[] = ", though Git owns it: ";
+    struct vd_arena arena = {0};
+    struct vd_json *object;
+    if (!has_text(event, "\"SpecOverridden\"") ||
+        vd_json_parse_copy(&arena, vd_body_slice(event->body), NULL, &object, NULL))
+        goto out;
+    struct vd_slice message = vd_json_text(vd_json_get(object, VD_SLICE("message")));
+    const char *from = message.n ? memmem(message.p, message.n, by, sizeof by - 1) : NULL;
+    const char *to = message.n ? memmem(message.p, message.n, though, sizeof though - 1) : NULL;
+    if (!from || !to || from + sizeof by - 1 > to ||
+        !vd_uid_parse(vd_json_text(vd_json_dig(object, "involvedObject", "uid", NULL)),
+                      &d->last.object))
+        goto out;
+    from += sizeof by - 1;
+    free(d->last.user);
+    d->last.user = text_of(vd_slice(from, (size_t)(to - from)));
+out:
+    vd_arena_release(&arena);
+}
+
+/* ---- what the informer tells ---- */
+
+static void on_changed(struct vd_informer_handler *handler, const struct vd_change *change)
+{
+    struct vd_drift *d = VD_CONTAINER_OF(handler, struct vd_drift, handler);
+    const struct vd_event *event = change->now;
+    struct vd_arena arena = {0};
+    struct vd_slice repository;
+    if (vd_slice_is(vd_entry_resource(event->entry), "events")) {
+        note_event(d, event);
+        return;
+    }
+    vd_repository_items_changed(&d->items, change);
+    if (is_overridden(event, &arena, &repository)) {
+        put_object(d, event, repository);
+    } else {
+        struct overridden *o = find_object(d, event->entry);
+        if (o)
+            remove_object(d, o);
+    }
+    vd_arena_release(&arena);
+}
+
+static void on_listing(struct vd_informer_handler *handler)
+{
+    struct vd_drift *d = VD_CONTAINER_OF(handler, struct vd_drift, handler);
+    d->lists++;
+    d->is_synced = false;
+}
+
+static void on_synced(struct vd_informer_handler *handler)
+{
+    struct vd_drift *d = VD_CONTAINER_OF(handler, struct vd_drift, handler);
+    VD_VEC(struct overridden *) missed = {0};
+    size_t at = 0;
+    for (struct overridden *o; (o = vd_hash_map_next(&d->objects, &at));)
+        if (o->list != d->lists)
+            *VD_VEC_PUSH(&missed) = o;
+    for (size_t i = 0; i < missed.n; i++)
+        remove_object(d, missed.p[i]);
+    VD_VEC_RELEASE(&missed);
+    d->is_synced = true;
+    vd_repository_items_add_all(&d->items);
+}
+
+/* ---- the status ---- */
+
+struct overridden_list {
+    VD_VEC(struct overridden *);
+};
+
+static int compare(const void *a, const void *b)
+{
+    const struct overridden *const *x = a, *const *y = b;
+    return vd_slice_cmp(overridden_key(*x), overridden_key(*y));
+}
+
+/* What the status has said of the object before: who has done it may be known from there alone. */
+static const struct vd_json *find_told(const struct vd_json *told, const struct overridden *o)
+{
+    struct vd_slice name = o->path, namespace = VD_SLICE("");
+    vd_slice_cut(&name, '/', &namespace);
+    VD_JSON_EACH (item, told)
+        if (vd_slice_eq(vd_json_text(vd_json_get(item, VD_SLICE("resource"))), o->resource) &&
+            vd_slice_eq(vd_json_text(vd_json_get(item, VD_SLICE("namespace"))), namespace) &&
+            vd_slice_eq(vd_json_text(vd_json_get(item, VD_SLICE("name"))), name))
+            return item;
+    return NULL;
+}
+
+static void add_text(struct vd_arena *a, struct vd_json *object, const char *key,
+                     struct vd_slice text)
+{
+    if (text.n)
+        vd_json_set(a, object, vd_slice_of(key), vd_json_string(a, text));
+}
+
+static struct vd_json *entry_of(struct vd_arena *a, const struct overridden *o,
+                                const struct vd_json *told)
+{
+    struct vd_json *entry = vd_json_object(a);
+    const struct vd_json *known = find_told(told, o);
+    struct vd_slice name = o->path, namespace = VD_SLICE("");
+    char time[VD_TIME_TEXT_MAX];
+    bool is_known = known && !o->user;
+    vd_slice_cut(&name, '/', &namespace);
+    add_text(a, entry, "resource", o->resource);
+    add_text(a, entry, "namespace", namespace);
+    add_text(a, entry, "name", name);
+    add_text(a, entry, "user",
+             is_known ? vd_json_text(vd_json_get(known, VD_SLICE("user")))
+                      : vd_slice_of(o->user ? o->user : ""));
+    add_text(a, entry, "time",
+             is_known ? vd_json_text(vd_json_get(known, VD_SLICE("time")))
+                      : vd_time_format(o->time_ms, time));
+    return entry;
+}
+
+static void set_condition(struct vd_arena *a, struct vd_json *object, size_t n, int64_t now_ms)
+{
+    struct vd_buf text = {0};
+    if (n)
+        vd_buf_addf(&text,
+                    "%zu object%s not what Git has: push %s manifests again with a change, or "
+                    "reset the repository by the annotation vedette.dev/reset",
+                    n, n == 1 ? " is" : "s are", n == 1 ? "its" : "their");
+    vd_condition_set(
+        a, object,
+        &(struct vd_condition){.type = VD_SLICE("Drifted"),
+                               .status = n ? VD_SLICE("True") : VD_SLICE("False"),
+                               .reason = n ? VD_SLICE("Overridden") : VD_SLICE("AsInGit"),
+                               .message = vd_buf_slice(&text)},
+        now_ms);
+    vd_buf_release(&text);
+}
+
+static void set_drift(struct vd_arena *a, struct vd_json *object, struct overridden_list *list)
+{
+    struct vd_json *status = vd_json_get(object, VD_SLICE("status"));
+    struct vd_json *drift = vd_json_array(a);
+    const struct vd_json *told = vd_json_get(status, VD_SLICE("drift"));
+    if (list->n)
+        qsort(list->p, list->n, sizeof *list->p, compare);
+    for (size_t i = 0; i < list->n && i < VD_GIT_DRIFT_MAX; i++)
+        vd_json_append(drift, entry_of(a, list->p[i], told));
+    if (list->n)
+        vd_json_set(a, status, VD_SLICE("drift"), drift);
+    else
+        vd_json_remove(status, VD_SLICE("drift"));
+}
+
+static void write_status(struct vd_drift *d, struct vd_repository_item *item,
+                         const struct vd_event *event, const struct vd_json *object,
+                         struct overridden_list *list)
+{
+    struct vd_controller *c = d->items.controller;
+    struct vd_conditional_batch *batch = vd_conditional_batch_new(c, &item->item);
+    struct vd_arena *a = vd_conditional_batch_arena(batch);
+    struct vd_json *told = vd_json_clone(a, object);
+    set_condition(a, told, list->n, vd_clock_wall_ms(c->env.clock));
+    set_drift(a, told, list);
+    if (!vd_json_eq(told, object))
+        vd_conditional_batch_replace(batch, event, told);
+    vd_conditional_batch_send(batch);
+}
+
+/* A Repository that has never drifted has no such condition. */
+static void reconcile(struct vd_repository_items *items, struct vd_repository_item *item,
+                      const struct vd_event *event, struct vd_json *object)
+{
+    struct vd_drift *d = VD_CONTAINER_OF(items, struct vd_drift, items);
+    struct overridden_list list = {0};
+    size_t at = 0;
+    if (!object || !d->is_synced)
+        return;
+    for (struct overridden *o; (o = vd_hash_map_next(&d->objects, &at));)
+        if (vd_slice_is(vd_repository_item_key(item), o->repository))
+            *VD_VEC_PUSH(&list) = o;
+    if (list.n || vd_condition_is_true(object, VD_SLICE("Drifted")))
+        write_status(d, item, event, object, &list);
+    VD_VEC_RELEASE(&list);
+}
+
+/* ---- life ---- */
+
+struct vd_drift *vd_drift_new(struct vd_controller *controller)
+{
+    static const struct vd_informer_ops informer_ops = {
+        .listing = on_listing, .changed = on_changed, .synced = on_synced};
+    static const struct vd_repository_items_ops ops = {.reconcile = reconcile};
+    struct vd_drift *d = VD_NEW(struct vd_drift);
+    d->items.controller = controller;
+    d->items.ops = &ops;
+    d->items.record_len = sizeof(struct vd_repository_item);
+    vd_repository_items_init(&d->items);
+    vd_hash_map_init(&d->objects, overridden_key);
+    vd_follow_metrics_register();
+    d->handler.ops = &informer_ops;
+    vd_informer_add_handler(&controller->informer, &d->handler);
+    return d;
+}
+
+void vd_drift_free(struct vd_drift *d)
+{
+    size_t at = 0;
+    if (!d)
+        return;
+    for (struct overridden *o; (o = vd_hash_map_next(&d->objects, &at));)
+        overridden_free(o);
+    vd_hash_map_release(&d->objects);
+    vd_repository_items_release(&d->items);
+    free(d->last.user);
+    free(d);
+}
