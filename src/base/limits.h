@@ -93,7 +93,7 @@
     X(VD_HTTP_BODY_BUFFER_LEN,   262144,      "bytes of a streamed request body that are kept until they are taken, at most; they are reserved of limits.body-bytes") \
     X(VD_HTTP_BODY_IDLE_MS,      60000,       "milliseconds in which a byte of a streamed request body must come while the server reads it; then 408") \
     X(VD_PROCESS_BACKLOG_MAX,    262144,      "bytes waiting for a program's stdin above which no more is read for it; reserved with a streamed request body") \
-    X(VD_PROCESS_LINGER_MS,      1000,        "milliseconds that a program's output may stay open after its end, and that a loop which stops waits for its programs") \
+    X(VD_PROCESS_LINGER_MS,      1000,        "milliseconds that a program's output may stay open after its end, that a program has for ending when nobody waits for it, and that a loop which stops waits for its programs") \
     X(VD_TCP_UNSENT_LEN_MAX,     131072,      "bytes that the kernel keeps for a connection before it has sent them") \
     X(VD_ACCOUNTS_MAX,           10000,       "users whose use is counted one by one; more share one account") \
     X(VD_ACCOUNT_METRICS_MAX,    100,         "users with metrics of their own; more are counted as 'other'") \

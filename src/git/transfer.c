@@ -70,6 +70,15 @@ static void refuse(struct transfer *t, unsigned status, const char *text)
 
 /* ---- the body of the request ---- */
 
+/* Nobody waits for git any more. It removes what it has received of a push when its input ends:
+ * were it killed at once, that would stay until the server starts again, and a client could fill
+ * the disk. */
+static void end_git(struct transfer *t)
+{
+    end_push(t);
+    vd_process_end(&t->process);
+}
+
 /* What is wrong with the body is known before git is: it is told, and git is ended. */
 static void refuse_body(struct transfer *t)
 {
@@ -81,7 +90,7 @@ static void refuse_body(struct transfer *t)
         t->x = NULL;
         vd_exchange_abort(x);
     }
-    vd_process_kill(&t->process);
+    end_git(t);
 }
 
 /* Unpacks as much as git takes. */
@@ -353,7 +362,7 @@ static void left_running(struct vd_exchange *x)
 {
     struct transfer *t = x->arg;
     t->x = NULL;
-    vd_process_kill(&t->process);
+    end_git(t);
 }
 
 static void run(struct transfer *t)

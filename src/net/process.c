@@ -103,21 +103,25 @@ static void end_if_over(struct vd_process_child *child)
         vd_timer_set(child->loop, &child->linger, VD_PROCESS_LINGER_MS);
 }
 
-/* Somebody whom it has left behind keeps the pipes. */
-static void on_linger(struct vd_timer *timer)
-{
-    struct vd_process_child *child = VD_CONTAINER_OF(timer, struct vd_process_child, linger);
-    if (child->is_paused && !child->exit.timed_out && !child->exit.is_killed)
-        return; /* the owner has not taken the rest yet */
-    child->exit.is_cut = true;
-    tell_exited(child);
-}
-
 /* The group's number stays taken for as long as anybody is in it, or the program is not reaped. */
 static void signal_group(const struct vd_process_child *child, int signal)
 {
     if (!child->has_exited)
         kill(-child->uv.pid, signal);
+}
+
+/* Somebody whom it has left behind keeps the pipes, or it does not end when it is told to. */
+static void on_linger(struct vd_timer *timer)
+{
+    struct vd_process_child *child = VD_CONTAINER_OF(timer, struct vd_process_child, linger);
+    if (!child->has_exited) {
+        signal_group(child, SIGKILL);
+        return;
+    }
+    if (child->is_paused && !child->exit.timed_out && !child->exit.is_killed)
+        return; /* the owner has not taken the rest yet */
+    child->exit.is_cut = true;
+    tell_exited(child);
 }
 
 static void on_exit_status(uv_process_t *uv, int64_t status, int signal)
@@ -396,6 +400,19 @@ void vd_process_kill(struct vd_process *p)
     signal_group(child, SIGKILL);
     if (child->has_exited) /* `exited` comes on the next turn, as none comes from in here */
         vd_timer_set(child->loop, &child->linger, 0);
+}
+
+void vd_process_end(struct vd_process *p)
+{
+    struct vd_process_child *child = p->child;
+    if (!child || child->exit.is_killed)
+        return;
+    vd_process_resume(p); /* what it still says is read and dropped, so that it does not wait */
+    child->exit.is_killed = true;
+    vd_pipe_close_behind(&child->pipes[STDIN]);
+    if (!child->has_ended[CHANNEL])
+        vd_pipe_close_behind(&child->pipes[CHANNEL]);
+    vd_timer_set(child->loop, &child->linger, child->has_exited ? 0 : VD_PROCESS_LINGER_MS);
 }
 
 void vd_process_terminate(struct vd_process *p)

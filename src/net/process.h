@@ -161,6 +161,11 @@ void vd_process_resume(struct vd_process *p);
  * ended: nobody waits for what it has still to say. */
 void vd_process_kill(struct vd_process *p);
 
+/* The same for a program that cleans up when its input ends: its stdin and the channel are closed,
+ * and if it has not ended VD_PROCESS_LINGER_MS later, the whole group gets SIGKILL. Only `exited`
+ * is still called. */
+void vd_process_end(struct vd_process *p);
+
 /* SIGTERM for the whole group: it may end in order. */
 void vd_process_terminate(struct vd_process *p);
 

@@ -7,4 +7,4 @@ set -u
 command -v git >/dev/null || { echo "ok 1 # SKIP there is no git" && exit 0; }
 # shellcheck disable=SC2154 # $build and $scratch are of tap.sh
 node "$(dirname "$0")/git_atomic.mjs" "$(cd "$build" && pwd)/vedette" "$scratch" 100 \
-    "${GIT_ATOMIC_FILES:-2000}" || { tail -n 20 "$scratch/err" | sed 's/^/# /' && exit 1; }
+    "${GIT_ATOMIC_FILES:-1000}" || { tail -n 20 "$scratch/err" | sed 's/^/# /' && exit 1; }

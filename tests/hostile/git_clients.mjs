@@ -36,7 +36,7 @@ async function nothingLeft() {
         const left = [...server.children(), ...server.files(/^(tmp_objdir|incoming)-|\.lock$/)];
         if (left.length) throw new Error(left.join(' '));
         return true;
-    });
+    }, 10);
     await ready();
 }
 
@@ -47,7 +47,7 @@ let serial = 0;
 // A push of one object to a branch of its own, as bytes.
 function onePush() {
     const name = `cut-${serial++}`;
-    const { id, entries } = history([['100644', 'noise', crypto.randomBytes(20_000)], ['100644', `${name}.yaml`, map(name)]]);
+    const { id, entries } = history([['100644', `${name}.yaml`, map(name)], ['100644', 'noise', crypto.randomBytes(20_000)]]);
     return { name, id, ref: `refs/heads/${name}`, body: pushBody([[ZERO, id, `refs/heads/${name}`]], pack(entries)) };
 }
 
