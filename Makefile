@@ -6,8 +6,8 @@
 BUILD ?= build
 # A pattern that picks tests, fuzz targets or benchmarks by name; all when empty.
 TEST ?=
-# Cycles of `make crash`, `make crash-git` and `make torture`, sequences of `make clients-go`, and seconds that
-# `make fuzz` gives each target.
+# Cycles of `make crash`, `make crash-git` and `make torture`, sequences of `make clients-go`, and
+# seconds that `make fuzz` gives each target.
 N ?= 1000
 FUZZ_S ?= 60
 # Options of `make run`: ARGS='--listen 127.0.0.1:8081'.

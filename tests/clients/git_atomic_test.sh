@@ -1,6 +1,6 @@
 #!/bin/sh
 # Pushes of 100 and of many files are seen whole (git_atomic.mjs). GIT_ATOMIC_FILES says of how
-# many, 10000 for the size that the documents promise.
+# many: 10000 is what the documents promise.
 set -u
 # shellcheck source=tests/checks/tap.sh
 . "$(dirname "$0")/../checks/tap.sh"

@@ -143,12 +143,9 @@ g10() {
         k patch repository catalog --type=merge -p '{"spec":{"limits":{"fileBytes":null}}}'
 }
 
-# A push behind the server's back: the hooks have no channel there, and refuse.
+# tests/cli/hook_test.sh has what a hook is told that is not of its push.
 g11() {
-    behind=$scratch/data/git/$(field repository catalog .metadata.uid).git
-    object Product behind >catalog/behind.yaml
-    commit behind && ! push "$behind" HEAD:main && absent product behind && agree catalog main &&
-        undo
+    ln -s "$vedette" pre-receive && echo x >commands && ! ./pre-receive <commands
 }
 
 d1() {
