@@ -9,6 +9,7 @@
 #include "base/hash_map.h"
 #include "base/limits.h"
 #include "base/vec.h"
+#include "git/positions.h"
 #include "kinds/builtin.h"
 #include "kinds/kinds.h"
 #include "kinds/object.h"
@@ -152,12 +153,12 @@ void vd_git_lint_add(struct vd_git_lint *l, struct vd_slice path, struct vd_slic
 static void report_unknown(const struct vd_git_manifest *m, const struct vd_pruned *pruned,
                            struct vd_git_report *report)
 {
-    struct vd_violations unknown = {0};
+    struct vd_git_positions *positions = vd_git_positions_new(&m->source);
     for (size_t i = 0; i < pruned->paths.n; i++)
-        vd_violations_add_at(&unknown, VD_VIOLATION_FORBIDDEN, pruned->paths.p[i],
-                             vd_bad_value_nothing(), VD_SLICE("unknown field"));
-    vd_git_manifest_report(m, &unknown, report);
-    vd_violations_release(&unknown);
+        vd_git_report_add_text(report, VD_GIT_ERROR, m->source.path,
+                               vd_git_positions_find(positions, pruned->paths.p[i]),
+                               pruned->paths.p[i], VD_SLICE(VD_GIT_UNKNOWN_FIELD));
+    vd_git_positions_free(positions);
 }
 
 /* Whether the object is small enough to be stored. */

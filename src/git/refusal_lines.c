@@ -130,7 +130,7 @@ void vd_refusal_lines_add_warnings(struct vd_git_report *report,
         if (is_unknown)
             add(report, operation, positions, VD_GIT_ERROR,
                 vd_slice(text.p + unknown.n, text.n - unknown.n - 1),
-                VD_SLICE("the kind has no such field"));
+                VD_SLICE(VD_GIT_UNKNOWN_FIELD));
         else
             add(report, operation, positions, VD_GIT_WARNING, VD_SLICE(""), text);
     }

@@ -27,6 +27,9 @@
 #include "base/vec.h"
 #include "json/yaml_position.h"
 
+/* What is said of a field that the schema of the kind does not have, by a push and by lint. */
+#define VD_GIT_UNKNOWN_FIELD "the kind has no such field"
+
 enum vd_git_severity { VD_GIT_ERROR, VD_GIT_WARNING, VD_GIT_SEVERITY_COUNT };
 
 /* "error" or "warning". */

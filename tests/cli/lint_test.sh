@@ -121,7 +121,7 @@ tap "files of a folder alone can be asked for" says 1 'pages/a.md:7:3: spec.titl
 tap "a rule is checked, and stands at its field" says 1 \
     'pages/b.md:6:1: spec: Invalid value: "object": no bad titles' .
 tap "an unknown field has its place" says 1 \
-    'pages/c.md:10:5: spec.media[1].ulr: Forbidden: unknown field' .
+    'pages/c.md:10:5: spec.media[1].ulr: the kind has no such field' .
 tap "a format is checked" says 1 'pages/c.md:11:3: spec.day: Invalid value: "someday"' .
 tap "a name is checked" says 1 'pages/d.md:5:3: metadata.name: Invalid value: "D_d"' .
 tap "a field of the server is refused" says 1 \

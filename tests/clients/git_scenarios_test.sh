@@ -2,7 +2,6 @@
 # The acceptance scenarios of pushes and deletions by name: G1 to G11, D1 and D4 to D9.
 #
 # What is different here, or is tested elsewhere:
-# - G3: an object that is there is admitted; its uid and resourceVersion are what is looked at.
 # - G6 and G8 speak of validation and admission as services apart from the server. Here both are
 #   parts of it: G6 is a push that comes second, and of G8 it remains that a server that has died
 #   admits nothing and that the next push works; tests/fault/git_crash_test.sh has the rest.
@@ -66,7 +65,9 @@ g3() {
     object Product shoe "title: A shoe" >catalog/shoe.yaml
     change || return 1
     field product shoe .metadata.uid .metadata.resourceVersion >kept
-    grep -qE '^[0-9a-f-]{36} [0-9]+$' kept && is "A shoe" field product shoe .spec.title
+    grep -qE '^[0-9a-f-]{36} [0-9]+$' kept && is "A shoe" field product shoe .spec.title &&
+        is "AdmissionAccepted True" field product shoe '.status.conditions[0].type' \
+            '.status.conditions[0].status'
 }
 
 g4() {
@@ -207,7 +208,7 @@ object Product base >catalog/base.yaml
 tap "a push is admitted" change
 tap "G1: all violations are told, and the whole push is refused" g1
 tap "G2: an empty spec, and a push without manifests" g2
-tap "G3: what is pushed is there, with uid and resourceVersion" g3
+tap "G3: what is pushed is there, with uid, resourceVersion and AdmissionAccepted" g3
 tap "G4: generation counts specs, not paths" g4
 tap "G5: a file that goes, and comes back as another object" g5
 tap "G6: who comes second is not admitted" g6

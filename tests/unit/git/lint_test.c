@@ -70,7 +70,7 @@ static void a_definition_holds_for_files_before_it(void **state)
     };
     CHECK_TREE(files, "a.yaml:4:8: spec.color: Invalid value: \"integer\": spec.color in body must "
                       "be of type string: \"integer\"\n"
-                      "a.yaml:4:18: spec.size: Forbidden: unknown field\n");
+                      "a.yaml:4:18: spec.size: the kind has no such field\n");
 }
 
 static void complete_objects_have_namespace_body_and_defaults(void **state)
