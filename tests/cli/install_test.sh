@@ -67,9 +67,9 @@ tap "without a build it says so" not_built
 
 # ---- make run ----
 
-run_line() { make -s --no-print-directory -C "$top" -n run "$@" | grep serve; }
+run_line() { make -s --no-print-directory -C "$top" -n run "$@" | grep tools/run.sh; }
 takes() { run_line ARGS='--listen 127.0.0.1:0 --data elsewhere' | grep -q -F "$1"; }
-tap "make run takes options" takes 'build/vedette serve --listen 127.0.0.1:0 --data elsewhere'
+tap "make run takes options" takes 'build/vedette --listen 127.0.0.1:0 --data elsewhere'
 
 # ---- tools/build.sh ----
 
