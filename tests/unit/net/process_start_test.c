@@ -20,23 +20,24 @@ static void test_the_environment_and_the_arguments_are_whole(void **state)
     release(&none);
 }
 
-/* Neither the server's descriptors nor its blocked and ignored signals. */
+/* Neither the server's descriptors nor its blocked and ignored signals. Signals above 31 are left
+ * out: the C library keeps some of them for itself, and whoever runs the test may ignore them. */
 static void test_nothing_of_the_server_is_inherited(void **state)
 {
     (void)state;
     struct run r = {0};
     struct run with_channel = {.options.has_channel = true};
     static const char script[] = "ls /proc/self/fd | tr '\\n' ' '; "
-                                 "grep -E '^Sig(Blk|Ign)' /proc/self/status | tr -d '\\t'";
+                                 "for s in Blk Ign; do echo "
+                                 "$((0x$(sed -n s/^Sig$s:.//p /proc/self/status) & 0x7fffffff)); "
+                                 "done";
     start_script(&r, script);
     start_script(&with_channel, script);
     finish(&r);
     finish(&with_channel);
     /* The last one is that of ls itself, for the folder. */
-    assert_string_equal(vd_buf_text(&r.output),
-                        "0 1 2 3 SigBlk:0000000000000000\nSigIgn:0000000000000000\n");
-    assert_string_equal(vd_buf_text(&with_channel.output),
-                        "0 1 2 3 4 SigBlk:0000000000000000\nSigIgn:0000000000000000\n");
+    assert_string_equal(vd_buf_text(&r.output), "0 1 2 3 0\n0\n");
+    assert_string_equal(vd_buf_text(&with_channel.output), "0 1 2 3 4 0\n0\n");
     release(&r);
     release(&with_channel);
 }
