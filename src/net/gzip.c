@@ -14,6 +14,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "net/zlib_memory.h"
 
 enum {
     RAW_WINDOW = -15, /* the largest window, and nothing around the deflate stream */
@@ -21,22 +22,10 @@ enum {
     ROOM_MIN = 16384, /* bytes of room for output, at least */
 };
 
-static void *take_memory(void *arg, unsigned n, unsigned size)
-{
-    (void)arg;
-    return vd_realloc(NULL, n, size);
-}
-
-static void give_memory(void *arg, void *p)
-{
-    (void)arg;
-    free(p);
-}
-
 void vd_gzip_init(struct vd_gzip *g, int level)
 {
     assert(level >= 1 && level <= 9);
-    *g = (struct vd_gzip){.z = {.zalloc = take_memory, .zfree = give_memory}};
+    *g = (struct vd_gzip){.z = {.zalloc = vd_zlib_take_memory, .zfree = vd_zlib_give_memory}};
     int rc = deflateInit2(&g->z, level, Z_DEFLATED, RAW_WINDOW, MEMORY_LEVEL, Z_DEFAULT_STRATEGY);
     assert(rc == Z_OK);
     (void)rc;

@@ -6,26 +6,15 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "net/zlib_memory.h"
 
 enum { GZIP_WINDOW = 15 + 16 }; /* the largest window, and gzip's head and tail around it */
 
 static const char too_long[] = "the gzip body unpacks to more than is allowed";
 
-static void *take_memory(void *arg, unsigned n, unsigned size)
-{
-    (void)arg;
-    return vd_realloc(NULL, n, size);
-}
-
-static void give_memory(void *arg, void *p)
-{
-    (void)arg;
-    free(p);
-}
-
 void vd_inflate_init(struct vd_inflate *i, uint64_t len_max)
 {
-    *i = (struct vd_inflate){.z = {.zalloc = take_memory, .zfree = give_memory},
+    *i = (struct vd_inflate){.z = {.zalloc = vd_zlib_take_memory, .zfree = vd_zlib_give_memory},
                              .piece = vd_malloc(VD_INFLATE_PIECE_LEN),
                              .len_max = len_max};
     int rc = inflateInit2(&i->z, GZIP_WINDOW);
