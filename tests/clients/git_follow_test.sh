@@ -346,13 +346,15 @@ killed() {
         until_true at_commit main
 }
 
+# fetching: git fetches for the server, or has done so already.
+fetching() { pgrep -P "$pid" git >/dev/null || at_commit main; }
+
 killed_while_fetching() {
     kill_server
     map three 5 >origin/three.yaml
     head -c 20000000 /dev/urandom >origin/large
     publish || return 1
-    start_server && hurry main
-    sleep 0.2
+    start_server && hurry main && until_true fetching
     kill_server
     start_server && until_true at_commit main && is 5 field configmap three .data.x &&
         agree main main && is "" find data/git -name vedette-remote

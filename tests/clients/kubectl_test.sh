@@ -131,10 +131,8 @@ errors() {
 
 watch_shows() { grep -q -E -e "$1" watch.out; }
 
-# watches: another client's change is seen, and in order.
-watches() {
-    timeout 60 "$kubectl" -n "$space" get configmaps -w --output-watch-events >watch.out 2>&1 &
-    watches_pid=$!
+# change_and_see: the changes of another client appear in watch.out, in their order.
+change_and_see() {
     until_true watch_shows '^ADDED +b ' || return 1
     curl -sS -m 60 --cacert data/pki/ca.crt --cert data/pki/admin.crt --key data/pki/admin.key \
         -H 'Content-Type: application/merge-patch+json' -X PATCH -o /dev/null \
@@ -143,10 +141,17 @@ watches() {
     until_true watch_shows '^MODIFIED +a +3 ' || return 1
     k create configmap c >/dev/null && k delete configmap c >/dev/null || return 1
     until_true watch_shows '^DELETED +c ' && watch_shows '^ADDED +c '
+}
+
+# watches: another client's changes are seen; kubectl outlives the deadlines of what it waits for.
+watches() {
+    timeout 200 "$kubectl" -n "$space" get configmaps -w --output-watch-events >watch.out 2>&1 &
+    watches_pid=$!
+    change_and_see
     watches_status=$?
     kill "$watches_pid" && wait "$watches_pid" 2>/dev/null
     [ "$watches_status" -eq 0 ] && return 0
-    cat watch.out
+    echo "kubectl get -w has printed:" && cat watch.out
     return 1
 }
 

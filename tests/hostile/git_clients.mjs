@@ -9,7 +9,7 @@ import zlib from 'node:zlib';
 import net from 'node:net';
 import { equal, finish, tap } from '../clients/tap.mjs';
 import {
-    commit, git, gitMust, map, MAPS, Random, Server, sleep, until,
+    commit, git, gitMust, map, MAPS, Random, Server, until,
 } from '../support/git_server.mjs';
 import { history, pack, pushBody, raw, requestHead, said, ZERO } from './git_packs.mjs';
 
@@ -97,16 +97,17 @@ function hold(path, token, fields, body = '') {
     const socket = net.connect({ port: server.port, host: '127.0.0.1' });
     socket.on('error', () => {});
     socket.pause();
-    socket.write(Buffer.concat([requestHead(fields ? 'POST' : 'GET', path, token, fields ?? {}), Buffer.from(body)]));
+    const bytes = Buffer.concat([requestHead(fields ? 'POST' : 'GET', path, token, fields ?? {}), Buffer.from(body)]);
+    const sent = new Promise((resolve) => { socket.write(bytes, resolve); });
     open.push(socket);
+    return sent;
 }
 function letGo() {
     for (const socket of open.splice(0)) socket.destroy();
 }
 
 async function stalled(n, token, make) {
-    for (let i = 0; i < n; i++) make(token);
-    await sleep(300);
+    await Promise.all(Array.from({ length: n }, () => make(token)));
     const times = [];
     for (let i = 0; i < 10; i++) times.push(await ready());
     console.log(`# ${n} clients: /readyz in at most ${Math.max(...times)} ms, ${server.residentKb('VmRSS')} kB, `
@@ -188,12 +189,15 @@ async function main() {
     });
     await tap('a compressed body that grows is refused early', async () => {
         const before = server.residentKb();
-        const one = onePush();
-        const bomb = zlib.gzipSync(Buffer.concat([one.body, Buffer.alloc(200 * MIB)]), { level: 9 });
+        // A pack that is whole and stored without compression, so that only the body's gzip shrinks it.
+        const { id: tip, entries } = history([['100644', 'zeros', Buffer.alloc(200 * MIB)]]);
+        const body = pushBody([[ZERO, tip, 'refs/heads/main']], pack(entries, 0));
+        const bomb = zlib.gzipSync(body, { level: 9 });
         const answer = await raw(server.port, post(bomb, { 'content-encoding': 'gzip' }, server.admin, RECEIVE.replace('hostile', 'small')), { seconds: 60 });
         await nothingLeft();
         const text = said(answer);
         if (/ok refs/.test(text)) throw new Error(text);
+        equal(await server.refs('small'), {});
         const grown = server.residentKb() - before;
         console.log(`# ${bomb.length} bytes, ${grown} kB more, said: ${text.slice(0, 100).replace(/\n/g, ' ')}`);
         if (!sanitized && grown > 50_000) throw new Error(`${grown} kB`);

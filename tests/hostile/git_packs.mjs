@@ -46,14 +46,14 @@ export function multiply(baseLen, times) {
     return Buffer.concat([varint(baseLen), varint(baseLen * times), ...copies]);
 }
 
-// pack([{type, content}, {type: 'delta', base: id, content}])
-export function pack(entries) {
+// pack([{type, content}, {type: 'delta', base: id, content}]); level 0 stores without compression.
+export function pack(entries, level = 6) {
     const parts = [Buffer.from('PACK\0\0\0\x02'), Buffer.alloc(4)];
     parts[1].writeUInt32BE(entries.length);
     for (const { type, content, base } of entries) {
         parts.push(entryHead(type, content.length));
         if (base) parts.push(Buffer.from(base, 'hex'));
-        parts.push(zlib.deflateSync(content));
+        parts.push(zlib.deflateSync(content, { level }));
     }
     const body = Buffer.concat(parts);
     return Buffer.concat([body, crypto.createHash('sha1').update(body).digest()]);
