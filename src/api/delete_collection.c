@@ -167,7 +167,7 @@ static void next_piece(struct vd_task *task);
 static struct vd_admitted *admit(struct vd_delete_collection *d)
 {
     struct vd_admission admission = {.store = d->l->env->store,
-                                     .author = vd_write_author(d->user),
+                                     .author = VD_AUTHOR_API,
                                      .subject = {.kind = d->kind}};
     struct vd_admitted *admitted = vd_admission_admit(&admission, &d->proposal.proposal, &d->arena,
                                                       &d->claim);

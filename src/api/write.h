@@ -117,7 +117,9 @@ struct vd_write {
     const struct vd_write_ops *ops;
     struct vd_arena *arena; /* of a member of a batch, the batch's */
     struct vd_user *user;
-    enum vd_author author; /* VD_AUTHOR_GIT: the Git pipeline, for the user; no client sets it */
+    /* VD_AUTHOR_GIT: the Git pipeline writes for the user. It is the code that says so: a face
+     * never takes it from what a client sends, so that no credential can express it. */
+    enum vd_author author;
     struct vd_account *account; /* whose turns of the workers it takes; NULL: nobody's */
     struct vd_kind_set *kinds;
     const struct vd_kind *kind;
@@ -191,10 +193,6 @@ void vd_write_cancel(struct vd_write *w);
 /* Drops what the write holds, but for the memory of `body`. When it is done, or was never
  * started. */
 void vd_write_release(struct vd_write *w);
-
-/* On whose behalf a user without a write of its own changes something: the Git pipeline's, or the
- * user's own. */
-enum vd_author vd_write_author(const struct vd_user *user);
 
 /* The object that is meant, in the form of a storage key. */
 struct vd_key vd_write_key(const struct vd_write *w);

@@ -18,7 +18,6 @@
 #define VD_GROUP_AUTHENTICATED   "system:authenticated"
 #define VD_GROUP_UNAUTHENTICATED "system:unauthenticated"
 #define VD_GROUP_MASTERS         "system:masters"
-#define VD_GROUP_GIT             "system:vedette:git" /* the Git pipeline: writes what Git owns */
 #define VD_USER_ANONYMOUS        "system:anonymous"
 #define VD_EXTRA_CREDENTIAL_ID   "authentication.kubernetes.io/credential-id"
 

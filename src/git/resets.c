@@ -19,6 +19,9 @@ enum {
     STALE_MS = 50   /* before one is tried again that somebody was faster than */
 };
 
+/* What status.lastAdmission.user says of a reset. A user of this name has no rights by it. */
+#define RESET_USER "system:vedette:git"
+
 struct vd_resets {
     struct vd_repository_items items;
     struct vd_informer_handler handler;
@@ -192,7 +195,7 @@ struct vd_resets *vd_resets_new(struct vd_controller *controller, struct vd_admi
 {
     static const struct vd_informer_ops informer_ops = {.changed = on_changed};
     static const struct vd_repository_items_ops ops = {reconcile, release};
-    static const struct vd_slice groups[] = {VD_SLICE(VD_GROUP_GIT), VD_SLICE(VD_GROUP_MASTERS)};
+    static const struct vd_slice masters = {VD_GROUP_MASTERS, sizeof VD_GROUP_MASTERS - 1};
     struct vd_resets *resets = VD_NEW(struct vd_resets);
     resets->items.controller = controller;
     resets->items.ops = &ops;
@@ -200,9 +203,9 @@ struct vd_resets *vd_resets_new(struct vd_controller *controller, struct vd_admi
     vd_repository_items_init(&resets->items);
     resets->all = all;
     resets->repositories = repositories;
-    resets->user = vd_user_new(&(struct vd_identity){.name = VD_SLICE(VD_GROUP_GIT),
-                                                     .groups = groups,
-                                                     .groups_n = 2,
+    resets->user = vd_user_new(&(struct vd_identity){.name = VD_SLICE(RESET_USER),
+                                                     .groups = &masters,
+                                                     .groups_n = 1,
                                                      .method = VD_AUTH_CERTIFICATE});
     resets->handler.ops = &informer_ops;
     vd_informer_add_handler(&controller->informer, &resets->handler);

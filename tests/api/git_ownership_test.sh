@@ -6,6 +6,14 @@ set -u
 build=${1:?usage: git_ownership_test.sh BUILD_DIR}
 # shellcheck source=tests/api/server.sh
 . "$(dirname "$0")/server.sh"
+# shellcheck source=tests/support/push.sh
+. "$top/tests/support/push.sh"
+for tool in git jq openssl; do
+    command -v $tool >/dev/null && continue
+    echo "ok 1 # SKIP no $tool here"
+    echo "1..1"
+    exit 0
+done
 
 # token USER GROUPS
 token() {
@@ -29,6 +37,9 @@ says() {
     return 1
 }
 
+# pushes FOLDER NAMESPACE: to the repository catalog.
+pushes() { push_folder "$1" "$(echo "$https" | sed "s|//|//x:$root@|")/$2/catalog.git"; }
+
 # version PATH: the resourceVersion.
 version() { as "$root" "$1" | jq -r .metadata.resourceVersion; }
 
@@ -37,8 +48,6 @@ maps=/api/v1/namespaces/shop/configmaps
 repositories=/apis/git.vedette.dev/v1/namespaces/shop/repositories
 mark='"vedette.dev/git-repository":"shop/catalog","vedette.dev/git-branch":"main",
     "vedette.dev/git-path":"lamp.md","vedette.dev/git-commit":"4f1c2e9"'
-owned='its spec belongs to Git: repository shop/catalog, branch main, path lamp.md, commit 4f1c2e9'
-owned="$owned: push to change it"
 why='"vedette.dev/override":"the shop is on fire"'
 
 # product NAME ANNOTATIONS TITLE
@@ -69,6 +78,9 @@ refused() {
             "$1?propagationPolicy=Foreground"
         tap "$3: deletecollection" says 403 "$owned" "$user" DELETE "${1%/*}"
     done
+    tap "$3: a token of system:vedette:git" says 403 "$owned" "$grouped" PATCH "$1" "{$2}"
+    tap "$3: nor deletes it" says 403 "$owned" "$grouped" DELETE "$1"
+    tap "$3: a certificate with O=system:vedette:git" certificate_refused "$1" "{$2}"
     tap "$3: who may override is told how" says 403 \
         'in an emergency, set the annotation vedette.dev/override to the reason' "$root" PATCH \
         "$1" "{$2}"
@@ -89,6 +101,25 @@ refused() {
         '{"metadata":{"finalizers":["e.x/f"]}}'
     tap "$3: and off again" says 200 '"kind"' "$editor" PATCH "$1" \
         '{"metadata":{"finalizers":null}}'
+}
+
+# certificate: pipe.crt and pipe.key, of a member of the groups system:masters and
+# system:vedette:git, by the server's own CA.
+certificate() {
+    {
+        openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout pipe.key \
+            -out pipe.csr -subj /O=system:masters/O=system:vedette:git/CN=system:vedette:git &&
+            openssl x509 -req -in pipe.csr -CA data/pki/ca.crt -CAkey data/pki/ca.key \
+                -CAcreateserial -days 2 -out pipe.crt
+    } >openssl.out 2>&1 || { cat openssl.out; return 1; }
+}
+
+# certificate_refused PATH CHANGE
+certificate_refused() {
+    ask "$1" -A test -X PATCH -H 'Content-Type: application/merge-patch+json' -d "$2" \
+        --cert pipe.crt --key pipe.key -o certificate.out && cat certificate.out &&
+        jq -e --arg text "$owned" '.code == 403 and .reason == "SpecOwnedByGit" and
+            (.message | contains($text))' certificate.out
 }
 
 # event NAME TEXT: somebody has overridden the object, and the Event says so.
@@ -150,7 +181,8 @@ kinds() {
     none='the spec of this kind belongs to Git: create a Repository (git.vedette.dev/v1) in its'
     tap "create: there is no repository" says 403 "$none namespace, and push it there" \
         "$editor" POST "$catalog/products" "$(product new '' T)"
-    post "$repositories" Repository '"metadata":{"name":"catalog"}' || return 1
+    post "$repositories" Repository '"metadata":{"name":"catalog"},
+        "spec":{"scope":{"clusterScoped":["widgets.example.com"]}}' || return 1
     tap "create: there is one" says 403 'push it to the repository of its namespace: catalog' \
         "$editor" POST "$catalog/products" "$(product new '' T)"
     post "$repositories" Repository '"metadata":{"name":"second"}' || return 1
@@ -169,8 +201,9 @@ kinds() {
     tap "an Event says so" event new 'Created by fixer'
     tap "no override makes a mark" says 403 'an override cannot change the annotations' "$fixer" \
         POST "$catalog/products" "$(product forged "$why,$mark" T)"
-    tap "the pipeline brings a product" says 201 lamp "$pipeline" POST "$catalog/products" \
-        "$(product lamp "$mark" Lamp)"
+    tap "a push brings products, a map and a widget" until_true brings
+    owned='its spec belongs to Git: repository shop/catalog, branch main, path lamp.yaml, commit'
+    owned="$owned $(pushed_commit work): push to change it"
     refused "$catalog/products/lamp" '"spec":{"title":"Dark"}' product
     tap "status needs the version" says 428 resourceVersion "$editor" PATCH \
         "$catalog/products/lamp/status" '{"status":{"observedGeneration":1}}'
@@ -178,15 +211,32 @@ kinds() {
         "$catalog/products/lamp/status" "{\"metadata\":{\"resourceVersion\":\"$(version \
             "$catalog/products/lamp")\"},\"status\":{\"observedGeneration\":1}}"
     overridden "$catalog/products/lamp" '"spec":{"title":"Dark"}' '"title":"Dark"' lamp
-    tap "the pipeline writes over it" says 201 desk "$pipeline" POST "$catalog/products" \
-        "$(product desk "$mark" Desk)"
-    tap "an override" says 200 Dark "$fixer" PATCH "$catalog/products/desk" \
+    tap "an override" says 200 Dark "$fixer" PATCH "$catalog/products/table" \
         "{\"metadata\":{\"annotations\":{$why}},\"spec\":{\"title\":\"Dark\"}}"
-    tap "Git takes the annotation off" says 200 '"title":"Desk"' "$pipeline" JSONPATCH \
-        "$catalog/products/desk" '[{"op":"replace","path":"/spec/title","value":"Desk"},
-        {"op":"remove","path":"/metadata/annotations/vedette.dev~1override"}]'
-    tap "and it is Git's as before" says 403 "$owned" "$fixer" PATCH "$catalog/products/desk" \
-        '{"spec":{"title":"Dark"}}'
+    tap "a push takes the annotation off" pushes_again
+    tap "and the spec is Git's as before" says 403 'belongs to Git' "$fixer" PATCH \
+        "$catalog/products/table" '{"spec":{"title":"Dark"}}'
+}
+
+# manifests: lamp.yaml describes all objects but one.
+manifests() {
+    product lamp '' Lamp
+    echo ---
+    map lamp-map '' 1
+    echo ---
+    echo '{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"gear"},
+        "spec":{"replicas":1}}'
+}
+
+brings() {
+    mkdir -p work && manifests >work/lamp.yaml && product table '' Table >work/table.yaml &&
+        pushes work shop
+}
+
+pushes_again() {
+    product table '' "New table" >work/table.yaml && pushes work shop &&
+        as "$root" "$catalog/products/table" | jq -e '.spec.title == "New table" and
+            (.metadata.annotations | has("vedette.dev/override") | not)'
 }
 
 # ---- marked objects of other kinds ----
@@ -196,26 +246,12 @@ objects() {
         "$(map lamp-map "$mark" 1)"
     tap "not by an override either" says 403 'an override cannot change the annotations' "$root" \
         POST "$maps" "$(map lamp-map "$why,$mark" 1)"
-    tap "the pipeline brings a map" says 201 lamp-map "$pipeline" POST "$maps" \
-        "$(map lamp-map "$mark" 1)"
     tap "a neighbour is free" says 201 free "$editor" POST "$maps" "$(map free "$why" 1)"
     tap "and makes no Event" no_event free
     tap "the neighbour goes" says 200 free "$editor" DELETE "$maps/free"
     refused "$maps/lamp-map" '"data":{"a":"2"}' map
     overridden "$maps/lamp-map" '"data":{"a":"2"}' '"a":"2"' lamp-map
-    post /apis/apiextensions.k8s.io/v1/customresourcedefinitions CustomResourceDefinition \
-        '"metadata":{"name":"widgets.example.com"},"spec":{"group":"example.com",
-        "scope":"Cluster","names":{"kind":"Widget","plural":"widgets"},"versions":[{"name":"v1",
-        "served":true,"storage":true,"subresources":{"status":{},"scale":{
-        "specReplicasPath":".spec.replicas","statusReplicasPath":".status.replicas"}},
-        "schema":{"openAPIV3Schema":{"type":"object",
-        "x-kubernetes-preserve-unknown-fields":true,"properties":{"spec":{"type":"object",
-        "properties":{"replicas":{"type":"integer"}}},"status":{"type":"object",
-        "properties":{"replicas":{"type":"integer"}}}}}}}]}' || return 1
     widgets=/apis/example.com/v1/widgets
-    tap "a widget" says 201 gear "$pipeline" POST "$widgets" "{\"apiVersion\":\"example.com/v1\",
-        \"kind\":\"Widget\",\"metadata\":{\"name\":\"gear\",\"annotations\":{$mark}},
-        \"spec\":{\"replicas\":1}}"
     tap "scale" says 403 "$owned" "$root" PATCH "$widgets/gear/scale" '{"spec":{"replicas":5}}'
     tap "scale, once its object is overridden" says 200 gear "$fixer" PATCH "$widgets/gear" \
         "{\"metadata\":{\"annotations\":{$why}}}"
@@ -231,27 +267,22 @@ finds_default() {
 
 # ---- repositories ----
 
-# push_maps NUMBER: so many ConfigMaps are pushed to the repository catalog.
+# push_maps NUMBER: so many ConfigMaps are pushed to the repository catalog of depot.
 push_maps() {
-    mkdir work && for name in $(seq "$1"); do
-        map "map-$name" '' 1 >"work/$name.json"
+    mkdir -p maps && for name in $(seq "$1"); do
+        map "map-$name" '' 1 >"maps/$name.json"
     done
-    (
-        GIT_CONFIG_NOSYSTEM=1 GIT_AUTHOR_NAME=t GIT_AUTHOR_EMAIL=t@e GIT_COMMITTER_NAME=t
-        GIT_COMMITTER_EMAIL=t@e HOME=$scratch GIT_SSL_CAINFO=$scratch/data/pki/ca.crt
-        export GIT_CONFIG_NOSYSTEM GIT_AUTHOR_NAME GIT_AUTHOR_EMAIL GIT_COMMITTER_NAME
-        export GIT_COMMITTER_EMAIL HOME GIT_SSL_CAINFO
-        cd work && git init -q -b main && git add . && git commit -q -m maps &&
-            timeout 60 git -c "http.extraHeader=Authorization: Bearer $root" push -q \
-                "$https/shop/catalog.git" main
-    )
+    pushes maps depot
 }
 
 repositories() {
+    repositories=/apis/git.vedette.dev/v1/namespaces/depot/repositories
+    post /api/v1/namespaces Namespace '"metadata":{"name":"depot"}' &&
+        post $repositories Repository '"metadata":{"name":"catalog"}' &&
+        post $repositories Repository '"metadata":{"name":"second"}' || return 1
     tap "a repository has its finalizer" says 200 '"finalizers":["git.vedette.dev/repository"]' \
         "$root" GET "$repositories/catalog"
-    command -v git >/dev/null || return 0
-    tap "it owns objects" push_maps 12
+    tap "it owns objects" until_true push_maps 12
     refusal='repository \"catalog\" owns 12 resources and cannot be deleted: set'
     refusal="$refusal spec.deletionPolicy to Cascade, or push a commit that removes them"
     tap "it stays" says 409 "$refusal" "$root" DELETE "$repositories/catalog"
@@ -279,8 +310,8 @@ root=$(token root system:masters)
 editor=$(token editor nobody)
 stranger=$(token stranger nobody)
 fixer=$(token fixer nobody)
-pipeline=$(token pipeline system:masters,system:vedette:git)
-until_true says 200 '"items"' "$pipeline" GET /api/v1/namespaces
+grouped=$(token system:vedette:git system:masters,system:vedette:git)
+until_true says 200 '"items"' "$grouped" GET /api/v1/namespaces
 post /api/v1/namespaces Namespace '"metadata":{"name":"shop"}'
 post /apis/rbac.authorization.k8s.io/v1/clusterroles ClusterRole '"metadata":{"name":"writer"},
     "rules":[{"apiGroups":["*"],"resources":["*"],"verbs":["get","list","watch","create","update",
@@ -298,6 +329,16 @@ for name in stranger:creator editor:writer fixer:writer fixer:overrider; do
         \"name\":\"${name#*:}\"},\"subjects\":[{\"kind\":\"User\",\"name\":\"${name%:*}\",
         \"apiGroup\":\"rbac.authorization.k8s.io\"}]"
 done
+post /apis/apiextensions.k8s.io/v1/customresourcedefinitions CustomResourceDefinition \
+    '"metadata":{"name":"widgets.example.com"},"spec":{"group":"example.com",
+    "scope":"Cluster","names":{"kind":"Widget","plural":"widgets"},"versions":[{"name":"v1",
+    "served":true,"storage":true,"subresources":{"status":{},"scale":{
+    "specReplicasPath":".spec.replicas","statusReplicasPath":".status.replicas"}},
+    "schema":{"openAPIV3Schema":{"type":"object",
+    "x-kubernetes-preserve-unknown-fields":true,"properties":{"spec":{"type":"object",
+    "properties":{"replicas":{"type":"integer"}}},"status":{"type":"object",
+    "properties":{"replicas":{"type":"integer"}}}}}}}]}'
+tap "a certificate" certificate
 kinds
 objects
 repositories

@@ -80,16 +80,16 @@ tap "and to put" taken PUT json "$(changed '.status.lastError = "z"')"
 tap "the main endpoint ignores it" said 200 '"name":"catalog"' "$repository" -X PATCH \
     -H 'Content-Type: application/merge-patch+json' \
     -d "{\"status\":{\"branches\":$branches,\"resources\":4}}"
-# Not even a member of the group that writes what Git owns.
-pipeline_refused() {
-    pipeline=$("$vedette" token create --data data --user p \
+# No name and no group makes somebody the Git pipeline.
+group_refused() {
+    group=$("$vedette" token create --data data --user system:vedette:git \
         --groups system:masters,system:vedette:git)
-    until_true ask "$repository" -f -o pipeline.out -H "Authorization: Bearer $pipeline" &&
-        ask "$status" -X PATCH -H "Authorization: Bearer $pipeline" -o pipeline.out \
+    until_true ask "$repository" -f -o group.out -H "Authorization: Bearer $group" &&
+        ask "$status" -X PATCH -H "Authorization: Bearer $group" -o group.out \
             -H 'Content-Type: application/merge-patch+json' -d '{"status":{"resources":5}}' &&
-        jq -e '.code == 422' pipeline.out >/dev/null
+        jq -e '.code == 422' group.out >/dev/null
 }
-tap "the group of the pipeline" pipeline_refused
+tap "a token of the name and the group system:vedette:git" group_refused
 none() { changed '[.status.branches, .status.resources]' | grep -qx '\[null,null\]'; }
 tap "as before" none
 tap "the server stops" stop

@@ -8,15 +8,11 @@ set -u
 . "$(dirname "$0")/client.sh"
 # shellcheck source=tests/clients/kubectls.sh
 . "$here/kubectls.sh"
+# shellcheck source=tests/support/push.sh
+. "$top/tests/support/push.sh"
 
 # k ARGUMENT...: this version's kubectl, with an end.
 k() { timeout 60 "$kubectl" "$@"; }
-
-# pipeline ARGUMENT...: the same as the Git pipeline.
-pipeline() {
-    KUBECONFIG=/dev/null timeout 60 "$kubectl" --server "$https" --token "$token" \
-        --certificate-authority data/pki/ca.crt "$@"
-}
 
 try_kinds() {
     tap "$v: products are listed" shows \
@@ -39,41 +35,38 @@ try_repository() {
         k apply -f repository.yaml
     tap "$v: its columns" shows '^NAME +BRANCH +READY +SYNCED +RESOURCES +COMMIT +AGE$' k get repo
 
-    tap "$v: a push" push_maps
-    tap "$v: its row" shows "^catalog +main +True +True +2 +$(head7)[0-9a-f]* +[0-9]+s\$" k get \
+    tap "$v: a push" pushes
+    tap "$v: its row" shows "^catalog +main +True +True +6 +$(head7)[0-9a-f]* +[0-9]+s\$" k get \
         repo catalog
     tap "$v: the wide columns" shows '^NAME +BRANCH +REMOTE +READY ' k get repo -o wide
     tap "$v: by category" shows '^catalog ' k get git
     tap "$v: it owns resources" refuses \
-        'repository "catalog" owns 2 resources and cannot be deleted: set spec.deletionPolicy' \
+        'repository "catalog" owns 6 resources and cannot be deleted: set spec.deletionPolicy' \
         k delete repo catalog
     tap "$v: a bad one" refuses 'credentials do not belong into the URL' k apply -f bad.yaml
 }
 
-# push_maps: two ConfigMaps, by the real git client.
-push_maps() {
-    rm -rf work && git init -q -b main work || return 1
+# pushes: two ConfigMaps, a product and what is in categories.yaml.
+pushes() {
+    rm -rf work && mkdir work && cp categories.yaml work && cp plain.yaml work/lamp.yaml || return 1
     for name in one two; do
         printf '{apiVersion: v1, kind: ConfigMap, metadata: {name: %s}}\n' $name >work/$name.yaml
     done
-    git -C work add . && git -C work commit -q -m maps &&
-        until_true timeout 60 git -C work push -q "http://x:$token@$http_door/default/catalog.git" \
-            main
+    until_true push_folder work "$(url)"
 }
-head7() { git -C work rev-parse HEAD | cut -c 1-7; }
+url() { echo "http://x:$token@$http_door/default/catalog.git"; }
+head7() { pushed_commit work | cut -c 1-7; }
 
 try_products() {
     tap "$v: apply is refused" refuses \
         'this kind belongs to Git: push it to the repository of its namespace: catalog' \
-        k apply -f plain.yaml
-    tap "$v: the pipeline may" gives "product.catalog.gitstore.dev/lamp created" \
-        pipeline create -n default -f product.yaml
+        k apply -f other.yaml
     tap "$v: its columns" shows '^NAME +TITLE +CATEGORY +READY +AGE$' k get products
     tap "$v: its row" shows '^lamp +Lamp +lamps +[0-9]+s$' k get prod
     tap "$v: by category" shows '^product.catalog.gitstore.dev/lamp +Lamp|^lamp +Lamp' k get catalog
     tap "$v: by field" shows '^lamp +Lamp' k get prod --field-selector spec.categoryRef.name=lamps
     tap "$v: label is refused" refuses \
-        'its spec belongs to Git: repository default/catalog, branch main, path lamp.md, commit' \
+        'its spec belongs to Git: repository default/catalog, branch main, path lamp.yaml, commit' \
         k label product lamp a=b
     tap "$v: delete is refused" refuses 'push to change it' k delete product lamp
     tap "$v: the way around is told" refuses 'set the annotation vedette.dev/override' \
@@ -93,13 +86,10 @@ try_products() {
 
 try_categories() {
     tap "$v: its own parent" refuses 'a category cannot be its own parent' \
-        pipeline create -n default -f category.yaml
-    tap "$v: a category" gives "categorytaxonomy.catalog.gitstore.dev/lamps created" \
-        pipeline create -n default -f categories.yaml
+        k create -f category.yaml
     tap "$v: its columns" shows '^NAME +TITLE +PARENT +PRODUCTS +READY +AGE$' k get categories
     tap "$v: a variant" shows '^lamp-red +L-1 +lamp +[0-9]+s$' k get variants
     tap "$v: a collection" shows '^bright +Bright +[0-9]+s$' k get coll
-    tap "$v: they go" shows ' deleted$' pipeline delete -n default -f categories.yaml
 }
 
 end_repository() {
@@ -112,11 +102,6 @@ end_repository() {
 }
 
 command -v git >/dev/null || skip_all "there is no git"
-GIT_CONFIG_NOSYSTEM=1 GIT_TERMINAL_PROMPT=0
-GIT_AUTHOR_NAME=t GIT_AUTHOR_EMAIL=t@example.com GIT_COMMITTER_NAME=t
-GIT_COMMITTER_EMAIL=t@example.com
-export GIT_CONFIG_NOSYSTEM GIT_TERMINAL_PROMPT
-export GIT_AUTHOR_NAME GIT_AUTHOR_EMAIL GIT_COMMITTER_NAME GIT_COMMITTER_EMAIL
 cat >repository.yaml <<'YAML'
 apiVersion: git.vedette.dev/v1
 kind: Repository
@@ -129,19 +114,13 @@ kind: Repository
 metadata: {name: bad}
 spec: {remote: {url: "https://me:secret@example.com/a.git"}}
 YAML
-cat >product.yaml <<'YAML'
+cat >plain.yaml <<'YAML'
 apiVersion: catalog.gitstore.dev/v1beta1
 kind: Product
-metadata:
-  name: lamp
-  annotations:
-    vedette.dev/git-repository: default/catalog
-    vedette.dev/git-branch: main
-    vedette.dev/git-path: lamp.md
-    vedette.dev/git-commit: 4f1c2e9
+metadata: {name: lamp}
 spec: {title: Lamp, categoryRef: {name: lamps}}
 YAML
-sed '/annotations/d;/vedette.dev\/git/d' product.yaml >plain.yaml
+sed 's/name: lamp}$/name: other}/' plain.yaml >other.yaml
 cat >category.yaml <<'YAML'
 apiVersion: catalog.gitstore.dev/v1beta1
 kind: CategoryTaxonomy
@@ -166,15 +145,13 @@ spec: {title: Bright, selector: {matchLabels: {bright: "yes"}}}
 YAML
 find_kubectls
 tap "a server starts" start_server
-token=$("$vedette" token create --data data --user pipeline \
-    --groups system:masters,system:vedette:git | grep -o 'vd_[^ ]*')
+token=$("$vedette" token create --data data --user ann --groups system:masters)
 for kubectl in $kubectls; do
     number=$(minor "$kubectl")
     if [ -z "$number" ]; then continue; fi
     v=1.$number
     KUBECACHEDIR=$scratch/cache-$number
     export KUBECACHEDIR
-    until_true pipeline get namespaces
     try_kinds
     try_repository
     try_products

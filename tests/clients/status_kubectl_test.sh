@@ -7,15 +7,11 @@ set -u
 . "$(dirname "$0")/client.sh"
 # shellcheck source=tests/clients/kubectls.sh
 . "$here/kubectls.sh"
+# shellcheck source=tests/support/push.sh
+. "$top/tests/support/push.sh"
 
 # k ARGUMENT...: this version's kubectl in its namespace, with an end.
 k() { timeout 60 "$kubectl" -n "$space" "$@"; }
-
-# git ARGUMENT...: as the Git pipeline.
-git() {
-    sed '/client-certificate-data/d; /client-key-data/d' "$KUBECONFIG" >git.kubeconfig
-    KUBECONFIG=git.kubeconfig k --token="$(cat pipeline)" "$@"
-}
 
 # definition KIND PLURAL ANNOTATIONS
 definition() {
@@ -67,10 +63,10 @@ spec:
 CRD
 }
 
-# object KIND NAME COLOR [ANNOTATIONS]
+# object KIND NAME COLOR [METADATA]
 object() {
-    printf 'apiVersion: example.com/v1\nkind: %s\nmetadata: {name: %s, annotations: {%s}}\n' \
-        "$1" "$2" "${4:-}"
+    printf 'apiVersion: example.com/v1\nkind: %s\nmetadata: {name: %s%s}\n' \
+        "$1" "$2" "${4:+, $4}"
     printf 'spec: {color: %s, replicas: 1}\n' "$3"
 }
 
@@ -98,7 +94,6 @@ replace_old() {
 }
 
 statuses() {
-    k create namespace "$space" >/dev/null
     object Gadget a red >a.yaml
     tap "$v: create" gives gadget.example.com/a\ created k create -f a.yaml
     tap "$v: patch of a status" patch gadget/a '{"spec":{"color":"blue"},"status":{"note":"one"}}'
@@ -149,13 +144,7 @@ strict() {
 }
 
 owned() {
-    mark='vedette.dev/git-repository: shop/catalog, vedette.dev/git-path: w/g'
-    mark="$mark, vedette.dev/git-commit: 4f1c2e9"
-    told='its spec belongs to Git: repository shop/catalog, path w/g, commit 4f1c2e9'
-    object Gadget g red "$mark" >g.yaml
-    object Gadget g blue "$mark" >g2.yaml
-    tap "$v: nobody creates what Git owns" refuses "$told" k create -f g.yaml
-    tap "$v: the pipeline does" gives gadget.example.com/g\ created git create -f g.yaml
+    object Gadget g blue >g2.yaml
     tap "$v: replace" refuses "$told" k replace -f g2.yaml
     tap "$v: apply" refuses "$told" k apply -f g2.yaml
     tap "$v: label" refuses "$told" k label gadget g a=b
@@ -165,31 +154,73 @@ owned() {
     tap "$v: delete --all" refuses "$told" k delete gadgets --all
     tap "$v: a dry run" refuses "$told" k delete gadget g --dry-run=server
     tap "$v: status is free" patch gadget/g '{"status":{"note":"one"}}'
-    tap "$v: the pipeline applies" gives gadget.example.com/g\ replaced git replace -f g2.yaml
-    tap "$v: and it was" field gadget/g '{.spec.color}{.status.note}' blueone
-    tap "$v: the pipeline deletes" gives 'gadget.example.com "g" deleted' git delete gadget g
+    mark='annotations: {vedette.dev/git-repository: shop/catalog}'
+    object Gadget forged red "$mark" >forged.yaml
+    tap "$v: nobody creates what Git owns" refuses \
+        'its spec belongs to Git: repository shop/catalog' k create -f forged.yaml
+}
+
+# ---- what is pushed: a Gadget g for each version, in the version's namespace ----
+
+# pushes COLOR: one push brings all of them.
+pushes() {
+    mkdir -p work && for space in $spaces; do
+        object Gadget g "$1" "namespace: $space" || return 1
+        echo ---
+    done >work/g.yaml
+    push_folder work "http://x:$token@$http_door/default/catalog.git"
+}
+
+# opens: the kinds, the namespaces, and a repository that may write there.
+opens() {
+    space=default
+    definition Gadget gadgets '' >gadgets.yaml
+    exact='vedette.dev/status-boundary: strict, vedette.dev/status-precondition: required'
+    definition Exact exacts "$exact" >exacts.yaml
+    k create -f gadgets.yaml -f exacts.yaml || return 1
+    for name in $spaces; do
+        k create namespace "$name" || return 1
+    done
+    token=$("$vedette" token create --data data --user git --groups system:masters)
+    k create -f - <<REPOSITORY
+apiVersion: git.vedette.dev/v1
+kind: Repository
+metadata: {name: catalog}
+spec: {scope: {namespaces: [$(echo "$spaces" | tr ' ' ,)]}}
+REPOSITORY
+}
+
+# version KUBECTL: sets what the tests of it use; false: it cannot be run.
+version() {
+    kubectl=$1
+    number=$(minor "$kubectl")
+    v=1.$number
+    space=v1-$number
+    [ -n "$number" ]
 }
 
 command -v jq >/dev/null || skip_all "no jq here"
+command -v git >/dev/null || skip_all "no git here"
 find_kubectls
 tap "a server starts" start_server
-"$vedette" token create --data data --user git --groups system:masters,system:vedette:git |
-    grep -o 'vd_[^ ]*' >pipeline
-defined=
+spaces=
 for kubectl in $kubectls; do
-    number=$(minor "$kubectl")
-    if [ -z "$number" ]; then continue; fi
-    v=1.$number
-    space=v1-$number
-    if [ -z "$defined" ]; then
-        definition Gadget gadgets '' >gadgets.yaml
-        exact='vedette.dev/status-boundary: strict, vedette.dev/status-precondition: required'
-        definition Exact exacts "$exact" >exacts.yaml
-        tap "$v: two kinds" k create -f gadgets.yaml -f exacts.yaml
-        defined=1
-    fi
+    if version "$kubectl"; then spaces="$spaces${spaces:+ }$space"; fi
+done
+tap "kinds, namespaces and a repository" opens
+tap "a push" until_true pushes red
+told='its spec belongs to Git: repository default/catalog, branch main, path g.yaml, commit'
+told="$told $(pushed_commit work)"
+for kubectl in $kubectls; do
+    version "$kubectl" || continue
     statuses
     strict
     owned
+done
+tap "another push" pushes blue
+for kubectl in $kubectls; do
+    version "$kubectl" || continue
+    tap "$v: the push has changed spec, and not status" field gadget/g \
+        '{.spec.color}{.status.note}' blueone
 done
 tap_end

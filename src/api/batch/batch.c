@@ -164,7 +164,7 @@ static void propose(struct vd_batch_state *s)
     const struct vd_write *first = s->members[0].write;
     struct vd_git_claim claim;
     struct vd_admission admission = {.store = s->b->l->env->store,
-                                     .author = vd_write_author_of(first),
+                                     .author = first->author,
                                      .subjects = s->subjects.p};
     s->proposal.proposal = (struct vd_proposal){.wishes = s->wishes.p, .n = s->wishes.n};
     s->proposal.done = on_answered;

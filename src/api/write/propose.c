@@ -133,9 +133,8 @@ static void conclude_dry_run(struct vd_write *w)
 static struct vd_admitted *admit(struct vd_write *w)
 {
     struct vd_refusal refusal = {.reason = VD_REFUSED_OWNED_BY_GIT};
-    struct vd_admission admission = {.store = w->l->env->store,
-                                     .author = vd_write_author_of(w),
-                                     .subject = {w->kind, w->before}};
+    struct vd_admission admission = {
+        .store = w->l->env->store, .author = w->author, .subject = {w->kind, w->before}};
     struct vd_admitted *admitted = vd_admission_admit(&admission, &w->proposal.proposal, w->arena,
                                                       &refusal.claim);
     w->overridden = VD_SLICE("");

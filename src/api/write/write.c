@@ -35,13 +35,6 @@ struct vd_slice vd_write_subresource(const struct vd_write *w)
     return names[w->part];
 }
 
-/* Nobody but the pipeline, whatever their rights: not even who may speak for others. */
-enum vd_author vd_write_author(const struct vd_user *user)
-{
-    bool pipeline = vd_user_in_group(user, VD_SLICE(VD_GROUP_GIT)) && !user->is.impersonator;
-    return pipeline ? VD_AUTHOR_GIT : VD_AUTHOR_API;
-}
-
 const struct vd_kind *vd_write_stored_kind(const struct vd_write *w)
 {
     const struct vd_kind *kind = vd_kind_set_stored(w->kinds, w->kind->resource);

@@ -43,12 +43,6 @@ static inline bool vd_write_is_at_status(const struct vd_write *w)
     return w->part == VD_PART_STATUS;
 }
 
-/* Whose change it is: that of the Git pipeline or the user's. */
-static inline enum vd_author vd_write_author_of(const struct vd_write *w)
-{
-    return w->author ? w->author : vd_write_author(w->user);
-}
-
 /* The kind in whose form objects are stored. */
 const struct vd_kind *vd_write_stored_kind(const struct vd_write *w);
 
