@@ -106,6 +106,13 @@ void vd_branch_admission_admit(struct vd_branch_admission *b, const struct vd_re
 /* When nothing is under way. Zeroed and never begun, it does nothing. */
 void vd_branch_admission_release(struct vd_branch_admission *b);
 
+/* ---- for the two steps ---- */
+
+/* Makes the admission of the changes that were read: tries it out, with what is wrong in their own
+ * report, or commits it. */
+void vd_branch_admission_start_batch(struct vd_branch_admission *b, bool dry_run,
+                                     void (*done)(struct vd_git_admission *a));
+
 /* Observes how long the step took that has just ended: "validation" or "admission". */
 void vd_branch_admission_observe(const struct vd_branch_admission *b, const char *step);
 

@@ -176,24 +176,8 @@ static void on_prepared(struct vd_refs *refs)
         return;
     }
     VD_FAILPOINT("git.before_batch");
-    b->has_admission = b->is_in_batch = true;
-    b->admission = (struct vd_git_admission){
-        .l = b->all->l,
-        .user = b->user,
-        .namespace = b->namespace,
-        .name = b->name,
-        .uid = b->uid,
-        .changes = &b->changes,
-        .kinds = &b->kinds,
-        .branches = b->branches,
-        .branches_n = b->branches_n,
-        .is_whole = b->is_whole,
-        .reset = b->reset,
-        .adopts = b->adopts,
-        .report = &b->report,
-        .done = on_admitted,
-    };
-    vd_git_admission_start(&b->admission);
+    b->is_in_batch = true;
+    vd_branch_admission_start_batch(b, false, on_admitted);
 }
 
 /* ---- the turn ---- */

@@ -40,25 +40,7 @@ static void on_changes(struct vd_changes *c)
         fail(b, &c->error);
         return;
     }
-    b->has_admission = true;
-    b->admission = (struct vd_git_admission){
-        .l = c->l,
-        .user = b->user,
-        .namespace = b->namespace,
-        .name = b->name,
-        .uid = b->uid,
-        .changes = c,
-        .kinds = &b->kinds,
-        .branches = b->branches,
-        .branches_n = b->branches_n,
-        .is_whole = b->is_whole,
-        .reset = b->reset,
-        .adopts = b->adopts,
-        .report = &c->report,
-        .dry_run = true,
-        .done = on_tried,
-    };
-    vd_git_admission_start(&b->admission);
+    vd_branch_admission_start_batch(b, true, on_tried);
 }
 
 static bool reserve(struct vd_changes *c, uint64_t len)
@@ -95,24 +77,4 @@ void vd_branch_admission_validate(struct vd_branch_admission *b, const struct vd
         .done = on_changes,
     };
     vd_changes_start(&b->changes);
-}
-
-void vd_branch_admission_stop(struct vd_branch_admission *b)
-{
-    if (b->has_changes)
-        vd_changes_stop(&b->changes);
-}
-
-void vd_branch_admission_release(struct vd_branch_admission *b)
-{
-    if (!b->all)
-        return;
-    b->all->reserved -= b->reserved;
-    b->reserved = 0;
-    vd_manifest_kinds_release(&b->kinds);
-    if (b->has_changes)
-        vd_changes_release(&b->changes);
-    b->has_changes = false;
-    vd_git_report_release(&b->report);
-    vd_buf_release(&b->text);
 }
