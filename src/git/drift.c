@@ -31,10 +31,10 @@ struct overridden {
     uint64_t list; /* the last list of the informer that it was seen in, or behind */
 };
 
-/* The newest Event about an override: that of the object comes behind it. */
+/* The Event about an override that was told of last: the object itself comes next. */
 struct last_event {
     struct vd_uid object;
-    char *user;
+    char *user; /* NULL: there is none */
 };
 
 struct vd_drift {
@@ -156,26 +156,26 @@ static bool is_overridden(const struct vd_event *event, struct vd_arena *arena,
            vd_meta_annotation(object, VD_SLICE(VD_GIT_REPOSITORY), repository);
 }
 
-/* "Changed by ann, though Git owns it: ...": api/write/override.c writes it. */
+static void forget_event(struct vd_drift *d)
+{
+    free(d->last.user);
+    d->last.user = NULL;
+}
+
+/* api/write/override.c proposes such an Event right before the object, in one batch: an Event that
+ * somebody has written alone does not count. */
 static void note_event(struct vd_drift *d, const struct vd_event *event)
 {
-    static const char by[] = " by ", though[] = ", though Git owns it: ";
     struct vd_arena arena = {0};
     struct vd_json *object;
-    if (!has_text(event, "\"SpecOverridden\"") ||
-        vd_json_parse_copy(&arena, vd_body_slice(event->body), NULL, &object, NULL))
-        goto out;
-    struct vd_slice message = vd_json_text(vd_json_get(object, VD_SLICE("message")));
-    const char *from = message.n ? memmem(message.p, message.n, by, sizeof by - 1) : NULL;
-    const char *to = message.n ? memmem(message.p, message.n, though, sizeof though - 1) : NULL;
-    if (!from || !to || from + sizeof by - 1 > to ||
-        !vd_uid_parse(vd_json_text(vd_json_dig(object, "involvedObject", "uid", NULL)),
-                      &d->last.object))
-        goto out;
-    from += sizeof by - 1;
-    free(d->last.user);
-    d->last.user = text_of(vd_slice(from, (size_t)(to - from)));
-out:
+    struct vd_slice user;
+    forget_event(d);
+    if (event->more && has_text(event, VD_GIT_OVERRIDE_USER) &&
+        !vd_json_parse_copy(&arena, vd_body_slice(event->body), NULL, &object, NULL) &&
+        vd_meta_annotation(object, VD_SLICE(VD_GIT_OVERRIDE_USER), &user) &&
+        vd_uid_parse(vd_json_text(vd_json_dig(object, "involvedObject", "uid", NULL)),
+                     &d->last.object))
+        d->last.user = text_of(user);
     vd_arena_release(&arena);
 }
 
@@ -199,6 +199,7 @@ static void on_changed(struct vd_informer_handler *handler, const struct vd_chan
         if (o)
             remove_object(d, o);
     }
+    forget_event(d);
     vd_arena_release(&arena);
 }
 
@@ -370,6 +371,6 @@ void vd_drift_free(struct vd_drift *d)
         overridden_free(o);
     vd_hash_map_release(&d->objects);
     vd_repository_items_release(&d->items);
-    free(d->last.user);
+    forget_event(d);
     free(d);
 }

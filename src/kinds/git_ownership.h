@@ -33,6 +33,9 @@
 #define VD_GIT_COMMIT     "vedette.dev/git-commit"     /* that brought this spec */
 #define VD_GIT_OVERRIDE   "vedette.dev/override" /* the reason why another than Git wrote it */
 
+/* Who has done that: an annotation of the Event that records it. */
+#define VD_GIT_OVERRIDE_USER "vedette.dev/override-user"
+
 /* Which object a change is refused for, and what it belongs to. In the arena. */
 struct vd_git_claim {
     size_t at;                  /* the wish of the proposal that would change it */

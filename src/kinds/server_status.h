@@ -2,8 +2,9 @@
  * Fields of a status that only the server writes.
  *
  * The server acts by what they say: the refs of a bare repository are set to status.branches of its
- * Repository. Whoever could write these fields would move the refs. The rest of such a status is
- * free, as that of any other kind.
+ * Repository, and a reset is done once because status.lastReset names it. Whoever could write these
+ * fields would move the refs, or make the server tell what has not happened. The rest of such a
+ * status is free, as that of any other kind.
  */
 #ifndef VD_KINDS_SERVER_STATUS_H
 #define VD_KINDS_SERVER_STATUS_H

@@ -127,6 +127,7 @@ event() {
     as "$root" "/api/v1/namespaces/shop/events?fieldSelector=involvedObject.name=$1" |
         jq -e --arg text "$2" '.items[] | select(.reason == "SpecOverridden" and
             .type == "Warning" and .source.component == "vedette" and
+            .metadata.annotations["vedette.dev/override-user"] == "fixer" and
             (.message | contains($text)))' >event.out && return 0
     as "$root" "/api/v1/namespaces/shop/events"
     return 1

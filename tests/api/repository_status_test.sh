@@ -65,6 +65,9 @@ for query in '' '?dryRun=All'; do
     tap "PUT: lastAdmission $query" refused lastAdmission PUT json \
         "$(changed '.status.lastAdmission = {"commit": "1"}')"
     tap "PUT: resources $query" refused resources PUT json "$(changed '.status.resources = 7')"
+    tap "PUT: lastReset $query" refused lastReset PUT json "$(changed '.status.lastReset = "1"')"
+    tap "PUT: drift $query" refused drift PUT json \
+        "$(changed '.status.drift = [{"resource": "configmaps", "name": "x", "user": "bob"}]')"
     tap "merge patch $query" refused branches PATCH merge-patch+json \
         "{\"status\":{\"branches\":$branches}}"
     tap "JSON patch $query" refused resources PATCH json-patch+json \
@@ -73,6 +76,7 @@ done
 query='?fieldManager=me&force=true'
 tap "apply" refused branches PATCH apply-patch+yaml "$(applied "{\"branches\":$branches}")"
 tap "apply of resources" refused resources PATCH apply-patch+yaml "$(applied '{"resources":1}')"
+tap "apply of lastReset" refused lastReset PATCH apply-patch+yaml "$(applied '{"lastReset":"1"}')"
 tap "the rest of it is free to apply" taken PATCH apply-patch+yaml "$(applied '{"lastError":"x"}')"
 query=
 tap "and to patch" taken PATCH merge-patch+json '{"status":{"lastError":"y"}}'
@@ -90,7 +94,10 @@ group_refused() {
         jq -e '.code == 422' group.out >/dev/null
 }
 tap "a token of the name and the group system:vedette:git" group_refused
-none() { changed '[.status.branches, .status.resources]' | grep -qx '\[null,null\]'; }
+none() {
+    changed '[.status | .branches, .resources, .lastReset, .drift]' |
+        grep -qx '\[null,null,null,null\]'
+}
 tap "as before" none
 tap "the server stops" stop
 tap_end

@@ -271,8 +271,8 @@ WRITES
     done
     tap "a push writes spec" changes
     for path in products/p1 widgets/g1; do
-        tap "$path: spec is Git's, status stays" says 200 '"color":"blue"' "$root" GET "$items/$path"
-        tap "$path: as it was" grep -q '"note":"s"' says.out
+        tap "$path: spec is Git's" says 200 '"color":"blue"' "$root" GET "$items/$path"
+        tap "$path: status is as it was" grep -q '"note":"s"' says.out
     done
     tap "a push deletes" deletes
     for path in products/p1 widgets/g1; do

@@ -17,7 +17,8 @@
 
 enum {
     MORE_WISHES = 2,      /* a guard of the namespace, and the Event */
-    REASON_LEN_MAX = 800, /* bytes of it in the Event, whose message may have 1024 */
+    USER_LEN_MAX = 128,   /* bytes of the user's name in the Event ... */
+    REASON_LEN_MAX = 800, /* ... and of the reason; a message may have 1024 */
 };
 
 static void add_text(struct vd_arena *a, struct vd_json *object, const char *key,
@@ -54,7 +55,7 @@ static struct vd_slice message(struct vd_write *w, struct vd_slice reason)
                 w->verb == VD_WRITE_DELETE       ? "Deleted"
                 : w->wish.when == VD_WHEN_ABSENT ? "Created"
                                                  : "Changed",
-                VD_FMT(vd_utf8_cut(w->user->is.name, 128)));
+                VD_FMT(vd_utf8_cut(w->user->is.name, USER_LEN_MAX)));
     vd_buf_add_slice(&text, vd_utf8_cut(reason, REASON_LEN_MAX));
     struct vd_slice copy = vd_arena_copy(w->arena, vd_buf_slice(&text));
     vd_buf_release(&text);
@@ -75,6 +76,8 @@ static struct vd_json *event_of(struct vd_write *w, struct vd_slice name, struct
     vd_json_add_ref(event, VD_SLICE("metadata"), metadata);
     vd_meta_set_uid(a, event, uid);
     vd_meta_set_creation_timestamp(a, event, now_ms);
+    vd_meta_set_annotation(a, event, VD_SLICE(VD_GIT_OVERRIDE_USER),
+                           vd_utf8_cut(w->user->is.name, USER_LEN_MAX));
     vd_meta_set_resource_version(a, event, VD_SLICE(""));
     struct vd_slice now = vd_json_text(vd_json_get(metadata, VD_SLICE("creationTimestamp")));
     vd_json_add_ref(event, VD_SLICE("involvedObject"), involved_object(w));

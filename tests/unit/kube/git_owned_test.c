@@ -18,8 +18,8 @@ static const char OWNED[] =
     "\"annotations\":{\"vedette.dev/git-repository\":\"shop/catalog\","                            \
     "\"vedette.dev/git-path\":\"a/o.md\",\"vedette.dev/git-commit\":\"0a1b2c\"}"
 
-/* Both have all rights. The second sounds as if it were the Git pipeline, which no name and no group
- * makes anybody. */
+/* Both have all rights. The second sounds as if it were the Git pipeline: no name and no group
+ * makes anybody that. */
 static struct vd_user *users[2];
 
 static int open_world(void **state)
