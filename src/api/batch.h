@@ -29,6 +29,10 @@
  * is another one now, unless the one that lost means a certain version: then it is refused, and so
  * is the batch.
  *
+ * The caller may have looked at all objects of a kind before it has started the batch. It says so
+ * by a condition: if one of them has changed since, the batch ends with VD_BATCH_OUTDATED, and the
+ * caller looks again and restarts it.
+ *
  * A member that creates a namespace, a definition or a role says its name in `name` or `document`.
  * An object is changed by one member at most. The members are made in slices of a turn of the loop;
  * while that is done, no more is kept of a member than what is proposed.
@@ -46,6 +50,13 @@ enum vd_batch_result {
     VD_BATCH_DONE,      /* all of it, or, in a dry run, all of it could be */
     VD_BATCH_REFUSED,   /* none of it: at least one member says why */
     VD_BATCH_CANCELLED, /* what was proposed by then stands */
+    VD_BATCH_OUTDATED,  /* none of it: a condition does not hold any more */
+};
+
+/* No object of the resource has changed since the revision. */
+struct vd_batch_condition {
+    struct vd_slice resource;
+    uint64_t revision;
 };
 
 struct vd_batch_state;
@@ -56,6 +67,10 @@ struct vd_write_batch {
     bool dry_run;
     void (*done)(struct vd_write_batch *b); /* on the loop, once */
     void *arg;                              /* the caller's own */
+    /* What must hold when the batch is committed, besides what its members want; borrowed. A dry
+     * run does not look at it. */
+    const struct vd_batch_condition *conditions;
+    size_t conditions_n;
 
     /* ---- the outcome, when `done` is called ---- */
     enum vd_batch_result result;
@@ -80,6 +95,11 @@ void vd_write_batch_init(struct vd_write_batch *b, struct vd_write **members, si
 
 /* On the loop; `done` may be called at once. */
 void vd_write_batch_start(struct vd_write_batch *b);
+
+/* On the loop, when it has ended with VD_BATCH_OUTDATED and the conditions are new ones: it is
+ * proposed again. Of the members those are made again whose objects have changed. `done` is called
+ * again. */
+void vd_write_batch_restart(struct vd_write_batch *b);
 
 /* On the loop, once, after it was started and before `done`: nobody waits for it any more. `done`
  * comes with VD_BATCH_CANCELLED, maybe at once. */

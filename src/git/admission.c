@@ -8,6 +8,10 @@
 #include "git/admission_write.h"
 #include "git/refusal_lines.h"
 
+enum { LOOKS_MAX = 20 }; /* for referrers, when others change objects of their kinds meanwhile */
+
+static void look_for_referrers(struct vd_git_admission *a);
+
 static void finish(struct vd_git_admission *a, enum vd_git_admission_result result)
 {
     a->result = result;
@@ -77,9 +81,26 @@ static void on_reported(struct vd_pool_item *item)
     conclude(VD_CONTAINER_OF(item, struct vd_git_admission, reporting));
 }
 
+/* Somebody may have written an object that refers to what is deleted. */
+static void look_again(struct vd_git_admission *a)
+{
+    if (a->looks < LOOKS_MAX) {
+        look_for_referrers(a);
+        return;
+    }
+    (void)vd_error_set(&a->error, VD_ERR_CONFLICT,
+                       "objects of kinds that can refer to what is deleted change all the time; "
+                       "push again in a moment");
+    finish(a, VD_GIT_FAILED);
+}
+
 static void on_batch(struct vd_write_batch *batch)
 {
     struct vd_git_admission *a = VD_CONTAINER_OF(batch, struct vd_git_admission, batch);
+    if (batch->result == VD_BATCH_OUTDATED) {
+        look_again(a);
+        return;
+    }
     if (batch->result == VD_BATCH_DONE && !a->dry_run) {
         note_revisions(a);
         conclude(a);
@@ -100,7 +121,11 @@ static void start_batch(struct vd_git_admission *a)
         vd_git_write_init(&a->writes[i], a, i < n ? &a->plan.operations.p[i] : NULL);
         a->members[i] = &a->writes[i].write;
     }
-    a->batch = (struct vd_write_batch){.l = a->l, .dry_run = a->dry_run, .done = on_batch};
+    a->batch = (struct vd_write_batch){.l = a->l,
+                                       .dry_run = a->dry_run,
+                                       .done = on_batch,
+                                       .conditions = a->referrers.seen.p,
+                                       .conditions_n = a->referrers.seen.n};
     a->has_batch = true;
     vd_write_batch_init(&a->batch, a->members, a->writes_n);
     vd_write_batch_start(&a->batch);
@@ -116,9 +141,27 @@ static void on_referrers(struct vd_referrers *r)
         finish(a, VD_GIT_FAILED);
     } else if (!a->dry_run && vd_git_report_has_errors(a->report)) {
         finish(a, VD_GIT_REFUSED);
+    } else if (a->has_batch) {
+        a->batch.conditions = r->seen.p;
+        a->batch.conditions_n = r->seen.n;
+        vd_write_batch_restart(&a->batch);
     } else {
         start_batch(a);
     }
+}
+
+static void look_for_referrers(struct vd_git_admission *a)
+{
+    a->looks++;
+    VD_VEC_RELEASE(&a->referrers.seen);
+    a->referrers = (struct vd_referrers){
+        .l = a->l,
+        .kinds = a->kinds->set,
+        .plan = &a->plan,
+        .report = a->report,
+        .done = on_referrers,
+    };
+    vd_referrers_start(&a->referrers);
 }
 
 /* On a worker's thread. */
@@ -150,14 +193,7 @@ static void on_planned(struct vd_pool_item *item)
         finish(a, VD_GIT_FAILED);
         return;
     }
-    a->referrers = (struct vd_referrers){
-        .l = a->l,
-        .kinds = a->kinds->set,
-        .plan = &a->plan,
-        .report = a->report,
-        .done = on_referrers,
-    };
-    vd_referrers_start(&a->referrers);
+    look_for_referrers(a);
 }
 
 void vd_git_admission_start(struct vd_git_admission *a)
@@ -187,6 +223,7 @@ void vd_git_admission_release(struct vd_git_admission *a)
         vd_write_release(&a->writes[i].write);
     free(a->writes);
     free(a->members);
+    VD_VEC_RELEASE(&a->referrers.seen);
     vd_plan_release(&a->plan);
     vd_arena_release(&a->arena);
 }

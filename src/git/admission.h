@@ -10,7 +10,8 @@
  * The way: a worker finds the kinds of the manifests and makes the plan (git/plan.h); objects in
  * the store that refer to what is deleted are looked for (git/referrers.h); the operations are
  * tried out or committed as one batch (api/batch.h). A dry run goes on behind mistakes, so that all
- * of them are found.
+ * of them are found. The batch is committed only if no object of the kinds that were looked through
+ * for referrers has changed since; else they are looked through again.
  *
  * Of an object that is there, Git replaces all but what is not its own: status, finalizers,
  * ownerReferences, and what the server sets. Annotations say where the object is from. An object
@@ -80,6 +81,7 @@ struct vd_git_admission {
     struct vd_plan plan;
     struct vd_pool_item planning;
     struct vd_referrers referrers;
+    unsigned looks; /* for these */
     struct vd_git_write *writes;
     struct vd_write **members;
     size_t writes_n;

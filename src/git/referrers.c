@@ -104,10 +104,13 @@ static void list_kind(struct vd_referrers *r, const struct vd_kind *kind)
     if (!rc)
         rc = vd_listing_open(&r->listing, r->l, &options, &r->error);
     vd_filter_unref(filter);
-    if (rc)
+    if (rc) {
         next_kind(r); /* which ends, as there is an error */
-    else
-        step(r);
+        return;
+    }
+    *VD_VEC_PUSH(&r->seen) = (struct vd_batch_condition){
+        .resource = kind->resource, .revision = vd_listing_revision(&r->listing)};
+    step(r);
 }
 
 /* ---- which kinds ---- */

@@ -13,6 +13,7 @@
 #ifndef VD_GIT_REFERRERS_H
 #define VD_GIT_REFERRERS_H
 
+#include "api/batch.h"
 #include "api/list.h"
 #include "git/plan.h"
 
@@ -25,6 +26,9 @@ struct vd_referrers {
     void (*done)(struct vd_referrers *r);
     /* ---- the outcome ---- */
     struct vd_error error; /* code 0: all were looked at */
+    /* Which kinds were looked at, and as of which revision: if one of their objects has changed
+     * since, there may be others that refer to what is deleted. The caller releases it. */
+    VD_VEC(struct vd_batch_condition) seen;
     /* ---- private ---- */
     size_t kind_at;
     const struct vd_kind *kind; /* that is being listed */

@@ -157,10 +157,31 @@ static void drop_row(struct vd_group *g)
     vd_index_unstage(&g->store->index, entry);
 }
 
+/* Judges a condition on all objects of a resource: by the newest event of the resource, and by the
+ * rows that the proposals before this one have added. */
+static bool judge_resource(const struct vd_group *g, struct member *m, size_t at)
+{
+    const struct vd_wish *wish = &m->proposal->wishes[at];
+    const struct vd_slice resource = wish->key.resource;
+    const struct vd_collection *c = vd_index_collection(&g->store->index, resource);
+    bool changed = c && c->revision > wish->revision;
+    for (size_t i = 0; !changed && i < m->rows_from; i++)
+        changed = m->depends = vd_slice_eq(g->rows.p[i].key.resource, resource);
+    if (!changed)
+        return true;
+    m->outcome.code = VD_ERR_CONFLICT;
+    m->outcome.at = at;
+    vd_error_set(&m->outcome.error, VD_ERR_CONFLICT, "objects of %.*s have changed meanwhile",
+                 VD_FMT(resource));
+    return false;
+}
+
 /* Judges one wish; false when the proposal fails with it. */
 static bool judge_wish(struct vd_group *g, struct member *m, size_t at)
 {
     const struct vd_wish *wish = &m->proposal->wishes[at];
+    if (wish->when == VD_WHEN_RESOURCE_UNCHANGED)
+        return judge_resource(g, m, at);
     struct vd_entry *entry = vd_index_stage(&g->store->index, &wish->key);
     struct state state = state_of(g, entry);
     enum vd_code code = precondition(wish, state);
@@ -188,9 +209,12 @@ static bool judge_wish(struct vd_group *g, struct member *m, size_t at)
 static void take_back(struct vd_group *g, struct member *m)
 {
     struct vd_index *index = &g->store->index;
+    const struct vd_wish *wish = &m->proposal->wishes[m->outcome.at];
     while (g->rows.n > m->rows_from)
         drop_row(g);
-    struct vd_entry *entry = vd_index_stage(index, &m->proposal->wishes[m->outcome.at].key);
+    if (wish->when == VD_WHEN_RESOURCE_UNCHANGED)
+        return;
+    struct vd_entry *entry = vd_index_stage(index, &wish->key);
     struct state state = state_of(g, entry);
     m->outcome_row = state.present ? state.row : 0;
     m->outcome.revision = state.revision;

@@ -26,12 +26,15 @@ enum vd_when {
     VD_WHEN_ABSENT,   /* the object must not exist */
     VD_WHEN_PRESENT,  /* it must exist */
     VD_WHEN_REVISION, /* it must exist at `revision` */
+    /* Of a VD_CHECK whose key has a resource and nothing else: no object of the resource has been
+     * created, changed or deleted since `revision`. VD_ERR_CONFLICT: one has. */
+    VD_WHEN_RESOURCE_UNCHANGED,
 };
 
 struct vd_wish {
     enum vd_action action;
     enum vd_when when;
-    uint64_t revision;        /* for VD_WHEN_REVISION */
+    uint64_t revision;        /* for VD_WHEN_REVISION and VD_WHEN_RESOURCE_UNCHANGED */
     struct vd_uid expect_uid; /* none: any */
     struct vd_key key;
     struct vd_uid uid;       /* of the object that is put */

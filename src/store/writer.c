@@ -38,6 +38,16 @@ static size_t proposal_bytes(const struct vd_proposal *p)
     return bytes;
 }
 
+static int check_key(const struct vd_wish *w, struct vd_error *error)
+{
+    if (w->when != VD_WHEN_RESOURCE_UNCHANGED)
+        return vd_key_check(&w->key, error);
+    if (w->action == VD_CHECK && w->key.resource.n && !w->key.namespace.n && !w->key.name.n)
+        return VD_OK;
+    return vd_error_set(error, VD_ERR_INVALID,
+                        "a condition on a whole kind has the kind and nothing else");
+}
+
 int vd_proposal_check(const struct vd_proposal *p, size_t *at, struct vd_error *error)
 {
     *at = 0;
@@ -53,7 +63,7 @@ int vd_proposal_check(const struct vd_proposal *p, size_t *at, struct vd_error *
     for (size_t i = 0; i < p->n; i++) {
         const struct vd_wish *w = &p->wishes[i];
         *at = i;
-        int code = vd_key_check(&w->key, error);
+        int code = check_key(w, error);
         if (code)
             return code;
         if (w->body.bytes.n > VD_BODY_LEN_MAX)

@@ -130,6 +130,13 @@ static bool may_try_again(struct vd_batch_state *s, const struct vd_write *w, en
     return lost && !w->once && ++s->attempts < ATTEMPTS_MAX;
 }
 
+static void make_again(struct vd_batch_state *s)
+{
+    s->pass = 0;
+    enter(s, VD_PHASE_MAKE);
+    step(s);
+}
+
 static void on_answered(struct vd_loop_proposal *p)
 {
     struct vd_batch_state *s = VD_CONTAINER_OF(p, struct vd_batch_state, proposal);
@@ -146,11 +153,13 @@ static void on_answered(struct vd_loop_proposal *p)
         step(s);
         return;
     }
+    if (o->code == VD_ERR_CONFLICT && o->at < s->b->conditions_n) {
+        finish(s, VD_BATCH_OUTDATED);
+        return;
+    }
     struct vd_batch_member *m = s->owners.p[o->at < s->owners.n ? o->at : 0];
     if (may_try_again(s, m->write, o->code)) {
-        s->pass = 0;
-        enter(s, VD_PHASE_MAKE);
-        step(s);
+        make_again(s);
         return;
     }
     struct vd_refusal refusal = vd_write_refusal_of(m->write, o, o->at >= s->guards_n);
@@ -163,9 +172,8 @@ static void propose(struct vd_batch_state *s)
 {
     const struct vd_write *first = s->members[0].write;
     struct vd_git_claim claim;
-    struct vd_admission admission = {.store = s->b->l->env->store,
-                                     .author = first->author,
-                                     .subjects = s->subjects.p};
+    struct vd_admission admission = {
+        .store = s->b->l->env->store, .author = first->author, .subjects = s->subjects.p};
     s->proposal.proposal = (struct vd_proposal){.wishes = s->wishes.p, .n = s->wishes.n};
     s->proposal.done = on_answered;
     struct vd_admitted *admitted = vd_admission_admit(&admission, &s->proposal.proposal, &s->arena,
@@ -231,6 +239,7 @@ static bool follow(struct vd_batch_state *s)
         s->wishes.n = s->owners.n = s->subjects.n = s->rows = 0;
         vd_hash_map_release(&s->guards);
         vd_arena_reset(&s->scratch);
+        vd_batch_add_conditions(s);
         enter(s, VD_PHASE_GUARDS);
         return true;
     case VD_PHASE_GUARDS:
@@ -336,6 +345,13 @@ void vd_write_batch_start(struct vd_write_batch *b)
     struct vd_batch_state *s = b->state;
     if (!is_too_long(s, s->n, &s->members[s->n ? s->n - 1 : 0]))
         step(s);
+}
+
+void vd_write_batch_restart(struct vd_write_batch *b)
+{
+    assert(b->result == VD_BATCH_OUTDATED);
+    b->state->attempts++;
+    make_again(b->state);
 }
 
 void vd_write_batch_cancel(struct vd_write_batch *b)

@@ -133,6 +133,9 @@ bool vd_batch_arrange(struct vd_batch_state *s) VD_MUST_USE;
 
 void vd_batch_init_guards(struct vd_batch_state *s);
 
+/* Those of the caller, in front of the guards. */
+void vd_batch_add_conditions(struct vd_batch_state *s);
+
 /* Each goes on with its phase, as above. */
 bool vd_batch_gather_guards(struct vd_batch_state *s) VD_MUST_USE;
 bool vd_batch_gather_wishes(struct vd_batch_state *s) VD_MUST_USE;

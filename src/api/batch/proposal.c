@@ -19,6 +19,18 @@ static void add_wish(struct vd_batch_state *s, const struct vd_wish *wish,
     *VD_VEC_PUSH(&s->subjects) = (struct vd_wish_subject){m->write->kind, m->write->before};
 }
 
+void vd_batch_add_conditions(struct vd_batch_state *s)
+{
+    const struct vd_write_batch *b = s->b;
+    for (size_t i = 0; i < b->conditions_n; i++)
+        add_wish(s,
+                 &(struct vd_wish){.action = VD_CHECK,
+                                   .when = VD_WHEN_RESOURCE_UNCHANGED,
+                                   .revision = b->conditions[i].revision,
+                                   .key.resource = b->conditions[i].resource},
+                 s->sequence[0]);
+}
+
 /* What is guarded: a namespace or a definition, which are in no namespace. */
 struct guard {
     struct vd_slice key;

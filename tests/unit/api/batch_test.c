@@ -478,6 +478,41 @@ static void what_git_owns_is_named(void **state)
     release_batch(&t);
 }
 
+static void run_again(struct vd_task *task)
+{
+    vd_write_batch_restart(&VD_CONTAINER_OF(task, struct batch_trial, task)->b);
+}
+
+/* Somebody writes an object of a kind that the caller has looked through. */
+static void a_condition_that_has_ceased_to_hold_stops_the_batch(void **state)
+{
+    struct vd_arena *a = *state;
+    static struct batch_trial t;
+    struct vd_batch_condition condition = {VD_SLICE("gadgets.example.com"),
+                                           vd_store_revision(setting.store)};
+    write_it(VD_WRITE_CREATE, "configmaps", "", NAMED("g"), VD_WRITE_CREATED);
+    write_it(VD_WRITE_CREATE, "gadgets", "", NAMED("new"), VD_WRITE_CREATED);
+    uint64_t revision = vd_store_revision(setting.store);
+    t.b.conditions = &condition;
+    t.b.conditions_n = 1;
+    add(&t, VD_WRITE_DELETE, "configmaps", "g", NULL);
+    add(&t, VD_WRITE_CREATE, "configmaps", "", NAMED("h"));
+    assert_int_equal(perform_batch(&t), VD_BATCH_OUTDATED);
+    assert_int_equal(vd_store_revision(setting.store), revision);
+    write_it(VD_WRITE_UPDATE, "configmaps", "g",
+             "{\"metadata\":{\"name\":\"g\"},\"data\":{\"a\":\"b\"}}", VD_WRITE_UPDATED);
+    condition.revision = revision;
+    t.task.run = run_again;
+    vd_loop_post(&setting.loop, &t.task);
+    wait_for_done();
+    assert_int_equal(t.b.result, VD_BATCH_DONE);
+    expect(t.members.p[0], VD_WRITE_DELETED);
+    expect(t.members.p[1], VD_WRITE_CREATED);
+    assert_null(stored(a, "configmaps", "g"));
+    assert_non_null(stored(a, "configmaps", "h"));
+    release_batch(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -499,6 +534,7 @@ int main(void)
         write_test(a_dry_run_changes_nothing),
         write_test(members_that_workers_make_are_waited_for),
         write_test(what_git_owns_is_named),
+        write_test(a_condition_that_has_ceased_to_hold_stops_the_batch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

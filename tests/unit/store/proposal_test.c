@@ -49,6 +49,59 @@ static void a_check_is_a_condition_on_another_object(void **state)
     assert_now(t, "home", "shut");
 }
 
+/* The code of a proposal that creates an object if no thing has changed since the revision, behind
+ * another one of the same group that makes `home` of the first thing (NULL: there is none). */
+static int code_behind(struct setting *t, const char *resource, uint64_t revision, const char *home)
+{
+    struct probe *probes[2] = {probe_new(), probe_new()};
+    struct vd_wish *check = probe_wish(probes[1], "x", VD_WHEN_RESOURCE_UNCHANGED, NULL);
+    check->action = VD_CHECK;
+    check->revision = revision;
+    check->key = (struct vd_key){.resource = vd_slice_of(resource)};
+    probe_wish(probes[1], "made", VD_WHEN_ABSENT, "v");
+    probe_wish(probes[0], home ? "home" : "none", home ? VD_WHEN_ANY : VD_WHEN_PRESENT,
+               home ? home : "v");
+    run_as_one_group(t, probes, 2);
+    int code = probes[1]->outcome.code;
+    assert_now(t, "made", code ? "not-found" : "v");
+    if (!code)
+        del(t->store, "things", "ns", "made");
+    probe_free(probes[0]);
+    probe_free(probes[1]);
+    return code;
+}
+
+/* The condition sees every change of every object of a resource, and no others. */
+static void a_check_is_a_condition_on_a_resource(void **state)
+{
+    struct setting *t = *state;
+    uint64_t first = put(t->store, "things", "ns", "home", "open");
+    uint64_t second = put(t->store, "others", "ns", "a", "v");
+    assert_int_equal(code_behind(t, "never", 0, NULL), VD_OK);
+    assert_int_equal(code_behind(t, "others", second, "open"), VD_OK);
+    assert_int_equal(code_behind(t, "others", first, NULL), VD_ERR_CONFLICT);
+    assert_int_equal(code_behind(t, "things", first, NULL), VD_ERR_CONFLICT); /* "made" is gone */
+    uint64_t now = vd_store_revision(t->store);
+    assert_int_equal(code_behind(t, "things", now, "shut"), VD_ERR_CONFLICT);
+    now = vd_store_revision(t->store);
+    assert_int_equal(code_behind(t, "things", now, "shut"), VD_OK); /* that was no change */
+    now = vd_store_revision(t->store);
+    assert_int_equal(code_behind(t, "things", now, NULL), VD_OK);
+}
+
+static void a_condition_on_a_resource_names_nothing_else(void **state)
+{
+    struct setting *t = *state;
+    struct vd_outcome outcome;
+    struct vd_wish wish = {
+        .action = VD_CHECK, .when = VD_WHEN_RESOURCE_UNCHANGED, .key = test_key("things", "", "x")};
+    assert_int_equal(vd_store_commit(t->store, &wish, 1, &outcome), VD_ERR_INVALID);
+    wish.key.name = VD_SLICE("");
+    assert_int_equal(vd_store_commit(t->store, &wish, 1, &outcome), VD_OK);
+    wish.action = VD_DELETE;
+    assert_int_equal(vd_store_commit(t->store, &wish, 1, &outcome), VD_ERR_INVALID);
+}
+
 /* When vd_store_settle() returns, what was proposed before has been answered, and nothing was added
  * to the log. */
 static void a_store_settles(void **state)
@@ -77,6 +130,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         ON_BOTH(a_check_is_a_condition_on_another_object),
+        ON_BOTH(a_check_is_a_condition_on_a_resource),
+        ON_BOTH(a_condition_on_a_resource_names_nothing_else),
         ON_BOTH(a_store_settles),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
