@@ -1,6 +1,6 @@
 /*
- * See drift.h. There is one `struct overridden` for each such object, found by what the store calls
- * it, and one item for each Repository, which writes the status.
+ * See drift.h. There is one `struct vd_overridden` for each such object, found by what the store
+ * calls it, and one item for each Repository, which writes the status.
  *
  * Nearly all objects are not overridden: a change of one costs a search for the annotation's name
  * in its bytes, and a look into a table that is nearly always empty.
@@ -11,25 +11,14 @@
 
 #include "base/alloc.h"
 #include "base/container_of.h"
-#include "base/limits.h"
+#include "git/drift_status.h"
 #include "git/follow_metrics.h"
 #include "git/repository_items.h"
 #include "kinds/condition.h"
 #include "kinds/git_ownership.h"
 #include "kinds/object_meta.h"
 #include "kinds/uid.h"
-#include "json/compare.h"
 #include "json/parse.h"
-
-struct overridden {
-    char *key; /* "resource/namespace/name" */
-    size_t key_len;
-    struct vd_slice resource, path; /* in the key; the path is "namespace/name" */
-    char *repository;               /* "namespace/name" */
-    char *user;                     /* who has done it; NULL: nobody knows */
-    int64_t time_ms;
-    uint64_t list; /* the last list of the informer that it was seen in, or behind */
-};
 
 /* The Event about an override that was told of last: the object itself comes next. */
 struct last_event {
@@ -48,11 +37,10 @@ struct vd_drift {
 
 static struct vd_slice overridden_key(const void *item)
 {
-    const struct overridden *o = item;
-    return vd_slice(o->key, o->key_len);
+    return vd_overridden_key(item);
 }
 
-static void overridden_free(struct overridden *o)
+static void overridden_free(struct vd_overridden *o)
 {
     free(o->key);
     free(o->repository);
@@ -76,7 +64,7 @@ static void add_repository(struct vd_drift *d, const char *key)
 
 /* ---- the objects ---- */
 
-static void remove_object(struct vd_drift *d, struct overridden *o)
+static void remove_object(struct vd_drift *d, struct vd_overridden *o)
 {
     vd_hash_map_remove(&d->objects, overridden_key(o));
     vd_follow_tell_drifted(vd_hash_map_count(&d->objects));
@@ -91,20 +79,20 @@ static void write_key(struct vd_buf *out, const struct vd_entry *entry)
     vd_buf_add_slice(out, vd_entry_path(entry));
 }
 
-static struct overridden *find_object(struct vd_drift *d, const struct vd_entry *entry)
+static struct vd_overridden *find_object(struct vd_drift *d, const struct vd_entry *entry)
 {
     struct vd_buf key = {0};
     if (!vd_hash_map_count(&d->objects))
         return NULL;
     write_key(&key, entry);
-    struct overridden *o = vd_hash_map_get(&d->objects, vd_buf_slice(&key));
+    struct vd_overridden *o = vd_hash_map_get(&d->objects, vd_buf_slice(&key));
     vd_buf_release(&key);
     return o;
 }
 
-static struct overridden *new_object(const struct vd_entry *entry, struct vd_slice repository)
+static struct vd_overridden *new_object(const struct vd_entry *entry, struct vd_slice repository)
 {
-    struct overridden *o = VD_NEW(struct overridden);
+    struct vd_overridden *o = VD_NEW(struct vd_overridden);
     struct vd_buf key = {0};
     write_key(&key, entry);
     o->key = vd_buf_take(&key, &o->key_len);
@@ -116,7 +104,7 @@ static struct overridden *new_object(const struct vd_entry *entry, struct vd_sli
 
 static void put_object(struct vd_drift *d, const struct vd_event *event, struct vd_slice repository)
 {
-    struct overridden *o = find_object(d, event->entry);
+    struct vd_overridden *o = find_object(d, event->entry);
     if (o && !vd_slice_is(repository, o->repository)) {
         remove_object(d, o);
         o = NULL;
@@ -195,7 +183,7 @@ static void on_changed(struct vd_informer_handler *handler, const struct vd_chan
     if (is_overridden(event, &arena, &repository)) {
         put_object(d, event, repository);
     } else {
-        struct overridden *o = find_object(d, event->entry);
+        struct vd_overridden *o = find_object(d, event->entry);
         if (o)
             remove_object(d, o);
     }
@@ -213,9 +201,9 @@ static void on_listing(struct vd_informer_handler *handler)
 static void on_synced(struct vd_informer_handler *handler)
 {
     struct vd_drift *d = VD_CONTAINER_OF(handler, struct vd_drift, handler);
-    VD_VEC(struct overridden *) missed = {0};
+    VD_VEC(struct vd_overridden *) missed = {0};
     size_t at = 0;
-    for (struct overridden *o; (o = vd_hash_map_next(&d->objects, &at));)
+    for (struct vd_overridden *o; (o = vd_hash_map_next(&d->objects, &at));)
         if (o->list != d->lists)
             *VD_VEC_PUSH(&missed) = o;
     for (size_t i = 0; i < missed.n; i++)
@@ -225,121 +213,22 @@ static void on_synced(struct vd_informer_handler *handler)
     vd_repository_items_add_all(&d->items);
 }
 
-/* ---- the status ---- */
-
-struct overridden_list {
-    VD_VEC(struct overridden *);
-};
-
-static int compare(const void *a, const void *b)
-{
-    const struct overridden *const *x = a, *const *y = b;
-    return vd_slice_cmp(overridden_key(*x), overridden_key(*y));
-}
-
-/* What the status has said of the object before: who has done it may be known from there alone. */
-static const struct vd_json *find_told(const struct vd_json *told, const struct overridden *o)
-{
-    struct vd_slice name = o->path, namespace = VD_SLICE("");
-    vd_slice_cut(&name, '/', &namespace);
-    VD_JSON_EACH (item, told)
-        if (vd_slice_eq(vd_json_text(vd_json_get(item, VD_SLICE("resource"))), o->resource) &&
-            vd_slice_eq(vd_json_text(vd_json_get(item, VD_SLICE("namespace"))), namespace) &&
-            vd_slice_eq(vd_json_text(vd_json_get(item, VD_SLICE("name"))), name))
-            return item;
-    return NULL;
-}
-
-static void add_text(struct vd_arena *a, struct vd_json *object, const char *key,
-                     struct vd_slice text)
-{
-    if (text.n)
-        vd_json_set(a, object, vd_slice_of(key), vd_json_string(a, text));
-}
-
-static struct vd_json *entry_of(struct vd_arena *a, const struct overridden *o,
-                                const struct vd_json *told)
-{
-    struct vd_json *entry = vd_json_object(a);
-    const struct vd_json *known = find_told(told, o);
-    struct vd_slice name = o->path, namespace = VD_SLICE("");
-    char time[VD_TIME_TEXT_MAX];
-    bool is_known = known && !o->user;
-    vd_slice_cut(&name, '/', &namespace);
-    add_text(a, entry, "resource", o->resource);
-    add_text(a, entry, "namespace", namespace);
-    add_text(a, entry, "name", name);
-    add_text(a, entry, "user",
-             is_known ? vd_json_text(vd_json_get(known, VD_SLICE("user")))
-                      : vd_slice_of(o->user ? o->user : ""));
-    add_text(a, entry, "time",
-             is_known ? vd_json_text(vd_json_get(known, VD_SLICE("time")))
-                      : vd_time_format(o->time_ms, time));
-    return entry;
-}
-
-static void set_condition(struct vd_arena *a, struct vd_json *object, size_t n, int64_t now_ms)
-{
-    struct vd_buf text = {0};
-    if (n)
-        vd_buf_addf(&text,
-                    "%zu object%s not what Git has: push %s manifests again with a change, or "
-                    "reset the repository by the annotation vedette.dev/reset",
-                    n, n == 1 ? " is" : "s are", n == 1 ? "its" : "their");
-    vd_condition_set(
-        a, object,
-        &(struct vd_condition){.type = VD_SLICE("Drifted"),
-                               .status = n ? VD_SLICE("True") : VD_SLICE("False"),
-                               .reason = n ? VD_SLICE("Overridden") : VD_SLICE("AsInGit"),
-                               .message = vd_buf_slice(&text)},
-        now_ms);
-    vd_buf_release(&text);
-}
-
-static void set_drift(struct vd_arena *a, struct vd_json *object, struct overridden_list *list)
-{
-    struct vd_json *status = vd_json_get(object, VD_SLICE("status"));
-    struct vd_json *drift = vd_json_array(a);
-    const struct vd_json *told = vd_json_get(status, VD_SLICE("drift"));
-    if (list->n)
-        qsort(list->p, list->n, sizeof *list->p, compare);
-    for (size_t i = 0; i < list->n && i < VD_GIT_DRIFT_MAX; i++)
-        vd_json_append(drift, entry_of(a, list->p[i], told));
-    if (list->n)
-        vd_json_set(a, status, VD_SLICE("drift"), drift);
-    else
-        vd_json_remove(status, VD_SLICE("drift"));
-}
-
-static void write_status(struct vd_drift *d, struct vd_repository_item *item,
-                         const struct vd_event *event, const struct vd_json *object,
-                         struct overridden_list *list)
-{
-    struct vd_controller *c = d->items.controller;
-    struct vd_conditional_batch *batch = vd_conditional_batch_new(c, &item->item);
-    struct vd_arena *a = vd_conditional_batch_arena(batch);
-    struct vd_json *told = vd_json_clone(a, object);
-    set_condition(a, told, list->n, vd_clock_wall_ms(c->env.clock));
-    set_drift(a, told, list);
-    if (!vd_json_eq(told, object))
-        vd_conditional_batch_replace(batch, event, told);
-    vd_conditional_batch_send(batch);
-}
+/* ---- the item ---- */
 
 /* A Repository that has never drifted has no such condition. */
 static void reconcile(struct vd_repository_items *items, struct vd_repository_item *item,
                       const struct vd_event *event, struct vd_json *object)
 {
     struct vd_drift *d = VD_CONTAINER_OF(items, struct vd_drift, items);
-    struct overridden_list list = {0};
+    struct vd_overridden_list list = {0};
     size_t at = 0;
     if (!object || !d->is_synced)
         return;
-    for (struct overridden *o; (o = vd_hash_map_next(&d->objects, &at));)
+    for (struct vd_overridden *o; (o = vd_hash_map_next(&d->objects, &at));)
         if (vd_slice_is(vd_repository_item_key(item), o->repository))
             *VD_VEC_PUSH(&list) = o;
     if (list.n || vd_condition_is_true(object, VD_SLICE("Drifted")))
-        write_status(d, item, event, object, &list);
+        vd_drift_write_status(d->items.controller, item, event, object, &list);
     VD_VEC_RELEASE(&list);
 }
 
@@ -367,7 +256,7 @@ void vd_drift_free(struct vd_drift *d)
     size_t at = 0;
     if (!d)
         return;
-    for (struct overridden *o; (o = vd_hash_map_next(&d->objects, &at));)
+    for (struct vd_overridden *o; (o = vd_hash_map_next(&d->objects, &at));)
         overridden_free(o);
     vd_hash_map_release(&d->objects);
     vd_repository_items_release(&d->items);
