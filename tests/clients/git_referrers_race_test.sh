@@ -36,16 +36,16 @@ opens() {
         "metadata":{"name":"catalog"}}' >repository.json || return 1
     mkdir work && category root '' '' >work/root.json && until_true pushes || return 1
     lock=data/git/$(jq -r .metadata.uid repository.json).git/refs/heads/main.lock
-    sed 's/.*/{apiVersion: v1, kind: ConfigMap, metadata: {name: map-&}}\n---/' >maps.yaml <<MAPS
-$(seq "$MAPS")
-MAPS
+    seq $MAPS |
+        sed 's/.*/{apiVersion: v1, kind: ConfigMap, metadata: {name: map-&}}\n---/' >maps.yaml
 }
 
 # begins: a push that deletes the category and changes the maps has locked its ref, and is about to
 # be committed.
 is_locked() { [ -e "$lock" ] || ! kill -0 "$push" 2>/dev/null; }
 begins() {
-    rm -f work/root.json && sed "s/name: map/labels: {round: r$1}, name: map/" maps.yaml >work/maps.yaml
+    rm -f work/root.json
+    sed "s/name: map/labels: {round: r$1}, name: map/" maps.yaml >work/maps.yaml
     pushes >push.out 2>&1 &
     push=$!
     until is_locked; do sleep 0.002; done
