@@ -85,7 +85,8 @@ static int use_kubeconfig(struct vd_client *c, const struct vd_json *root, struc
     struct vd_slice server = vd_json_text(vd_json_get(cluster, VD_SLICE("server")));
     struct vd_buf unused = {0};
     if (!server.n)
-        return vd_error_set(error, VD_ERR_INVALID, "%s has no server in its current context", path);
+        return vd_error_set(error, VD_ERR_INVALID,
+                            "%s has no server in its current context: is it a kubeconfig?", path);
     while (server.n && server.p[server.n - 1] == '/')
         server.n--;
     vd_buf_add_slice(&c->server, server);
@@ -120,8 +121,11 @@ static int open_kubeconfig(struct vd_client *c, const char *path, struct vd_erro
     free(whole);
     int code = vd_private_file_read(&text, vd_buf_text(&c->kubeconfig), VD_PEM_LEN_MAX, error);
     struct vd_yaml_reader *reader = vd_yaml_reader_new(vd_buf_slice(&text), NULL);
-    if (!code)
+    if (!code) {
         code = vd_yaml_reader_next(reader, &c->arena, &root, error);
+        if (code)
+            vd_error_prefix(error, "%s", vd_buf_text(&c->kubeconfig));
+    }
     if (!code)
         code = use_kubeconfig(c, root, error);
     vd_yaml_reader_free(reader);

@@ -295,6 +295,13 @@ static void print_report(const struct run *r, const char *format)
 
 static enum vd_exit check_options(const struct vd_option_value *values)
 {
+    const char *namespace = values[OPTION_NAMESPACE].text;
+    if (namespace && namespace[strspn(namespace, "abcdefghijklmnopqrstuvwxyz0123456789-")]) {
+        vd_complain("option '--namespace' wants the name of a namespace, not '%s'; run 'vedette "
+                    "lint --help'",
+                    namespace);
+        return VD_EXIT_USAGE;
+    }
     if (values[OPTION_MAX_ERRORS].given && !values[OPTION_MAX_ERRORS].number) {
         vd_complain("option '--max-errors' wants a number from 1 on; run 'vedette lint --help'");
         return VD_EXIT_USAGE;

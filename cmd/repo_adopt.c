@@ -129,6 +129,11 @@ static int read_named(struct run *r, const struct vd_option_value *names, struct
         vd_buf_add_char(&path, '/');
         vd_http_add_encoded(&path, vd_slice_of(names->texts[i]));
         code = vd_client_get(&r->client, vd_buf_text(&path), &object, error);
+        if (code == VD_ERR_NOT_FOUND)
+            vd_error_set(error, code, "there is no %.*s %s%s%.*s", VD_FMT(r->resource.kind),
+                         names->texts[i], r->resource.namespaced ? " in namespace " : "",
+                         r->resource.namespaced ? (int)r->name.namespace.n : 0,
+                         r->name.namespace.p);
         if (!code)
             code = take(r, object, true, error);
     }
@@ -146,6 +151,8 @@ static int read_selected(struct run *r, const char *labels, struct vd_error *err
     struct vd_buf path = {0};
     vd_api_resource_add_path(&path, &r->resource, r->name.namespace);
     int code = vd_client_list(&r->client, vd_buf_text(&path), labels, take_listed, r, error);
+    if (code && r->client.status == 400)
+        vd_error_prefix(error, "option '--selector' is wrong");
     vd_buf_release(&path);
     return code;
 }

@@ -32,7 +32,9 @@ int vd_repo_name_read(struct vd_repo_name *out, const char *word, struct vd_erro
     }
     if (!is_name(name.namespace) || !is_name(name.name))
         return vd_error_set(error, VD_ERR_INVALID,
-                            "'%s' is no repository: write NAMESPACE/NAME, as shop/catalog", word);
+                            "'%s' is no repository: write NAMESPACE/NAME, as shop/catalog, in "
+                            "lower case letters, digits, '-' and '.'",
+                            word);
     *out = name;
     return VD_OK;
 }
@@ -55,6 +57,14 @@ void vd_repo_add_path(struct vd_buf *out, const struct vd_repo_name *name)
     vd_http_add_encoded(out, name->name);
 }
 
+int vd_repo_refuse(const struct vd_repo_name *name, int code, struct vd_error *error)
+{
+    if (code == VD_ERR_NOT_FOUND)
+        vd_error_set(error, code, "there is no repository %.*s/%.*s: see 'vedette repo list'",
+                     VD_FMT(name->namespace), VD_FMT(name->name));
+    return code;
+}
+
 int vd_repo_get(struct vd_client *client, const struct vd_repo_name *name, struct vd_json **out,
                 struct vd_error *error)
 {
@@ -62,7 +72,7 @@ int vd_repo_get(struct vd_client *client, const struct vd_repo_name *name, struc
     vd_repo_add_path(&path, name);
     int code = vd_client_get(client, vd_buf_text(&path), out, error);
     vd_buf_release(&path);
-    return code;
+    return vd_repo_refuse(name, code, error);
 }
 
 int vd_repo_wait(struct vd_client *client, const struct vd_repo_name *name,
@@ -82,8 +92,8 @@ int vd_repo_wait(struct vd_client *client, const struct vd_repo_name *name,
         }
         if (vd_clock_mono_ns(vd_clock_system()) > end_ns)
             return vd_error_set(error, VD_ERR_IO,
-                                "Repository %.*s/%.*s %s after %llu seconds%s%.*s; see 'vedette "
-                                "repo status %.*s/%.*s'",
+                                "repository %.*s/%.*s %s after %llu seconds%s%.*s; the server goes "
+                                "on trying: see 'vedette repo status %.*s/%.*s'",
                                 VD_FMT(name->namespace), VD_FMT(name->name), wait->otherwise,
                                 (unsigned long long)wait->timeout_ms / 1000, reason.n ? ": " : "",
                                 VD_FMT(reason), VD_FMT(name->namespace), VD_FMT(name->name));

@@ -27,6 +27,10 @@ int vd_repo_name_read(struct vd_repo_name *out, const char *word,
 void vd_repo_add_collection(struct vd_buf *out, struct vd_slice namespace);
 void vd_repo_add_path(struct vd_buf *out, const struct vd_repo_name *name);
 
+/* Passes the code of a failed request on; for VD_ERR_NOT_FOUND the error says which repository is
+ * missing, with its namespace. */
+int vd_repo_refuse(const struct vd_repo_name *name, int code, struct vd_error *error) VD_MUST_USE;
+
 /* The object, in the client's arena. */
 int vd_repo_get(struct vd_client *client, const struct vd_repo_name *name, struct vd_json **out,
                 struct vd_error *error) VD_MUST_USE;

@@ -54,7 +54,7 @@ static const struct vd_option options[] = {
                               .help = "the branch of the remote that is followed"},
     [OPTION_INTERVAL] = {.name = "interval",
                          .value = "TIME",
-                         .type = VD_OPTION_TEXT,
+                         .type = VD_OPTION_DURATION,
                          .help = "the time between two looks at the remote: 5m"},
     [OPTION_SECRET] = {.name = "secret",
                        .value = "NAME",
@@ -130,7 +130,29 @@ static int create(struct vd_client *client, const struct vd_repo_name *name,
                              &answer, error);
     vd_buf_release(&path);
     vd_buf_release(&body);
+    if (code == VD_ERR_NOT_FOUND)
+        vd_error_set(error, code,
+                     "there is no namespace %.*s: make it with 'kubectl create namespace %.*s'",
+                     VD_FMT(name->namespace), VD_FMT(name->namespace));
+    else if (code == VD_ERR_EXISTS)
+        vd_error_set(error, code,
+                     "repository %.*s/%.*s already exists: see 'vedette repo status %.*s/%.*s'",
+                     VD_FMT(name->namespace), VD_FMT(name->name), VD_FMT(name->namespace),
+                     VD_FMT(name->name));
     return code;
+}
+
+/* Checks what the table of options cannot say. False: the mistake has been printed. */
+static bool check(const struct vd_option_value *values)
+{
+    bool is_right = values[OPTION_REMOTE].given ||
+                    !(values[OPTION_REMOTE_BRANCH].given || values[OPTION_INTERVAL].given ||
+                      values[OPTION_SECRET].given);
+    if (!is_right)
+        vd_complain(
+            "options '--remote-branch', '--interval' and '--secret' go with '--remote'; run "
+            "'vedette repo create --help'");
+    return is_right;
 }
 
 /* ---- what comes next ---- */
@@ -255,6 +277,8 @@ static enum vd_exit run(const struct vd_option_value *values)
         .holds = is_ready,
         .otherwise = "was created, but is not ready",
     };
+    if (!check(values))
+        return VD_EXIT_USAGE;
     if (vd_repo_open(&client, &name, values[OPTION_REPOSITORY].text, &values[OPTION_CLIENT],
                      &status)) {
         int code = create(&client, &name, values, &error);

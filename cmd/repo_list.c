@@ -85,7 +85,8 @@ static enum vd_exit run(const struct vd_option_value *values)
         } else if (vd_json_count(found.all)) {
             print_table(found.all);
         } else {
-            fprintf(stderr, "there are no repositories\n");
+            fprintf(stderr, "there are no repositories%s%.*s\n",
+                    namespace.n ? " in namespace " : "", VD_FMT(namespace));
         }
     }
     vd_client_release(&client);

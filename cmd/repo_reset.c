@@ -44,7 +44,7 @@ static int ask(struct vd_client *client, const struct vd_repo_name *name,
         &answer, error);
     vd_buf_release(&path);
     vd_buf_release(&body);
-    return code;
+    return vd_repo_refuse(name, code, error);
 }
 
 static int reset(struct vd_client *client, const struct vd_repo_name *name, uint64_t timeout_ms,
@@ -62,8 +62,7 @@ static int reset(struct vd_client *client, const struct vd_repo_name *name, uint
                             &(struct vd_repo_wait){.timeout_ms = timeout_ms,
                                                    .holds = is_done,
                                                    .arg = &wanted,
-                                                   .otherwise = "is not reset, which the server "
-                                                                "goes on trying,"},
+                                                   .otherwise = "is not reset"},
                             &repository, error);
     vd_buf_release(&wanted);
     return code;
