@@ -2,8 +2,8 @@
  * vedette lint: checks the manifests of a work tree before they are pushed.
  *
  * The tree is the one that the path lies in: the nearest folder upwards that has .vedette.yaml or
- * .git. All of it is read, since definitions and namesakes may stand anywhere in it; told is what
- * concerns the paths that were given.
+ * .git. All of it is read, since definitions and namesakes may stand anywhere in it; only findings
+ * in the paths that were given are printed.
  */
 #include "git/lint.h"
 
