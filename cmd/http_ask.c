@@ -129,7 +129,7 @@ static int refuse_link(const struct vd_http_peer *peer, const SSL *ssl, struct v
     if (verdict != X509_V_OK)
         return vd_error_set(error, VD_ERR_IO,
                             "the certificate of https://%s is not trusted (%s): name its authority "
-                            "with --ca-file, or a kubeconfig that has it",
+                            "with --ca-file, or in the kubeconfig",
                             address, X509_verify_cert_error_string(verdict));
     return vd_error_set(error, VD_ERR_IO, "no server answers at %s://%s: is it running there?",
                         peer->context ? "https" : "http", address);
