@@ -97,7 +97,7 @@ of_the_api() {
 
 other_namespace() {
     { map far; } | sed 's/  name: far/&\n  namespace: default/' >catalog/far.yaml
-    is_refused 'far.yaml:5:3: metadata.namespace: this repository writes namespace shop: it may write'
+    is_refused 'far.yaml:5:3: metadata.namespace: this repository writes namespace shop: it may'
 }
 
 cluster_scoped() {
