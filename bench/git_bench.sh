@@ -1,6 +1,7 @@
 #!/bin/sh
-# Pushes of many manifests with the real git client, beside the push of the same commit to a branch
-# that is not admitted, of a repository on the same server: the same transport, without validation.
+# Pushes of many manifests with the real git client, beside a plain push: the same commit to a bare
+# repository of the same server of which no branch is admitted. That is the same transport and the
+# same git, without validation and admission.
 #
 #   bench/git_bench.sh BUILD_DIR [ROUNDS]
 #
@@ -41,6 +42,12 @@ verdict() {
         met = op == ">=" ? value + 0 >= target + 0 : value + 0 <= target + 0
         printf "  %-44s %10.2f  (%s %s)  %-4s  %s\n", \
             what, value, op, target, met ? "ok" : "MISS", note
+    }'
+}
+# shown WHAT VALUE NOTE: a figure without a target.
+shown() {
+    awk -v what="$1" -v value="$2" -v note="$3" 'BEGIN {
+        printf "  %-44s %10.2f  %s\n", what, value, note
     }'
 }
 divided() { awk -v a="$1" -v b="$2" 'BEGIN { printf "%.2f", (b > 0 ? a / b : 0) }'; }
@@ -160,10 +167,11 @@ row() {
     done
     admitted=$(least "$work/admitted")
     plain=$(least "$work/plain")
-    verdict "git push of $1 manifests, s" "$admitted" '<=' "$2" \
-        "$(divided "$admitted" "$plain") x a push without admission ($plain s)"
-    printf '  %-44s %10.2f of validation, %.2f of admission\n' "  its steps, mean, s" \
-        "$(divided "$(step validation)" "$rounds")" "$(divided "$(step admission)" "$rounds")"
+    verdict "git push of $1 manifests, s" "$admitted" '<=' "$2" ""
+    shown "  ratio to a plain push" "$(divided "$admitted" "$plain")" \
+        "which took $plain s over the same transport"
+    shown "  validation, mean, s" "$(divided "$(step validation)" "$rounds")" ""
+    shown "  admission, mean, s" "$(divided "$(step admission)" "$rounds")" ""
     stop
 }
 
@@ -178,7 +186,8 @@ memory_and_lists() {
     reader=$!
     push "$1" watched admitted >"$work/seconds"
     if wait "$reader"; then
-        echo "  lists meanwhile: 0 objects, then $1; $(cut -d ' ' -f 1 "$work/lists") lists"
+        verdict "  lists that showed a part of the push" 0 '<=' 0 \
+            "of $(cut -d ' ' -f 1 "$work/lists") lists: 0 objects, then $1"
     else
         echo "  BROKEN PROMISE: a list of $1 objects showed $(cut -d ' ' -f 2 "$work/lists")"
         exit 1

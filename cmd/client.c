@@ -7,9 +7,10 @@
 #include "auth/private_file.h"
 #include "base/base64.h"
 #include "base/limits.h"
-#include "lint_server.h"
 #include "json/parse.h"
 #include "json/yaml_read.h"
+
+enum { PAGE = 200 }; /* objects in one answer of a list */
 
 /* ---- a kubeconfig ---- */
 
@@ -84,7 +85,8 @@ static int use_kubeconfig(struct vd_client *c, const struct vd_json *root, struc
     struct vd_slice server = vd_json_text(vd_json_get(cluster, VD_SLICE("server")));
     struct vd_buf unused = {0};
     if (!server.n)
-        return vd_error_set(error, VD_ERR_INVALID, "%s has no server in its current context", path);
+        return vd_error_set(error, VD_ERR_INVALID,
+                            "%s has no server in its current context: is it a kubeconfig?", path);
     while (server.n && server.p[server.n - 1] == '/')
         server.n--;
     vd_buf_add_slice(&c->server, server);
@@ -119,8 +121,11 @@ static int open_kubeconfig(struct vd_client *c, const char *path, struct vd_erro
     free(whole);
     int code = vd_private_file_read(&text, vd_buf_text(&c->kubeconfig), VD_PEM_LEN_MAX, error);
     struct vd_yaml_reader *reader = vd_yaml_reader_new(vd_buf_slice(&text), NULL);
-    if (!code)
+    if (!code) {
         code = vd_yaml_reader_next(reader, &c->arena, &root, error);
+        if (code)
+            vd_error_prefix(error, "%s", vd_buf_text(&c->kubeconfig));
+    }
     if (!code)
         code = use_kubeconfig(c, root, error);
     vd_yaml_reader_free(reader);
@@ -140,17 +145,37 @@ static void set_absolute(struct vd_buf *out, const char *path)
     free(whole);
 }
 
-static int open_server(struct vd_client *c, const struct vd_option_value *values,
-                       struct vd_error *error)
+/* Reads the token of a file, or of the environment. */
+static int set_token(struct vd_client *c, const char *file, struct vd_error *error)
 {
-    struct vd_slice url = vd_slice_of(values[VD_CLIENT_SERVER].text);
-    while (url.n && url.p[url.n - 1] == '/')
-        url.n--;
-    vd_buf_add_slice(&c->server, url);
-    set_absolute(&c->ca_file, values[VD_CLIENT_CA_FILE].text);
-    set_absolute(&c->token_file, values[VD_CLIENT_TOKEN_FILE].text);
-    return vd_lint_server_set(&c->peer, vd_buf_text(&c->server), values[VD_CLIENT_TOKEN_FILE].text,
-                              values[VD_CLIENT_CA_FILE].text, error);
+    const char *variable = getenv("VEDETTE_TOKEN");
+    struct vd_buf token = {0};
+    int code = VD_OK;
+    if (file)
+        code = vd_private_file_read(&token, file, VD_PEM_LEN_MAX, error);
+    else if (variable)
+        vd_buf_add_text(&token, variable);
+    if (!code)
+        code = vd_http_peer_set_token(&c->peer, vd_buf_slice(&token), error);
+    if (token.p)
+        OPENSSL_cleanse(token.p, token.n);
+    vd_buf_release(&token);
+    return code;
+}
+
+int vd_client_open_server(struct vd_client *client, const char *url, const char *token_file,
+                          const char *ca_file, struct vd_error *error)
+{
+    struct vd_slice server = vd_slice_of(url);
+    while (server.n && server.p[server.n - 1] == '/')
+        server.n--;
+    vd_buf_add_slice(&client->server, server);
+    set_absolute(&client->ca_file, ca_file);
+    set_absolute(&client->token_file, token_file);
+    int code = ca_file ? vd_private_file_read(&client->ca, ca_file, VD_PEM_LEN_MAX, error) : VD_OK;
+    if (!code)
+        code = vd_http_peer_set(&client->peer, server, vd_buf_slice(&client->ca), error);
+    return code ? code : set_token(client, token_file, error);
 }
 
 /* The file that the kubeconfig's copy of the authority is from, if the data folder is here. */
@@ -178,13 +203,33 @@ static void find_ca_files(struct vd_client *c, const char *data)
     vd_buf_release(&folder);
 }
 
+int vd_client_open_folder(struct vd_client *client, const char *folder, struct vd_error *error)
+{
+    struct vd_buf path = {0};
+    vd_buf_addf(&path, "%s/admin.kubeconfig", folder);
+    int code = open_kubeconfig(client, vd_buf_text(&path), error);
+    if (code == VD_ERR_NOT_FOUND && !client->kubeconfig.n)
+        vd_error_set(error, VD_ERR_NOT_FOUND,
+                     "there is no %s: the server makes it when it starts with tls-listen",
+                     vd_buf_text(&path));
+    else if (code == VD_ERR_INVALID)
+        vd_error_set(error, VD_ERR_INVALID,
+                     "%s is not one that vedette has written: start the server again, which makes "
+                     "it anew",
+                     vd_buf_text(&path));
+    vd_buf_release(&path);
+    return code;
+}
+
 int vd_client_open(struct vd_client *client, const struct vd_option_value *values,
                    struct vd_error *error)
 {
     const char *variable = getenv("KUBECONFIG");
     struct vd_buf path = {0};
     if (values[VD_CLIENT_SERVER].given)
-        return open_server(client, values, error);
+        return vd_client_open_server(client, values[VD_CLIENT_SERVER].text,
+                                     values[VD_CLIENT_TOKEN_FILE].text,
+                                     values[VD_CLIENT_CA_FILE].text, error);
     if (values[VD_CLIENT_TOKEN_FILE].given || values[VD_CLIENT_CA_FILE].given)
         return vd_error_set(error, VD_ERR_INVALID,
                             "options '--token-file' and '--ca-file' go with '--server'");
@@ -218,44 +263,71 @@ void vd_client_release(struct vd_client *client)
 
 /* ---- questions ---- */
 
-static int refuse(const struct vd_client *c, unsigned status, const struct vd_json *answer,
-                  struct vd_error *error)
+/* The server does not accept the credential, or there is none. */
+static int refuse_stranger(const struct vd_client *c, struct vd_error *error)
+{
+    const char *server = vd_buf_text(&c->server);
+    if (c->kubeconfig.n)
+        return vd_error_set(error, VD_ERR_FORBIDDEN,
+                            "the server at %s does not know who asks: the credentials in %s are "
+                            "not, or no longer, valid there; make new ones with 'vedette "
+                            "kubeconfig'",
+                            server, vd_buf_text(&c->kubeconfig));
+    if (c->peer.token.n)
+        return vd_error_set(error, VD_ERR_FORBIDDEN,
+                            "the server at %s does not know who asks: the token in %s is not, or "
+                            "no longer, valid there; make a new one with 'vedette token create'",
+                            server,
+                            c->token_file.n ? vd_buf_text(&c->token_file) : "VEDETTE_TOKEN");
+    return vd_error_set(error, VD_ERR_FORBIDDEN,
+                        "the server at %s does not know who asks: give a token with --token-file "
+                        "or VEDETTE_TOKEN",
+                        server);
+}
+
+static int refuse(const struct vd_client *c, const struct vd_json *answer, struct vd_error *error)
 {
     struct vd_slice message = vd_json_text(vd_json_get(answer, VD_SLICE("message")));
-    int code = status == 404   ? VD_ERR_NOT_FOUND
-               : status == 409 ? VD_ERR_CONFLICT
-               : status == 410 ? VD_ERR_EXPIRED
-               : status == 403 ? VD_ERR_FORBIDDEN
-                               : VD_ERR_IO;
-    if (status == 409 &&
+    int code = c->status == 404   ? VD_ERR_NOT_FOUND
+               : c->status == 409 ? VD_ERR_CONFLICT
+               : c->status == 410 ? VD_ERR_EXPIRED
+               : c->status == 403 ? VD_ERR_FORBIDDEN
+                                  : VD_ERR_IO;
+    if (c->status == 409 &&
         vd_slice_is(vd_json_text(vd_json_get(answer, VD_SLICE("reason"))), "AlreadyExists"))
         code = VD_ERR_EXISTS;
-    if (status == 401)
-        return vd_error_set(error, VD_ERR_FORBIDDEN,
-                            "the server at %s does not know who asks: give a kubeconfig with "
-                            "--kubeconfig, or a token with --server and --token-file",
-                            vd_buf_text(&c->server));
+    if (c->status == 401)
+        return refuse_stranger(c, error);
     if (message.n)
         return vd_error_set(error, code, "%.*s", VD_FMT(message));
-    return vd_error_set(error, code, "the server answered with %u", status);
+    return vd_error_set(error, code, "the server at %s answered with %u", vd_buf_text(&c->server),
+                        c->status);
+}
+
+/* Asks, and reads the answer's JSON into the arena. */
+static int ask(struct vd_client *client, struct vd_arena *arena,
+               const struct vd_http_question *question, struct vd_json **out,
+               struct vd_error *error)
+{
+    struct vd_http_answer answer = {0};
+    struct vd_json *document = NULL;
+    int code = vd_http_ask(&client->peer, question, &answer, error);
+    *out = NULL;
+    client->status = code ? 0 : answer.status;
+    if (!code) {
+        bool good = answer.status >= 200 && answer.status < 300;
+        int bad = vd_json_parse(arena, vd_arena_copy(arena, answer.body), NULL, &document, error);
+        *out = bad ? NULL : document;
+        code = good ? bad : refuse(client, *out, error);
+    }
+    vd_http_answer_release(&answer);
+    return code;
 }
 
 int vd_client_ask(struct vd_client *client, const struct vd_http_question *question,
                   struct vd_json **out, struct vd_error *error)
 {
-    struct vd_http_answer answer = {0};
-    struct vd_json *document = NULL;
-    int code = vd_http_ask(&client->peer, question, &answer, error);
-    bool good = !code && answer.status >= 200 && answer.status < 300;
-    if (!code) {
-        int bad = vd_json_parse(&client->arena, vd_arena_copy(&client->arena, answer.body), NULL,
-                                &document, error);
-        code = !good ? refuse(client, answer.status, bad ? NULL : document, error) : bad;
-    }
-    if (!code)
-        *out = document;
-    vd_http_answer_release(&answer);
-    return code;
+    return ask(client, &client->arena, question, out, error);
 }
 
 int vd_client_get(struct vd_client *client, const char *path, struct vd_json **out,
@@ -263,4 +335,46 @@ int vd_client_get(struct vd_client *client, const char *path, struct vd_json **o
 {
     return vd_client_ask(client, &(struct vd_http_question){.method = "GET", .path = path}, out,
                          error);
+}
+
+/* ---- lists ---- */
+
+static void add_page_path(struct vd_buf *out, const char *path, const char *labels,
+                          struct vd_slice next)
+{
+    vd_buf_addf(out, "%s?limit=%d", path, PAGE);
+    if (*labels) {
+        vd_buf_add_text(out, "&labelSelector=");
+        vd_http_add_encoded(out, vd_slice_of(labels));
+    }
+    if (next.n) {
+        vd_buf_add_text(out, "&continue=");
+        vd_http_add_encoded(out, next);
+    }
+}
+
+int vd_client_list(struct vd_client *client, const char *path, const char *labels,
+                   int (*each)(void *arg, struct vd_json *object, struct vd_error *error),
+                   void *arg, struct vd_error *error)
+{
+    struct vd_buf page_path = {0}, next = {0};
+    int code;
+    do {
+        struct vd_arena arena = {0};
+        struct vd_json *page = NULL;
+        vd_buf_reset(&page_path);
+        add_page_path(&page_path, path, labels, vd_buf_slice(&next));
+        code = ask(client, &arena,
+                   &(struct vd_http_question){.method = "GET", .path = vd_buf_text(&page_path)},
+                   &page, error);
+        VD_JSON_EACH (item, vd_json_get(page, VD_SLICE("items")))
+            if (!code)
+                code = each(arg, item, error);
+        vd_buf_reset(&next);
+        vd_buf_add_slice(&next, vd_json_text(vd_json_dig(page, "metadata", "continue", NULL)));
+        vd_arena_release(&arena);
+    } while (!code && next.n);
+    vd_buf_release(&page_path);
+    vd_buf_release(&next);
+    return code;
 }

@@ -36,7 +36,8 @@ struct vd_option {
     bool repeated;       /* is the last operand, and takes all words that are left: PATH... */
     const char *setting; /* the server's setting whose environment variable and default it has;
                             NULL: none */
-    const char *choices; /* all values that are allowed, with spaces between them; NULL: any */
+    const char *choices; /* all values that are allowed, with spaces between them; NULL: any.
+                            Those of an operand are only offered by completion */
     const char *help;
 };
 

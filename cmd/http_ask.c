@@ -37,12 +37,15 @@ int vd_http_peer_set(struct vd_http_peer *peer, struct vd_slice url, struct vd_s
     struct vd_slice rest = url;
     bool tls = vd_slice_starts_with(rest, VD_SLICE("https://"));
     if (!tls && !vd_slice_starts_with(rest, VD_SLICE("http://")))
-        return vd_error_set(error, VD_ERR_INVALID, "%.*s is no URL of http or https", VD_FMT(url));
+        return vd_error_set(error, VD_ERR_INVALID,
+                            "%.*s is no URL of http or https: write https://HOST:PORT",
+                            VD_FMT(url));
     rest = vd_slice_from(rest, tls ? 8 : 7);
     if (vd_slice_ends_with(rest, VD_SLICE("/")))
         rest.n--;
     if (!rest.n || memchr(rest.p, '/', rest.n))
-        return vd_error_set(error, VD_ERR_INVALID, "%.*s: give a URL without a path", VD_FMT(url));
+        return vd_error_set(error, VD_ERR_INVALID, "%.*s has a path: write https://HOST:PORT alone",
+                            VD_FMT(url));
     vd_buf_add_slice(&peer->address, rest);
     const char *bracket = memchr(rest.p, ']', rest.n);
     if (!strchr(bracket ? bracket : vd_buf_text(&peer->address), ':'))
@@ -118,7 +121,21 @@ static void expect_host(SSL *ssl, const char *address)
     vd_buf_release(&host);
 }
 
-static BIO *open_link(const struct vd_http_peer *peer)
+/* Nobody answers, or somebody whose certificate is not one to trust. */
+static int refuse_link(const struct vd_http_peer *peer, const SSL *ssl, struct vd_error *error)
+{
+    const char *address = vd_buf_text(&peer->address);
+    long verdict = ssl ? SSL_get_verify_result(ssl) : X509_V_OK;
+    if (verdict != X509_V_OK)
+        return vd_error_set(error, VD_ERR_IO,
+                            "the certificate of https://%s is not trusted (%s): name its authority "
+                            "with --ca-file, or in the kubeconfig",
+                            address, X509_verify_cert_error_string(verdict));
+    return vd_error_set(error, VD_ERR_IO, "no server answers at %s://%s: is it running there?",
+                        peer->context ? "https" : "http", address);
+}
+
+static BIO *open_link(const struct vd_http_peer *peer, struct vd_error *error)
 {
     struct timeval patience = {.tv_sec = PATIENCE_S};
     const char *address = vd_buf_text(&peer->address);
@@ -131,6 +148,7 @@ static BIO *open_link(const struct vd_http_peer *peer)
         expect_host(ssl, address);
     }
     if (BIO_do_connect(bio) <= 0) {
+        (void)refuse_link(peer, ssl, error);
         BIO_free_all(bio);
         return NULL;
     }
@@ -196,11 +214,12 @@ int vd_http_ask(const struct vd_http_peer *peer, const struct vd_http_question *
 {
     struct vd_buf request = {0};
     int code = VD_OK;
-    BIO *bio = open_link(peer);
+    BIO *bio = open_link(peer, error);
     write_question(&request, peer, question);
-    if (!bio || !exchange(bio, &request, &answer->bytes))
-        code = vd_error_set(error, VD_ERR_IO, "no server answers at %s://%s",
-                            peer->context ? "https" : "http", vd_buf_text(&peer->address));
+    if (!bio)
+        code = VD_ERR_IO;
+    else if (!exchange(bio, &request, &answer->bytes))
+        code = refuse_link(peer, NULL, error);
     else
         code = read_answer(answer, error);
     BIO_free_all(bio);

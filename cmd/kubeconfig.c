@@ -10,12 +10,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "admin_kubeconfig.h"
 #include "auth/private_file.h"
 #include "auth/token.h"
 #include "base/clock.h"
-#include "base/vec.h"
+#include "client.h"
 #include "data_folder.h"
+#include "new_token.h"
 #include "terminal.h"
 
 enum {
@@ -54,26 +54,6 @@ static const struct vd_option options[] = {
     [OPTION_FORCE] = {.name = "force", .help = "replace FILE when it exists"},
 };
 
-static int create_token(const struct vd_option_value *values, struct vd_buf *token,
-                        struct vd_buf *id, struct vd_error *error)
-{
-    VD_VEC(struct vd_slice) groups = {0};
-    struct vd_slice rest = vd_slice_of(values[OPTION_GROUPS].text), group;
-    while (values[OPTION_GROUPS].given && vd_slice_cut(&rest, ',', &group))
-        *VD_VEC_PUSH(&groups) = group;
-    int code = vd_token_create(values[OPTION_DATA].text,
-                               &(struct vd_token_spec){
-                                   .user = vd_slice_of(values[OPTION_USER].text),
-                                   .groups = groups.p,
-                                   .groups_n = groups.n,
-                                   .description = VD_SLICE("kubeconfig"),
-                                   .lifetime_ms = (int64_t)values[OPTION_EXPIRES].number,
-                               },
-                               vd_clock_system(), token, id, error);
-    VD_VEC_RELEASE(&groups);
-    return code;
-}
-
 static int put(const struct vd_option_value *values, struct vd_slice text, struct vd_error *error)
 {
     const char *file = values[OPTION_OUTPUT].text;
@@ -93,21 +73,26 @@ static int put(const struct vd_option_value *values, struct vd_slice text, struc
 static int create(const struct vd_option_value *values, struct vd_error *error)
 {
     const char *folder = values[OPTION_DATA].text;
-    struct vd_admin_kubeconfig admin = {0};
-    struct vd_arena arena = {0};
+    struct vd_client admin = {0};
     struct vd_buf token = {0}, id = {0}, text = {0};
     int code = vd_data_folder_exists(folder, error);
     if (!code)
-        code = vd_admin_kubeconfig_read(&admin, &arena, folder, error);
+        code = vd_client_open_folder(&admin, folder, error);
     if (!code)
-        code = create_token(values, &token, &id, error);
+        code = vd_new_token(
+            folder,
+            &(struct vd_new_token){.user = values[OPTION_USER].text,
+                                   .groups = values[OPTION_GROUPS].text,
+                                   .description = "kubeconfig",
+                                   .lifetime_ms = (int64_t)values[OPTION_EXPIRES].number},
+            &token, &id, error);
     if (!code) {
         vd_buf_addf(&text, "# Written by 'vedette kubeconfig'; its token has the id %s.\n",
                     vd_buf_text(&id));
         vd_kubeconfig_write(&text, &(struct vd_kubeconfig){
                                        .server = values[OPTION_SERVER].given
                                                      ? vd_slice_of(values[OPTION_SERVER].text)
-                                                     : admin.server,
+                                                     : vd_buf_slice(&admin.server),
                                        .ca_pem = vd_buf_slice(&admin.ca),
                                        .user = vd_slice_of(values[OPTION_USER].text),
                                        .token = vd_buf_slice(&token),
@@ -123,8 +108,7 @@ static int create(const struct vd_option_value *values, struct vd_error *error)
     vd_buf_release(&token);
     vd_buf_release(&id);
     vd_buf_release(&text);
-    vd_admin_kubeconfig_release(&admin);
-    vd_arena_release(&arena);
+    vd_client_release(&admin);
     return code;
 }
 

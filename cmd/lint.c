@@ -2,8 +2,8 @@
  * vedette lint: checks the manifests of a work tree before they are pushed.
  *
  * The tree is the one that the path lies in: the nearest folder upwards that has .vedette.yaml or
- * .git. All of it is read, since definitions and namesakes may stand anywhere in it; told is what
- * concerns the paths that were given.
+ * .git. All of it is read, since definitions and namesakes may stand anywhere in it; only findings
+ * in the paths that were given are printed.
  */
 #include "git/lint.h"
 
@@ -178,8 +178,8 @@ static void prefix_of(struct vd_slice tree, struct vd_buf *out)
 /* What one run of the command works with. */
 struct run {
     struct vd_slice namespace;
-    struct vd_http_peer peer;
-    bool asks; /* the peer */
+    struct vd_client client;
+    bool asks; /* the client's server */
     struct vd_git_report report;
     size_t files, manifests;
 };
@@ -235,12 +235,12 @@ static int check_tree(struct run *r, struct vd_git_lint *l, const struct vd_work
     if (!configure(l, tree, &r->report))
         return VD_OK;
     if (r->asks)
-        code = vd_lint_server_learn(&r->peer, l, &r->report, error);
+        code = vd_lint_server_learn(&r->client, l, &r->report, error);
     if (code)
         return code;
     add_files(l, tree, &r->report);
     vd_git_lint_check(l, &r->report);
-    return r->asks ? vd_lint_server_check(&r->peer, l, &r->report, error) : VD_OK;
+    return r->asks ? vd_lint_server_check(&r->client, l, &r->report, error) : VD_OK;
 }
 
 static int lint_tree(struct run *r, struct tree *t, struct vd_error *error)
@@ -295,16 +295,15 @@ static void print_report(const struct run *r, const char *format)
 
 static enum vd_exit check_options(const struct vd_option_value *values)
 {
-    const char *format = values[OPTION_OUTPUT].text;
-    if (format && strcmp(format, "text") != 0 && strcmp(format, "json") != 0 &&
-        strcmp(format, "github") != 0) {
-        vd_complain("option '--output' wants text, json or github, not '%s'; run 'vedette lint "
-                    "--help'",
-                    format);
+    const char *namespace = values[OPTION_NAMESPACE].text;
+    if (namespace && namespace[strspn(namespace, "abcdefghijklmnopqrstuvwxyz0123456789-")]) {
+        vd_complain("option '--namespace' wants the name of a namespace, not '%s'; run 'vedette "
+                    "lint --help'",
+                    namespace);
         return VD_EXIT_USAGE;
     }
     if (values[OPTION_MAX_ERRORS].given && !values[OPTION_MAX_ERRORS].number) {
-        vd_complain("option '--max-errors' wants a number from 1 on");
+        vd_complain("option '--max-errors' wants a number from 1 on; run 'vedette lint --help'");
         return VD_EXIT_USAGE;
     }
     return VD_EXIT_OK;
@@ -314,9 +313,9 @@ static enum vd_exit check_options(const struct vd_option_value *values)
 static int set_server(struct run *r, const struct vd_option_value *values, struct vd_error *error)
 {
     r->asks = values[OPTION_SERVER].given;
-    return r->asks ? vd_lint_server_set(&r->peer, values[OPTION_SERVER].text,
-                                        values[OPTION_TOKEN_FILE].text, values[OPTION_CA_FILE].text,
-                                        error)
+    return r->asks ? vd_client_open_server(&r->client, values[OPTION_SERVER].text,
+                                           values[OPTION_TOKEN_FILE].text,
+                                           values[OPTION_CA_FILE].text, error)
                    : VD_OK;
 }
 
@@ -353,7 +352,7 @@ static enum vd_exit run(const struct vd_option_value *values)
         status = vd_git_report_has_errors(&r.report) ? VD_EXIT_FAILED : VD_EXIT_OK;
     }
     vd_git_report_release(&r.report);
-    vd_http_peer_release(&r.peer);
+    vd_client_release(&r.client);
     trees_release(&trees);
     return status;
 }

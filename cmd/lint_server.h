@@ -6,24 +6,17 @@
 #ifndef VD_CMD_LINT_SERVER_H
 #define VD_CMD_LINT_SERVER_H
 
-#include "base/attributes.h"
-#include "base/error.h"
+#include "client.h"
 #include "git/lint.h"
 #include "git/report.h"
-#include "http_ask.h"
-
-/* Fills the peer in: from a URL, the file of a token (NULL: the variable VEDETTE_TOKEN, or none)
- * and the file of an authority's certificate (NULL: the system's). */
-int vd_lint_server_set(struct vd_http_peer *peer, const char *url, const char *token_file,
-                       const char *ca_file, struct vd_error *error) VD_MUST_USE;
 
 /* Tells the lint of the server's definitions, before it checks. A user who may not see them gets a
  * warning in the report. */
-int vd_lint_server_learn(const struct vd_http_peer *peer, struct vd_git_lint *l,
+int vd_lint_server_learn(struct vd_client *client, struct vd_git_lint *l,
                          struct vd_git_report *report, struct vd_error *error) VD_MUST_USE;
 
 /* Asks the server about each object that the lint has passed. */
-int vd_lint_server_check(const struct vd_http_peer *peer, const struct vd_git_lint *l,
+int vd_lint_server_check(struct vd_client *client, const struct vd_git_lint *l,
                          struct vd_git_report *report, struct vd_error *error) VD_MUST_USE;
 
 #endif

@@ -139,10 +139,38 @@ static int unknown_option(const struct vd_command_path *path, const char *word,
     return code;
 }
 
+/* Whether the value is one of the option's choices, if it has any. */
+static bool is_choice(const struct vd_option *option, struct vd_slice text)
+{
+    struct vd_slice rest = vd_slice_of(option->choices ? option->choices : ""), choice;
+    bool found = !option->choices;
+    while (option->choices && vd_slice_cut(&rest, ' ', &choice))
+        found |= vd_slice_eq(choice, text);
+    return found;
+}
+
+/* "option '--output' wants text, json or github, not 'xml'" */
+static int wrong_choice(const struct vd_command_path *path, const struct vd_option *option,
+                        const char *text, struct vd_error *error)
+{
+    struct vd_buf list = {0};
+    struct vd_slice rest = vd_slice_of(option->choices), choice;
+    while (vd_slice_cut(&rest, ' ', &choice)) {
+        bool is_last = !rest.n;
+        vd_buf_addf(&list, "%s%.*s", !list.n ? "" : is_last ? " or " : ", ", VD_FMT(choice));
+    }
+    int code = usage_error(path, error, "option '--%s' wants %s, not '%s'", option->name,
+                           vd_buf_text(&list), text);
+    vd_buf_release(&list);
+    return code;
+}
+
 static int read_value(const struct vd_command_path *path, const struct vd_option *option,
                       struct vd_option_value *value, struct vd_error *error)
 {
     struct vd_slice text = vd_slice_of(value->text);
+    if (option->type != VD_OPTION_SWITCH && text.n && !is_choice(option, text))
+        return wrong_choice(path, option, value->text, error);
     switch (option->type) {
     case VD_OPTION_SWITCH:
         break;
@@ -162,9 +190,8 @@ static int read_value(const struct vd_command_path *path, const struct vd_option
                                option->name, value->text);
         break;
     case VD_OPTION_OUTPUT:
-        if (!vd_slice_is(text, "text") && !vd_slice_is(text, "json"))
-            return usage_error(path, error, "option '--%s' wants text or json, not '%s'",
-                               option->name, value->text);
+        if (!text.n)
+            return wrong_choice(path, option, value->text, error);
         value->number = vd_slice_is(text, "json");
         break;
     }

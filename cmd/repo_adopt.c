@@ -27,8 +27,6 @@ enum {
     OPTION_CLIENT,
 };
 
-enum { PAGE = 200 };
-
 static const struct vd_option options[] = {
     [OPTION_REPOSITORY] = VD_REPO_OPERAND,
     [OPTION_KIND] = {.name = "kind",
@@ -108,6 +106,7 @@ static int take(struct run *r, struct vd_json *object, bool is_named, struct vd_
                            : "another object owns it");
         return VD_OK;
     }
+    object = vd_json_copy(&r->client.arena, object);
     /* The members of a list say neither. */
     if (!vd_json_get(object, VD_SLICE("apiVersion")))
         vd_json_set(&r->client.arena, object, VD_SLICE("apiVersion"),
@@ -115,7 +114,7 @@ static int take(struct run *r, struct vd_json *object, bool is_named, struct vd_
     if (!vd_json_get(object, VD_SLICE("kind")))
         vd_json_set(&r->client.arena, object, VD_SLICE("kind"),
                     vd_json_string(&r->client.arena, r->resource.kind));
-    vd_json_append(r->objects, vd_json_clone(&r->client.arena, object));
+    vd_json_append(r->objects, object);
     return VD_OK;
 }
 
@@ -130,6 +129,11 @@ static int read_named(struct run *r, const struct vd_option_value *names, struct
         vd_buf_add_char(&path, '/');
         vd_http_add_encoded(&path, vd_slice_of(names->texts[i]));
         code = vd_client_get(&r->client, vd_buf_text(&path), &object, error);
+        if (code == VD_ERR_NOT_FOUND)
+            vd_error_set(error, code, "there is no %.*s %s%s%.*s", VD_FMT(r->resource.kind),
+                         names->texts[i], r->resource.namespaced ? " in namespace " : "",
+                         r->resource.namespaced ? (int)r->name.namespace.n : 0,
+                         r->name.namespace.p);
         if (!code)
             code = take(r, object, true, error);
     }
@@ -137,25 +141,18 @@ static int read_named(struct run *r, const struct vd_option_value *names, struct
     return code;
 }
 
-static int read_selected(struct run *r, const char *selector, struct vd_error *error)
+static int take_listed(void *arg, struct vd_json *object, struct vd_error *error)
 {
-    struct vd_slice next = VD_SLICE("");
+    return take(arg, object, false, error);
+}
+
+static int read_selected(struct run *r, const char *labels, struct vd_error *error)
+{
     struct vd_buf path = {0};
-    int code;
-    do {
-        struct vd_json *page = NULL;
-        vd_buf_reset(&path);
-        vd_api_resource_add_path(&path, &r->resource, r->name.namespace);
-        vd_buf_addf(&path, "?limit=%d&labelSelector=", PAGE);
-        vd_http_add_encoded(&path, vd_slice_of(selector));
-        vd_buf_add_text(&path, "&continue=");
-        vd_http_add_encoded(&path, next);
-        code = vd_client_get(&r->client, vd_buf_text(&path), &page, error);
-        VD_JSON_EACH (item, vd_json_get(page, VD_SLICE("items")))
-            if (!code)
-                code = take(r, item, false, error);
-        next = vd_json_text(vd_json_dig(page, "metadata", "continue", NULL));
-    } while (!code && next.n);
+    vd_api_resource_add_path(&path, &r->resource, r->name.namespace);
+    int code = vd_client_list(&r->client, vd_buf_text(&path), labels, take_listed, r, error);
+    if (code && r->client.status == 400)
+        vd_error_prefix(error, "option '--selector' is wrong");
     vd_buf_release(&path);
     return code;
 }

@@ -8,7 +8,10 @@
 #include "base/clock.h"
 #include "terminal.h"
 
-enum { PAUSE_MS = 100 }; /* between two questions of a wait */
+enum {
+    PAUSE_MS = 100, /* between two questions of a wait */
+    SHORT_COMMIT = 12,
+};
 
 static bool is_name(struct vd_slice text)
 {
@@ -29,7 +32,9 @@ int vd_repo_name_read(struct vd_repo_name *out, const char *word, struct vd_erro
     }
     if (!is_name(name.namespace) || !is_name(name.name))
         return vd_error_set(error, VD_ERR_INVALID,
-                            "'%s' is no repository: write NAMESPACE/NAME, as shop/catalog", word);
+                            "'%s' is no repository: write NAMESPACE/NAME, as shop/catalog, in "
+                            "lower case letters, digits, '-' and '.'",
+                            word);
     *out = name;
     return VD_OK;
 }
@@ -52,6 +57,14 @@ void vd_repo_add_path(struct vd_buf *out, const struct vd_repo_name *name)
     vd_http_add_encoded(out, name->name);
 }
 
+int vd_repo_refuse(const struct vd_repo_name *name, int code, struct vd_error *error)
+{
+    if (code == VD_ERR_NOT_FOUND)
+        vd_error_set(error, code, "there is no repository %.*s/%.*s: see 'vedette repo list'",
+                     VD_FMT(name->namespace), VD_FMT(name->name));
+    return code;
+}
+
 int vd_repo_get(struct vd_client *client, const struct vd_repo_name *name, struct vd_json **out,
                 struct vd_error *error)
 {
@@ -59,22 +72,31 @@ int vd_repo_get(struct vd_client *client, const struct vd_repo_name *name, struc
     vd_repo_add_path(&path, name);
     int code = vd_client_get(client, vd_buf_text(&path), out, error);
     vd_buf_release(&path);
-    return code;
+    return vd_repo_refuse(name, code, error);
 }
 
-int vd_repo_wait(struct vd_client *client, const struct vd_repo_name *name, uint64_t timeout_ms,
-                 bool (*holds)(const struct vd_json *repository, const void *arg), const void *arg,
-                 struct vd_json **out, struct vd_error *error)
+int vd_repo_wait(struct vd_client *client, const struct vd_repo_name *name,
+                 const struct vd_repo_wait *wait, struct vd_json **out, struct vd_error *error)
 {
     const struct timespec pause = {.tv_nsec = PAUSE_MS * 1000000L};
-    uint64_t end_ns = vd_clock_mono_ns(vd_clock_system()) + timeout_ms * 1000000;
+    uint64_t end_ns = vd_clock_mono_ns(vd_clock_system()) + wait->timeout_ms * 1000000;
     for (;;) {
-        int code = vd_repo_get(client, name, out, error);
-        if (code || holds(*out, arg))
+        struct vd_json *repository = NULL;
+        struct vd_slice reason = VD_SLICE("");
+        int code = vd_repo_get(client, name, &repository, error);
+        if (code)
             return code;
+        if (wait->holds(wait->arg, repository, &reason)) {
+            *out = repository;
+            return VD_OK;
+        }
         if (vd_clock_mono_ns(vd_clock_system()) > end_ns)
-            return vd_error_set(error, VD_ERR_IO, "it is not so after %llu seconds",
-                                (unsigned long long)timeout_ms / 1000);
+            return vd_error_set(error, VD_ERR_IO,
+                                "repository %.*s/%.*s %s after %llu seconds%s%.*s; the server goes "
+                                "on trying: see 'vedette repo status %.*s/%.*s'",
+                                VD_FMT(name->namespace), VD_FMT(name->name), wait->otherwise,
+                                (unsigned long long)wait->timeout_ms / 1000, reason.n ? ": " : "",
+                                VD_FMT(reason), VD_FMT(name->namespace), VD_FMT(name->name));
         (void)nanosleep(&pause, NULL);
     }
 }
@@ -98,6 +120,20 @@ struct vd_slice vd_repo_text(const struct vd_json *object, const char *key)
     struct vd_slice text = vd_json_is(value, VD_JSON_NUMBER) ? vd_json_number_text(value)
                                                              : vd_json_text(value);
     return text.p ? text : VD_SLICE("");
+}
+
+struct vd_slice vd_repo_short_commit(const struct vd_json *admission)
+{
+    struct vd_slice commit = vd_repo_text(admission, "commit");
+    return vd_slice(commit.p, commit.n < SHORT_COMMIT ? commit.n : SHORT_COMMIT);
+}
+
+void vd_repo_add_counts(struct vd_buf *out, const struct vd_json *admission)
+{
+    vd_buf_addf(
+        out, "%.*s created, %.*s updated, %.*s deleted, %.*s unchanged",
+        VD_FMT(vd_repo_text(admission, "created")), VD_FMT(vd_repo_text(admission, "updated")),
+        VD_FMT(vd_repo_text(admission, "deleted")), VD_FMT(vd_repo_text(admission, "unchanged")));
 }
 
 void vd_repo_add_url(struct vd_buf *out, const struct vd_client *client,

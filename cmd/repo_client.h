@@ -27,15 +27,29 @@ int vd_repo_name_read(struct vd_repo_name *out, const char *word,
 void vd_repo_add_collection(struct vd_buf *out, struct vd_slice namespace);
 void vd_repo_add_path(struct vd_buf *out, const struct vd_repo_name *name);
 
+/* Passes the code of a failed request on; for VD_ERR_NOT_FOUND the error says which repository is
+ * missing, with its namespace. */
+int vd_repo_refuse(const struct vd_repo_name *name, int code, struct vd_error *error) VD_MUST_USE;
+
 /* The object, in the client's arena. */
 int vd_repo_get(struct vd_client *client, const struct vd_repo_name *name, struct vd_json **out,
                 struct vd_error *error) VD_MUST_USE;
 
-/* Asks for the object again and again until `holds` says so of it, for at most timeout_ms. If it
- * never does, VD_ERR_IO; *out is then the object as it was last. */
-int vd_repo_wait(struct vd_client *client, const struct vd_repo_name *name, uint64_t timeout_ms,
-                 bool (*holds)(const struct vd_json *repository, const void *arg), const void *arg,
-                 struct vd_json **out, struct vd_error *error) VD_MUST_USE;
+/* What is waited for. */
+struct vd_repo_wait {
+    uint64_t timeout_ms;
+    /* Whether the object is as it should be. If not, *reason may become a text of the object that
+     * says why. */
+    bool (*holds)(const void *arg, const struct vd_json *repository, struct vd_slice *reason);
+    const void *arg;
+    const char *otherwise; /* what is said after the time: "was created, but is not ready" */
+};
+
+/* Asks for the object again and again until it is as it should be; *out is the object then.
+ * VD_ERR_IO: it was not in time. */
+int vd_repo_wait(struct vd_client *client, const struct vd_repo_name *name,
+                 const struct vd_repo_wait *wait, struct vd_json **out,
+                 struct vd_error *error) VD_MUST_USE;
 
 /* The condition of this type, or NULL. */
 const struct vd_json *vd_repo_condition(const struct vd_json *repository, const char *type);
@@ -43,6 +57,12 @@ struct vd_slice vd_repo_condition_status(const struct vd_json *repository, const
 
 /* A text or number of the object as text, empty where there is none. */
 struct vd_slice vd_repo_text(const struct vd_json *object, const char *key);
+
+/* The first characters of the commit of an admission, as git shows it. */
+struct vd_slice vd_repo_short_commit(const struct vd_json *admission);
+
+/* Adds how many objects an admission has created, updated, deleted and left as they were. */
+void vd_repo_add_counts(struct vd_buf *out, const struct vd_json *admission);
 
 /* Adds the URL to clone from. */
 void vd_repo_add_url(struct vd_buf *out, const struct vd_client *client,

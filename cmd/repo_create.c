@@ -54,7 +54,7 @@ static const struct vd_option options[] = {
                               .help = "the branch of the remote that is followed"},
     [OPTION_INTERVAL] = {.name = "interval",
                          .value = "TIME",
-                         .type = VD_OPTION_TEXT,
+                         .type = VD_OPTION_DURATION,
                          .help = "the time between two looks at the remote: 5m"},
     [OPTION_SECRET] = {.name = "secret",
                        .value = "NAME",
@@ -130,14 +130,37 @@ static int create(struct vd_client *client, const struct vd_repo_name *name,
                              &answer, error);
     vd_buf_release(&path);
     vd_buf_release(&body);
+    if (code == VD_ERR_NOT_FOUND)
+        vd_error_set(error, code,
+                     "there is no namespace %.*s: make it with 'kubectl create namespace %.*s'",
+                     VD_FMT(name->namespace), VD_FMT(name->namespace));
+    else if (code == VD_ERR_EXISTS)
+        vd_error_set(error, code,
+                     "repository %.*s/%.*s already exists: see 'vedette repo status %.*s/%.*s'",
+                     VD_FMT(name->namespace), VD_FMT(name->name), VD_FMT(name->namespace),
+                     VD_FMT(name->name));
     return code;
+}
+
+/* Checks what the table of options cannot say. False: the mistake has been printed. */
+static bool check(const struct vd_option_value *values)
+{
+    bool is_right = values[OPTION_REMOTE].given ||
+                    !(values[OPTION_REMOTE_BRANCH].given || values[OPTION_INTERVAL].given ||
+                      values[OPTION_SECRET].given);
+    if (!is_right)
+        vd_complain(
+            "options '--remote-branch', '--interval' and '--secret' go with '--remote'; run "
+            "'vedette repo create --help'");
+    return is_right;
 }
 
 /* ---- what comes next ---- */
 
-static bool is_ready(const struct vd_json *repository, const void *arg)
+static bool is_ready(const void *arg, const struct vd_json *repository, struct vd_slice *reason)
 {
     (void)arg;
+    *reason = vd_repo_text(vd_repo_condition(repository, "Ready"), "message");
     return vd_slice_is(vd_repo_condition_status(repository, "Ready"), "True");
 }
 
@@ -242,23 +265,6 @@ static void print(const struct vd_client *client, const struct vd_repo_name *nam
     vd_buf_release(&url);
 }
 
-static int wait(struct vd_client *client, const struct vd_repo_name *name,
-                const struct vd_option_value *values, struct vd_json **out, struct vd_error *error)
-{
-    uint64_t timeout_ms = values[OPTION_TIMEOUT].given ? values[OPTION_TIMEOUT].number : READY_MS;
-    int code = vd_repo_wait(client, name, timeout_ms, is_ready, NULL, out, error);
-    if (code == VD_ERR_IO && *out) {
-        struct vd_slice message = vd_repo_text(vd_repo_condition(*out, "Ready"), "message");
-        code = vd_error_set(error, VD_ERR_IO,
-                            "Repository %.*s/%.*s was created, but is not ready after %llu "
-                            "seconds%s%.*s; see 'vedette repo status %.*s/%.*s'",
-                            VD_FMT(name->namespace), VD_FMT(name->name),
-                            (unsigned long long)timeout_ms / 1000, message.n ? ": " : "",
-                            VD_FMT(message), VD_FMT(name->namespace), VD_FMT(name->name));
-    }
-    return code;
-}
-
 static enum vd_exit run(const struct vd_option_value *values)
 {
     struct vd_client client = {0};
@@ -266,11 +272,18 @@ static enum vd_exit run(const struct vd_option_value *values)
     struct vd_json *repository = NULL;
     struct vd_error error;
     enum vd_exit status;
+    const struct vd_repo_wait ready = {
+        .timeout_ms = values[OPTION_TIMEOUT].given ? values[OPTION_TIMEOUT].number : READY_MS,
+        .holds = is_ready,
+        .otherwise = "was created, but is not ready",
+    };
+    if (!check(values))
+        return VD_EXIT_USAGE;
     if (vd_repo_open(&client, &name, values[OPTION_REPOSITORY].text, &values[OPTION_CLIENT],
                      &status)) {
         int code = create(&client, &name, values, &error);
         if (!code)
-            code = wait(&client, &name, values, &repository, &error);
+            code = vd_repo_wait(&client, &name, &ready, &repository, &error);
         if (code) {
             vd_complain("%s", error.text);
             status = VD_EXIT_FAILED;

@@ -11,17 +11,13 @@
 #include "base/clock.h"
 #include "repo_client.h"
 #include "terminal.h"
-#include "json/compare.h"
+#include "text_table.h"
 #include "json/parse.h"
 #include "json/write.h"
 
 enum { OPTION_REPOSITORY, OPTION_LIMIT, OPTION_OUTPUT, OPTION_CLIENT };
 
-enum {
-    PATIENCE_MS = 60000, /* for the whole history */
-    SHORT_COMMIT = 12,
-    COLUMNS = 6
-};
+enum { PATIENCE_MS = 60000 }; /* for the whole history */
 
 static const struct vd_option options[] = {
     [OPTION_REPOSITORY] = VD_REPO_OPERAND,
@@ -147,49 +143,33 @@ static int read_history(struct history *h, const struct vd_repo_name *name, uint
 
 /* ---- the answer ---- */
 
-static void row_of(struct vd_buf *texts, const struct vd_json *a)
+static void add_row(struct vd_text_table *table, const struct vd_json *a)
 {
-    struct vd_slice commit = vd_repo_text(a, "commit");
     struct vd_slice first = vd_repo_text(a, "firstResourceVersion");
     struct vd_slice last = vd_repo_text(a, "lastResourceVersion");
-    for (size_t i = 0; i < COLUMNS; i++)
-        vd_buf_reset(&texts[i]);
-    vd_buf_add_slice(&texts[0], vd_repo_text(a, "time"));
-    vd_buf_add(&texts[1], commit.p, commit.n < SHORT_COMMIT ? commit.n : SHORT_COMMIT);
-    vd_buf_add_slice(&texts[2], vd_repo_text(a, "branch"));
-    vd_buf_add_slice(&texts[3], vd_repo_text(a, "user"));
-    vd_buf_addf(&texts[4], "%.*s%s%.*s", VD_FMT(first), first.n ? ".." : "-", VD_FMT(last));
-    vd_buf_addf(&texts[5], "%.*s created, %.*s updated, %.*s deleted, %.*s unchanged",
-                VD_FMT(vd_repo_text(a, "created")), VD_FMT(vd_repo_text(a, "updated")),
-                VD_FMT(vd_repo_text(a, "deleted")), VD_FMT(vd_repo_text(a, "unchanged")));
+    struct vd_buf text = {0};
+    vd_text_table_add(table, vd_repo_text(a, "time"));
+    vd_text_table_add(table, vd_repo_short_commit(a));
+    vd_text_table_add(table, vd_repo_text(a, "branch"));
+    vd_text_table_add(table, vd_repo_text(a, "user"));
+    if (first.n)
+        vd_buf_addf(&text, "%.*s..%.*s", VD_FMT(first), VD_FMT(last));
+    vd_text_table_add(table, vd_buf_slice(&text));
+    vd_buf_reset(&text);
+    vd_repo_add_counts(&text, a);
+    vd_text_table_add(table, vd_buf_slice(&text));
+    vd_buf_release(&text);
 }
 
 static void print_text(const struct history *h)
 {
-    static const char *const heads[COLUMNS] = {"TIME", "COMMIT",          "BRANCH",
-                                               "USER", "RESOURCEVERSION", "RESOURCES"};
-    int widths[COLUMNS];
-    struct vd_buf texts[COLUMNS] = {0}, line = {0};
-    for (size_t i = 0; i < COLUMNS; i++)
-        widths[i] = (int)strlen(heads[i]);
-    VD_JSON_EACH (a, h->admissions) {
-        row_of(texts, a);
-        for (size_t i = 0; i < COLUMNS; i++)
-            widths[i] = (int)texts[i].n > widths[i] ? (int)texts[i].n : widths[i];
-    }
-    for (size_t i = 0; i + 1 < COLUMNS; i++)
-        vd_buf_addf(&line, "%-*s  ", widths[i], heads[i]);
-    vd_buf_add_text(&line, heads[COLUMNS - 1]);
-    vd_print_heading(vd_buf_text(&line));
-    VD_JSON_EACH (a, h->admissions) {
-        row_of(texts, a);
-        for (size_t i = 0; i + 1 < COLUMNS; i++)
-            printf("%-*s  ", widths[i], vd_buf_text(&texts[i]));
-        printf("%s\n", vd_buf_text(&texts[COLUMNS - 1]));
-    }
-    for (size_t i = 0; i < COLUMNS; i++)
-        vd_buf_release(&texts[i]);
-    vd_buf_release(&line);
+    static const char *const heads[] = {"TIME", "COMMIT",          "BRANCH",
+                                        "USER", "RESOURCEVERSION", "RESOURCES"};
+    struct vd_text_table table = {.heads = heads, .columns = VD_COUNT(heads)};
+    VD_JSON_EACH (a, h->admissions)
+        add_row(&table, a);
+    vd_text_table_print(&table);
+    vd_text_table_release(&table);
     fflush(stdout);
     fprintf(stderr, "the server's history begins at resourceVersion %llu\n",
             (unsigned long long)h->begins);

@@ -17,11 +17,12 @@ static const struct vd_option options[] = {
     [OPTION_CLIENT] = VD_CLIENT_OPTIONS,
 };
 
-static bool is_done(const struct vd_json *repository, const void *arg)
+static bool is_done(const void *arg, const struct vd_json *repository, struct vd_slice *reason)
 {
     const struct vd_buf *wanted = arg;
-    return vd_slice_eq(vd_repo_text(vd_json_get(repository, VD_SLICE("status")), "lastReset"),
-                       vd_buf_slice(wanted));
+    const struct vd_json *status = vd_json_get(repository, VD_SLICE("status"));
+    *reason = vd_repo_text(status, "lastError");
+    return vd_slice_eq(vd_repo_text(status, "lastReset"), vd_buf_slice(wanted));
 }
 
 /* Puts the annotation on the object. */
@@ -43,7 +44,7 @@ static int ask(struct vd_client *client, const struct vd_repo_name *name,
         &answer, error);
     vd_buf_release(&path);
     vd_buf_release(&body);
-    return code;
+    return vd_repo_refuse(name, code, error);
 }
 
 static int reset(struct vd_client *client, const struct vd_repo_name *name, uint64_t timeout_ms,
@@ -57,17 +58,12 @@ static int reset(struct vd_client *client, const struct vd_repo_name *name, uint
                 (unsigned long long)vd_clock_mono_ns(clock));
     int code = ask(client, name, &wanted, error);
     if (!code)
-        code = vd_repo_wait(client, name, timeout_ms, is_done, &wanted, &repository, error);
-    if (code == VD_ERR_IO && repository) {
-        struct vd_slice last = vd_repo_text(vd_json_get(repository, VD_SLICE("status")),
-                                            "lastError");
-        code = vd_error_set(error, VD_ERR_IO,
-                            "the server has not reset %.*s/%.*s after %llu seconds%s%.*s; it goes "
-                            "on trying: see 'vedette repo status %.*s/%.*s'",
-                            VD_FMT(name->namespace), VD_FMT(name->name),
-                            (unsigned long long)timeout_ms / 1000, last.n ? ": " : "", VD_FMT(last),
-                            VD_FMT(name->namespace), VD_FMT(name->name));
-    }
+        code = vd_repo_wait(client, name,
+                            &(struct vd_repo_wait){.timeout_ms = timeout_ms,
+                                                   .holds = is_done,
+                                                   .arg = &wanted,
+                                                   .otherwise = "is not reset"},
+                            &repository, error);
     vd_buf_release(&wanted);
     return code;
 }

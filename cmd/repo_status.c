@@ -1,7 +1,6 @@
 /* vedette repo status */
 #include "repo_client.h"
 #include "terminal.h"
-#include "json/write.h"
 
 enum { OPTION_REPOSITORY, OPTION_OUTPUT, OPTION_CLIENT };
 
@@ -17,33 +16,50 @@ static void add_line(struct vd_buf *out, const char *label, struct vd_slice text
         vd_buf_addf(out, "%-15s %.*s\n", label, VD_FMT(text));
 }
 
-static void add_conditions(struct vd_buf *out, const struct vd_json *status)
+/* A line for each element of a list; the label stands before the first. Returns whether there is
+ * any. */
+static bool add_list(struct vd_buf *out, const char *label, const struct vd_json *list,
+                     void (*add)(struct vd_buf *out, const struct vd_json *element))
 {
-    const char *label = "Conditions:";
-    VD_JSON_EACH (c, vd_json_get(status, VD_SLICE("conditions"))) {
-        struct vd_slice reason = vd_repo_text(c, "reason"), message = vd_repo_text(c, "message");
-        vd_buf_addf(out, "%-15s %.*s: %.*s", label, VD_FMT(vd_repo_text(c, "type")),
-                    VD_FMT(vd_repo_text(c, "status")));
-        if (reason.n)
-            vd_buf_addf(out, " (%.*s)", VD_FMT(reason));
-        if (message.n)
-            vd_buf_addf(out, ": %.*s", VD_FMT(message));
+    VD_JSON_EACH (element, list) {
+        vd_buf_addf(out, "%-15s ", label);
+        add(out, element);
         vd_buf_add_char(out, '\n');
         label = "";
     }
+    return vd_json_count(list) > 0;
 }
 
-static void add_branches(struct vd_buf *out, const struct vd_json *status)
+/* The text in the words that stand around it, or nothing without one. */
+static void add_part(struct vd_buf *out, const char *before, struct vd_slice text,
+                     const char *behind)
 {
-    const char *label = "Branches:";
-    VD_JSON_EACH (b, vd_json_get(status, VD_SLICE("branches"))) {
-        struct vd_slice commit = vd_repo_text(b, "commit");
-        vd_buf_addf(out, "%-15s %.*s %.*s\n", label, VD_FMT(vd_repo_text(b, "name")),
-                    VD_FMT(commit.n ? commit : VD_SLICE("is being deleted")));
-        label = "";
-    }
-    if (label[0])
-        vd_buf_addf(out, "%-15s none was pushed yet\n", label);
+    if (text.n)
+        vd_buf_addf(out, "%s%.*s%s", before, VD_FMT(text), behind);
+}
+
+static void add_condition(struct vd_buf *out, const struct vd_json *c)
+{
+    vd_buf_addf(out, "%.*s: %.*s", VD_FMT(vd_repo_text(c, "type")),
+                VD_FMT(vd_repo_text(c, "status")));
+    add_part(out, " (", vd_repo_text(c, "reason"), ")");
+    add_part(out, ": ", vd_repo_text(c, "message"), "");
+}
+
+static void add_branch(struct vd_buf *out, const struct vd_json *b)
+{
+    struct vd_slice commit = vd_repo_text(b, "commit");
+    vd_buf_addf(out, "%.*s %.*s", VD_FMT(vd_repo_text(b, "name")),
+                VD_FMT(commit.n ? commit : VD_SLICE("is being deleted")));
+}
+
+static void add_drift(struct vd_buf *out, const struct vd_json *d)
+{
+    add_part(out, "", vd_repo_text(d, "resource"), " ");
+    add_part(out, "", vd_repo_text(d, "namespace"), "/");
+    add_part(out, "", vd_repo_text(d, "name"), "");
+    add_part(out, ", overridden by ", vd_repo_text(d, "user"), "");
+    add_part(out, " at ", vd_repo_text(d, "time"), "");
 }
 
 static void add_admission(struct vd_buf *out, const struct vd_json *status)
@@ -57,29 +73,11 @@ static void add_admission(struct vd_buf *out, const struct vd_json *status)
                 "Last admission:", VD_FMT(vd_repo_text(last, "commit")),
                 VD_FMT(vd_repo_text(last, "branch")), VD_FMT(vd_repo_text(last, "user")),
                 VD_FMT(vd_repo_text(last, "time")));
-    vd_buf_addf(out, "%-15s %.*s created, %.*s updated, %.*s deleted, %.*s unchanged", "",
-                VD_FMT(vd_repo_text(last, "created")), VD_FMT(vd_repo_text(last, "updated")),
-                VD_FMT(vd_repo_text(last, "deleted")), VD_FMT(vd_repo_text(last, "unchanged")));
+    vd_buf_addf(out, "%-15s ", "");
+    vd_repo_add_counts(out, last);
     if (first.n)
         vd_buf_addf(out, "; resourceVersion %.*s..%.*s", VD_FMT(first), VD_FMT(end));
     vd_buf_add_char(out, '\n');
-}
-
-static void add_drift(struct vd_buf *out, const struct vd_json *status)
-{
-    const char *label = "Drift:";
-    VD_JSON_EACH (d, vd_json_get(status, VD_SLICE("drift"))) {
-        struct vd_slice namespace = vd_repo_text(d, "namespace");
-        struct vd_slice user = vd_repo_text(d, "user"), time = vd_repo_text(d, "time");
-        vd_buf_addf(out, "%-15s %.*s %.*s%s%.*s", label, VD_FMT(vd_repo_text(d, "resource")),
-                    VD_FMT(namespace), namespace.n ? "/" : "", VD_FMT(vd_repo_text(d, "name")));
-        if (user.n)
-            vd_buf_addf(out, ", overridden by %.*s", VD_FMT(user));
-        if (time.n)
-            vd_buf_addf(out, " at %.*s", VD_FMT(time));
-        vd_buf_add_char(out, '\n');
-        label = "";
-    }
 }
 
 static void add_text(struct vd_buf *out, const struct vd_client *client,
@@ -98,11 +96,12 @@ static void add_text(struct vd_buf *out, const struct vd_client *client,
     add_line(out, "Default branch:", vd_repo_text(spec, "defaultBranch"));
     add_line(out, "Visibility:", vd_repo_text(spec, "visibility"));
     add_line(out, "Resources:", vd_repo_text(status, "resources"));
-    add_conditions(out, status);
-    add_branches(out, status);
+    add_list(out, "Conditions:", vd_json_get(status, VD_SLICE("conditions")), add_condition);
+    if (!add_list(out, "Branches:", vd_json_get(status, VD_SLICE("branches")), add_branch))
+        add_line(out, "Branches:", VD_SLICE("none was pushed yet"));
     add_admission(out, status);
     add_line(out, "Last error:", vd_repo_text(status, "lastError"));
-    add_drift(out, status);
+    add_list(out, "Drift:", vd_json_get(status, VD_SLICE("drift")), add_drift);
 }
 
 static enum vd_exit run(const struct vd_option_value *values)
@@ -119,12 +118,11 @@ static enum vd_exit run(const struct vd_option_value *values)
             vd_complain("%s", error.text);
             status = VD_EXIT_FAILED;
         } else if (vd_option_is_json(&values[OPTION_OUTPUT])) {
-            vd_json_write(&out, repository);
-            vd_buf_add_char(&out, '\n');
+            vd_print_json(repository);
         } else {
             add_text(&out, &client, &name, repository);
+            printf("%s", vd_buf_text(&out));
         }
-        printf("%s", vd_buf_text(&out));
     }
     vd_buf_release(&out);
     vd_client_release(&client);

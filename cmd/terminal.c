@@ -7,6 +7,7 @@
 #include "base/terminal.h"
 #include "base/utf8.h"
 #include "json/escape.h"
+#include "json/write.h"
 
 #define BOLD  "\033[1m"
 #define RED   "\033[1;31m"
@@ -59,4 +60,12 @@ void vd_json_add_text(struct vd_buf *out, struct vd_slice text)
     }
     vd_escape_write(out, vd_buf_slice(&clean));
     vd_buf_release(&clean);
+}
+
+void vd_print_json(const struct vd_json *document)
+{
+    struct vd_buf out = {0};
+    vd_json_write(&out, document);
+    printf("%s\n", vd_buf_text(&out));
+    vd_buf_release(&out);
 }

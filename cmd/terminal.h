@@ -11,6 +11,7 @@
 #include "base/attributes.h"
 #include "base/buf.h"
 #include "command.h"
+#include "json/document.h"
 
 /* Prints `vedette: sentence` on stderr. */
 void vd_complain(const char *format, ...) VD_PRINTF(1, 2);
@@ -26,5 +27,8 @@ enum vd_exit vd_output_finish(enum vd_exit status);
 
 /* The bytes as a JSON string with its quotes; what is not UTF-8 becomes U+FFFD. */
 void vd_json_add_text(struct vd_buf *out, struct vd_slice text);
+
+/* Prints the document as one line on stdout. */
+void vd_print_json(const struct vd_json *document);
 
 #endif

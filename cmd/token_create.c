@@ -3,13 +3,10 @@
  *
  * The token itself is all that goes to stdout, so that a script can read it from there.
  */
-#include "auth/token.h"
-
 #include <openssl/crypto.h>
 
-#include "base/clock.h"
-#include "base/vec.h"
 #include "data_folder.h"
+#include "new_token.h"
 #include "terminal.h"
 
 enum {
@@ -60,23 +57,15 @@ static void print_json(const struct vd_buf *token, const struct vd_buf *id, cons
 static int create(const struct vd_option_value *values, struct vd_buf *token, struct vd_buf *id,
                   struct vd_error *error)
 {
-    const char *folder = values[OPTION_DATA].text;
-    VD_VEC(struct vd_slice) groups = {0};
-    struct vd_slice rest = vd_slice_of(values[OPTION_GROUPS].text), group;
-    while (values[OPTION_GROUPS].given && vd_slice_cut(&rest, ',', &group))
-        *VD_VEC_PUSH(&groups) = group;
-    int code = vd_data_folder_exists(folder, error);
+    int code = vd_data_folder_exists(values[OPTION_DATA].text, error);
     if (!code)
-        code = vd_token_create(folder,
-                               &(struct vd_token_spec){
-                                   .user = vd_slice_of(values[OPTION_USER].text),
-                                   .groups = groups.p,
-                                   .groups_n = groups.n,
-                                   .description = vd_slice_of(values[OPTION_DESCRIPTION].text),
-                                   .lifetime_ms = (int64_t)values[OPTION_EXPIRES].number,
-                               },
-                               vd_clock_system(), token, id, error);
-    VD_VEC_RELEASE(&groups);
+        code = vd_new_token(
+            values[OPTION_DATA].text,
+            &(struct vd_new_token){.user = values[OPTION_USER].text,
+                                   .groups = values[OPTION_GROUPS].text,
+                                   .description = values[OPTION_DESCRIPTION].text,
+                                   .lifetime_ms = (int64_t)values[OPTION_EXPIRES].number},
+            token, id, error);
     return code;
 }
 

@@ -1,10 +1,9 @@
 /* vedette token list */
-#include <string.h>
-
 #include "auth/token.h"
 #include "base/clock.h"
 #include "data_folder.h"
 #include "terminal.h"
+#include "text_table.h"
 
 enum { OPTION_DATA, OPTION_OUTPUT };
 
@@ -47,60 +46,36 @@ static void print_json(const struct vd_token_set *set)
     vd_buf_release(&out);
 }
 
-/* The columns but the last, each as wide as its widest text. */
-enum { COLUMN_ID, COLUMN_USER, COLUMN_GROUPS, COLUMN_EXPIRES, COLUMNS };
-
-static void add_column(struct vd_buf *out, const struct vd_token *t, int column, int64_t now_ms)
+static void add_row(struct vd_text_table *table, const struct vd_token *t, int64_t now_ms)
 {
     char time[VD_TIME_TEXT_MAX];
-    vd_buf_reset(out);
-    switch (column) {
-    case COLUMN_ID:
-        vd_buf_add_slice(out, t->id);
-        break;
-    case COLUMN_USER:
-        vd_buf_add_slice(out, t->user);
-        break;
-    case COLUMN_GROUPS:
-        for (size_t g = 0; g < t->groups_n; g++)
-            vd_buf_addf(out, "%s%.*s", g ? "," : "", VD_FMT(t->groups[g]));
-        break;
-    default:
-        if (!t->expires_ms)
-            vd_buf_add_text(out, "never");
-        else if (now_ms >= t->expires_ms)
-            vd_buf_add_text(out, "expired");
-        else
-            vd_buf_addf(out, "%.19sZ", vd_time_format(t->expires_ms, time).p);
-    }
+    struct vd_buf text = {0};
+    vd_text_table_add(table, t->id);
+    vd_text_table_add(table, t->user);
+    for (size_t g = 0; g < t->groups_n; g++)
+        vd_buf_addf(&text, "%s%.*s", g ? "," : "", VD_FMT(t->groups[g]));
+    vd_text_table_add(table, vd_buf_slice(&text));
+    vd_buf_reset(&text);
+    if (!t->expires_ms)
+        vd_buf_add_text(&text, "never");
+    else if (now_ms >= t->expires_ms)
+        vd_buf_add_text(&text, "expired");
+    else
+        vd_buf_addf(&text, "%.19sZ", vd_time_format(t->expires_ms, time).p);
+    vd_text_table_add(table, vd_buf_slice(&text));
+    vd_text_table_add(table, t->description);
+    vd_buf_release(&text);
 }
 
 static void print_text(const struct vd_token_set *set)
 {
-    static const char *const titles[COLUMNS] = {"ID", "USER", "GROUPS", "EXPIRES"};
+    static const char *const heads[] = {"ID", "USER", "GROUPS", "EXPIRES", "DESCRIPTION"};
+    struct vd_text_table table = {.heads = heads, .columns = VD_COUNT(heads)};
     int64_t now_ms = vd_clock_wall_ms(vd_clock_system());
-    int widths[COLUMNS];
-    struct vd_buf text = {0}, line = {0};
-    for (int c = 0; c < COLUMNS; c++) {
-        widths[c] = (int)strlen(titles[c]);
-        for (size_t i = 0; i < vd_token_set_count(set); i++) {
-            add_column(&text, vd_token_set_at(set, i), c, now_ms);
-            widths[c] = (int)text.n > widths[c] ? (int)text.n : widths[c];
-        }
-        vd_buf_addf(&line, "%-*s  ", widths[c], titles[c]);
-    }
-    vd_buf_add_text(&line, "DESCRIPTION");
-    vd_print_heading(vd_buf_text(&line));
-    for (size_t i = 0; i < vd_token_set_count(set); i++) {
-        const struct vd_token *t = vd_token_set_at(set, i);
-        for (int c = 0; c < COLUMNS; c++) {
-            add_column(&text, t, c, now_ms);
-            printf("%-*s  ", widths[c], vd_buf_text(&text));
-        }
-        printf("%.*s\n", VD_FMT(t->description));
-    }
-    vd_buf_release(&text);
-    vd_buf_release(&line);
+    for (size_t i = 0; i < vd_token_set_count(set); i++)
+        add_row(&table, vd_token_set_at(set, i), now_ms);
+    vd_text_table_print(&table);
+    vd_text_table_release(&table);
 }
 
 static enum vd_exit run(const struct vd_option_value *values)

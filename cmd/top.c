@@ -8,10 +8,9 @@
 #include "base/clock.h"
 #include "base/quantity.h"
 #include "base/terminal.h"
+#include "client.h"
 #include "data_folder.h"
-#include "server_ask.h"
 #include "terminal.h"
-#include "json/write.h"
 
 enum { OPTION_DATA, OPTION_WATCH, OPTION_INTERVAL, OPTION_OUTPUT };
 
@@ -32,11 +31,23 @@ struct look {
     uint64_t ns;
 };
 
+/* The server that runs on the folder is asked as its administrator. */
 static int take_look(struct look *look, const char *folder, struct vd_error *error)
 {
+    struct vd_client client = {0};
+    struct vd_json *document = NULL;
+    int code = vd_client_open_folder(&client, folder, error);
     vd_arena_reset(&look->arena);
     look->ns = vd_clock_mono_ns(vd_clock_system());
-    return vd_server_ask(&look->arena, folder, "/debug/usage", &look->document, error);
+    if (!code)
+        code = vd_client_get(&client, "/debug/usage", &document, error);
+    if (!code)
+        look->document = vd_json_copy(&look->arena, document);
+    else if (client.server.n && !client.status)
+        code = vd_error_set(error, VD_ERR_IO, "no server answers at %s: is it running on %s?",
+                            vd_buf_text(&client.server), folder);
+    vd_client_release(&client);
+    return code;
 }
 
 static double number(const struct vd_json *user, const char *key)
@@ -96,14 +107,6 @@ static void print_table(const struct look *before, const struct look *now, size_
     double rest = number(now->document, "more") + (double)(users ? users->n - rows : 0);
     if (rest > 0)
         printf("%sand %.0f users more\n", start, rest);
-}
-
-static void print_json(const struct look *now)
-{
-    struct vd_buf out = {0};
-    vd_json_write(&out, now->document);
-    printf("%s\n", vd_buf_text(&out));
-    vd_buf_release(&out);
 }
 
 /* ---- drawing again and again ---- */
@@ -184,7 +187,7 @@ static int show(const struct vd_option_value *values, struct look looks[2], stru
         if (code)
             break;
         if (json)
-            print_json(now);
+            vd_print_json(now->document);
         else if (redraws)
             draw(before, now, folder);
         else

@@ -1,8 +1,7 @@
 /* See changes.h. One `git cat-file` answers all questions about objects, step by step:
  *
- *     ids of .vedette.yaml -> their contents -> (diff-tree, ls-tree) -> lengths of files ->
- * contents
- *     -> a worker parses them
+ *     ids of .vedette.yaml -> their contents -> (diff-tree, ls-tree)
+ *     -> lengths of files -> their contents -> a worker parses them
  */
 #include "git/changes.h"
 

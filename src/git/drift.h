@@ -5,8 +5,8 @@
  *
  * The informer tells of them. The Repository that an object is from names it in status.drift, the
  * first VD_GIT_DRIFT_MAX of them, and has the condition Drifted; the metric
- * vedette_git_drifted_objects counts all. An object that was deleted by an override is none any
- * more: the Event about the deletion is what remains.
+ * vedette_git_drifted_objects counts all. An object that an override has deleted is
+ * not counted, since it is gone; the Event about its deletion remains.
  *
  * All on the controller's loop.
  */

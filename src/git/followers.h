@@ -2,9 +2,10 @@
  * Followers: Repositories with spec.remote, which are fetched (git/fetch.h) and synced
  * (git/sync.h) again and again, instead of being pushed to.
  *
- * Between two fetches is spec.remote.interval, less a random part. One that has failed is tried
- * again after a pause that doubles from failure to failure. Whatever fails, the last good state
- * stays; the Repository says why in status.lastError and in its condition Synced:
+ * The next fetch follows after spec.remote.interval, or up to a quarter of it earlier by chance. A
+ * fetch that has failed is tried again after a pause that doubles from failure to failure. Whatever
+ * fails, the last good state stays; the Repository says why in status.lastError and in its
+ * condition Synced:
  *
  *     True   UpToDate          the objects are those of the remote's commit
  *     False  FetchFailed       git could not fetch: the network, credentials, a missing branch

@@ -10,8 +10,11 @@
  *     COMMAND "<old> <new> refs/heads/main"         (one for each ref)
  *     OPTION "<push option>"                        (one for each)
  *     READY
- *                                                   TEXT "admitted 3 resources ...\n"   (any
- * number) REPORT "ok refs/heads/main"         (proc-receive) EXIT "0"
+ *                                                   TEXT "admitted 3 resources\n"
+ *                                                   REPORT "ok refs/heads/main"
+ *                                                   EXIT "0"
+ *
+ * There may be any number of TEXT messages. REPORT is for proc-receive, one for each ref.
  *
  * The two hooks of a push speak one after the other over the same channel. A message is four bytes
  * with the length of its payload, the most significant first, one byte for its type, and the

@@ -9,6 +9,7 @@
 #include "base/hash_map.h"
 #include "base/limits.h"
 #include "base/vec.h"
+#include "git/manifest_kinds.h"
 #include "git/positions.h"
 #include "kinds/builtin.h"
 #include "kinds/kinds.h"
@@ -248,7 +249,12 @@ static const struct vd_kind *kind_of(const struct vd_kind_set *set, const struct
     const struct vd_kind *kind = vd_kind_set_kind(set, m->group, m->version, m->kind);
     if (kind && kind->served && kind->stored && !kind->subresource.n)
         return kind;
-    if (!kind)
+    const struct vd_kind *meant = kind ? NULL : vd_manifest_kind_meant(set, m);
+    if (meant)
+        vd_git_manifest_refuse(m, VD_SLICE("apiVersion"), report,
+                               "there is no kind %.*s in %.*s; did you mean %.*s?", VD_FMT(m->kind),
+                               VD_FMT(m->api_version), VD_FMT(meant->api_version));
+    else if (!kind)
         vd_git_manifest_refuse(m, VD_SLICE("kind"), report,
                                "there is no kind %.*s in %.*s; add its CustomResourceDefinition to "
                                "the tree, or correct apiVersion and kind",

@@ -2,14 +2,16 @@
  * Checks the files of a work tree as the server would check a push of them, without a server.
  *
  *     struct vd_git_lint *l = vd_git_lint_new(VD_SLICE("default"));
- *     vd_git_lint_configure(l, text, &report);              the text of .vedette.yaml, if there is
- * one for each file: if (vd_git_lint_wants(l, path, mode, len, &report)) vd_git_lint_add(l, path,
- * text, &report); vd_git_lint_check(l, &report); vd_git_lint_free(l);
+ *     vd_git_lint_configure(l, text, &report);      if there is a .vedette.yaml: its text
+ *     if (vd_git_lint_wants(l, path, mode, len, &report))
+ *         vd_git_lint_add(l, path, text, &report);  these two for each file
+ *     vd_git_lint_check(l, &report);
+ *     vd_git_lint_free(l);
  *
  * Objects are checked against the built-in kinds and the CustomResourceDefinitions that the files
  * hold, wherever they stand: defaults, unknown fields (which are errors), schema, formats, rules,
  * names and labels. Two manifests of one object are an error, two paths that differ in upper and
- * lower case alone a warning. What other objects a server has is not known here.
+ * lower case alone a warning. A lint does not know which objects a server has.
  *
  * No I/O; one thread. The texts are copied: a lint holds all manifests of the tree in memory.
  */

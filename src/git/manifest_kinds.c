@@ -45,9 +45,8 @@ static void define_all(struct search *s)
 
 /* ---- one manifest ---- */
 
-/* A kind of this name that the manifest may have meant, or NULL. */
-static const struct vd_kind *namesake(const struct vd_kind_set *set,
-                                      const struct vd_git_manifest *m)
+const struct vd_kind *vd_manifest_kind_meant(const struct vd_kind_set *set,
+                                             const struct vd_git_manifest *m)
 {
     size_t n;
     struct vd_kind *const *all = vd_kind_set_all(set, &n);
@@ -62,7 +61,7 @@ static const struct vd_kind *namesake(const struct vd_kind_set *set,
 static void refuse_unknown(struct search *s, const struct vd_git_manifest *m)
 {
     struct vd_git_report *report = &s->changes->report;
-    const struct vd_kind *meant = namesake(s->k->set, m);
+    const struct vd_kind *meant = vd_manifest_kind_meant(s->k->set, m);
     for (size_t i = 0; i < s->refused.n; i++)
         if (vd_slice_eq(s->refused.p[i], m->group)) {
             vd_git_manifest_refuse(m, VD_SLICE("kind"), report,
@@ -87,7 +86,7 @@ static const struct vd_kind *find_kind(struct search *s, const struct vd_git_man
     bool written = kind && kind->stored && kind->served && !kind->subresource.n &&
                    kind->verbs & VD_VERB_CREATE;
     if (!is_new && !written) { /* what is deleted may be of a version that is not served now */
-        kind = namesake(s->k->set, m);
+        kind = vd_manifest_kind_meant(s->k->set, m);
         return kind && vd_slice_eq(kind->group, m->group) ? kind : NULL;
     }
     if (written)

@@ -26,6 +26,10 @@ struct vd_manifest_kinds {
 void vd_manifest_kinds_find(struct vd_manifest_kinds *k, const struct vd_api_env *env,
                             struct vd_changes *changes, struct vd_slice namespace);
 
+/* A kind of the manifest's name in another version or group, which it may have meant; or NULL. */
+const struct vd_kind *vd_manifest_kind_meant(const struct vd_kind_set *set,
+                                             const struct vd_git_manifest *m);
+
 void vd_manifest_kinds_release(struct vd_manifest_kinds *k);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * The objects that a repository owns, found and deleted when the repository goes.
+ * The objects that a repository owns, found and deleted when the repository is deleted.
  *
  * They are found by the annotation that the Git pipeline puts on them, in a scan over all objects:
  * repositories are deleted so rarely that no index is kept for it. A scan that finds objects is

@@ -87,16 +87,16 @@ static const char *scope_refusal(const struct vd_plan *plan, const struct vd_pla
 {
     if (!kind->namespaced && !has_text(plan->cluster_scoped, kind->resource)) {
         vd_buf_addf(text,
-                    "a %.*s has no namespace, and spec.scope.clusterScoped of Repository %.*s does "
-                    "not name %.*s",
+                    "a %.*s belongs to no namespace: this repository may write it only if "
+                    "spec.scope.clusterScoped of Repository %.*s names %.*s",
                     VD_FMT(kind->kind), VD_FMT(plan->repository), VD_FMT(kind->resource));
         return "kind";
     }
     if (kind->namespaced && !vd_slice_eq(o->identity.namespace, plan->namespace) &&
         !has_text(plan->namespaces, o->identity.namespace)) {
         vd_buf_addf(text,
-                    "this repository writes namespace %.*s; spec.scope.namespaces of Repository "
-                    "%.*s does not name %.*s",
+                    "this repository writes namespace %.*s: it may write others only if "
+                    "spec.scope.namespaces of Repository %.*s names %.*s",
                     VD_FMT(plan->namespace), VD_FMT(plan->repository),
                     VD_FMT(o->identity.namespace));
         return "metadata.namespace";
@@ -148,7 +148,7 @@ static void check_stored(struct vd_plan *plan, struct vd_plan_object *o)
                    "the object belongs to branch %.*s, which has it from %.*s", VD_FMT(s->branch),
                    VD_FMT(s->path));
     else if (!same_path && !is_let_go(o))
-        refuse_new(plan, o, "metadata.name", "the object is described by %.*s already",
+        refuse_new(plan, o, "metadata.name", "%.*s describes the same object; remove one of them",
                    VD_FMT(s->path));
     else
         o->action = same_path ? VD_PLAN_REPLACE : VD_PLAN_MOVE;
@@ -166,9 +166,9 @@ static void add_new(struct vd_plan *plan, struct vd_plan_objects *list,
             o->name_line = vd_git_manifest_position(first, VD_SLICE("metadata.name")).line;
         vd_git_manifest_refuse(
             m->manifest, VD_SLICE("metadata.name"), plan->report,
-            "the object is described by %.*s:%zu, too%s%.*s", VD_FMT(first->source.path),
-            (size_t)o->name_line,
-            vd_slice_eq(o->new_manifest->branch, m->branch) ? "" : ", of branch ",
+            "%.*s:%zu%s%.*s describes the same object; remove one of them",
+            VD_FMT(first->source.path), (size_t)o->name_line,
+            vd_slice_eq(o->new_manifest->branch, m->branch) ? "" : " of branch ",
             vd_slice_eq(o->new_manifest->branch, m->branch) ? 0 : (int)o->new_manifest->branch.n,
             o->new_manifest->branch.p);
         return;

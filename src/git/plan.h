@@ -5,22 +5,23 @@
  * It is made of the manifests of the files that differ, as they were (old) and as they are to be
  * (new), and of what the store has of the objects that they name:
  *
- *  - An object that a new manifest describes is created or replaced. It is moved if the store has
- * it from another file or branch, and that one does not describe it any more.
- *  - One that only an old manifest describes is deleted, if the store has it from this branch.
- *  - Two manifests for one object are refused, also if the file of one did not change: the object
- * in the store says which file it is from. So are objects that another repository or branch has
- *    brought (the first one keeps them), those that belong to the API unless the push adopts them,
- * those that are being deleted, and the Repository itself.
- *  - The repository's own namespace is its own; another one, and kinds without a namespace, the
- *    Repository's spec.scope has to name. Such operations are marked: whoever pushes needs the
- *    right.
- *  - A new reference to an object that is being deleted is refused, and so is a reference that
- * blocks the deletion (kinds/references.h) to an object that the push deletes, or to the object
- * itself.
+ * - An object that a new manifest describes is created or replaced. It is moved if the store has it
+ *   from another file or branch, and that file does not describe it any more.
+ * - An object that only an old manifest describes is deleted, if the store has it from this branch.
+ * - Two manifests for one object are refused, also if the file of one did not change: the object in
+ *   the store says which file it comes from.
+ * - Refused are also objects of another repository or branch (the first one keeps them), objects
+ *   that belong to the API unless the push adopts them, objects that are being deleted, and the
+ *   Repository itself.
+ * - A repository may write its own namespace. Other namespaces, and kinds without a namespace, have
+ *   to be named in the Repository's spec.scope; such operations are marked, since the pusher needs
+ *   the right to them.
+ * - A new reference to an object that is being deleted is refused. A reference that blocks the
+ *   deletion of what it refers to (kinds/references.h) is refused, too, if the push deletes that
+ *   object, or if the object refers to itself.
  *
- * Order: what is referred to comes before what refers to it, and, of deletions, behind. Deletions
- * come last. Objects that refer to each other in a circle stay in the order of their files.
+ * Order: an object comes before those that refer to it; of deletions, behind them. Deletions come
+ * last. Objects that refer to each other in a circle stay in the order of their files.
  *
  * Pure, but for the function that looks into the store. One thread.
  */

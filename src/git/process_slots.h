@@ -2,9 +2,9 @@
  * Slots: how many git processes serve requests at a time, and who waits for one.
  *
  * A process needs a slot from before its start until it has exited. There are VD_GIT_PROCESSES_MAX
- * of them, of which one user has VD_GIT_USER_PROCESSES_MAX at most. Who finds none waits; the
- * longest waiting one whose user may have one more gets the next that is given back. When too many
- * wait, one more is refused.
+ * of them, of which one user has VD_GIT_USER_PROCESSES_MAX at most. A request that
+ * finds none waits. A slot that is given back goes to the request that has waited longest, among
+ * those whose user may have one more. When too many wait, one more is refused.
  *
  * One set of slots serves all loops. Its functions take a lock for a short while; a slot itself
  * belongs to its loop.

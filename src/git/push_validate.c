@@ -36,11 +36,28 @@ static void tell_refusal(struct vd_push *p, struct vd_git_report *report)
     vd_buf_release(&text);
 }
 
+/* Says why no object changes, to somebody who pushes branches of which none is admitted. */
+static void add_hint(struct vd_buf *out, const struct vd_push *p)
+{
+    struct vd_slice branch;
+    for (size_t i = 0; !p->branches.branches_n && i < p->commands.n; i++) {
+        const struct vd_ref_command *c = &p->commands.p[i];
+        if (vd_object_id_is_none(c->after) || !vd_ref_branch(c->ref, &branch))
+            continue;
+        vd_buf_addf(out,
+                    "branch %.*s is not admitted, so no objects change: spec.branches of "
+                    "Repository %.*s/%.*s says which branches are\n",
+                    VD_FMT(branch), VD_FMT(p->namespace), VD_FMT(p->name));
+        return;
+    }
+}
+
 static void tell_success(struct vd_push *p, struct vd_git_report *report)
 {
     struct vd_buf text = {0};
     vd_git_report_sort(report);
     vd_git_report_write_text(&text, report);
+    add_hint(&text, p);
     vd_push_answer(p, vd_buf_slice(&text), true);
     vd_buf_release(&text);
 }
@@ -114,7 +131,7 @@ static bool look_at_command(struct vd_push *p, const struct vd_repository *repos
     if (!admitted && recorded.n && after.n) {
         refuse(p, "refused",
                "branch %.*s is not admitted any more (spec.branches of Repository %.*s), but "
-               "objects are from it; admit it again, or delete the branch",
+               "it has objects; admit it again, or delete the branch",
                VD_FMT(branch), VD_FMT(p->name));
         return false;
     }

@@ -45,6 +45,15 @@ bool vd_smart_http_has_path(struct vd_slice path)
            !vd_repository_namespace_is_reserved(namespace);
 }
 
+bool vd_smart_http_lacks_suffix(struct vd_slice path, struct vd_slice query)
+{
+    struct vd_slice namespace = VD_SLICE(""), name = VD_SLICE(""), rest = VD_SLICE("");
+    return !split_path(path, &namespace, &name, &rest) && name.n &&
+           vd_slice_is(rest, "/info/refs") &&
+           vd_slice_starts_with(query, VD_SLICE("service=git-")) &&
+           !vd_repository_namespace_is_reserved(namespace);
+}
+
 bool vd_smart_http_webhook(struct vd_slice path, struct vd_slice *namespace, struct vd_slice *name)
 {
     struct vd_slice rest;
@@ -191,8 +200,13 @@ enum vd_smart_http_status vd_smart_http_read(struct vd_git_request *out,
     struct vd_slice path, query, rest = VD_SLICE("");
     *out = (struct vd_git_request){.namespace = VD_SLICE(""), .name = VD_SLICE("")};
     vd_url_split(vd_http_head_target(head), &path, &query);
-    if (!split_path(path, &out->namespace, &out->name, &rest))
-        return refuse_path(out, rest, error);
+    if (!split_path(path, &out->namespace, &out->name, &rest)) {
+        out->lacks_suffix = true;
+        vd_error_set(error, VD_ERR_NOT_FOUND,
+                     "the path of a repository ends with .git: /%.*s/%.*s.git",
+                     VD_FMT(out->namespace), VD_FMT(out->name));
+        return VD_SMART_HTTP_NOT_FOUND;
+    }
     out->version = protocol_version(head);
     enum vd_smart_http_status status;
     if (vd_slice_is(rest, "/info/refs"))

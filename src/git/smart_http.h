@@ -27,14 +27,19 @@ const char *vd_git_service_name(enum vd_git_service service);
 struct vd_git_request {
     struct vd_slice namespace, name; /* of the Repository */
     enum vd_git_service service;
-    bool advertises;  /* the refs are asked for; else it is a fetch or a push */
-    unsigned version; /* of git's protocol that the client speaks: 0, 1 or 2 */
-    bool is_gzip;     /* the body is compressed */
+    bool advertises;   /* the refs are asked for; else it is a fetch or a push */
+    unsigned version;  /* of git's protocol that the client speaks: 0, 1 or 2 */
+    bool is_gzip;      /* the body is compressed */
+    bool lacks_suffix; /* the path names no repository, since its ".git" is missing */
 };
 
 /* Whether a path is one of a repository: "/namespace/name.git", and what is below. Paths that begin
  * like the server's own are not. */
 bool vd_smart_http_has_path(struct vd_slice path);
+
+/* Whether git asks for a repository by a path without ".git": "/namespace/name/info/refs" with a
+ * service of git's in the query. */
+bool vd_smart_http_lacks_suffix(struct vd_slice path, struct vd_slice query);
 
 /* Whether the path is that of a repository's webhook, and whose. */
 bool vd_smart_http_webhook(struct vd_slice path, struct vd_slice *namespace, struct vd_slice *name);

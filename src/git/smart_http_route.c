@@ -199,7 +199,8 @@ static bool matches(const struct vd_route *route, const struct vd_http_head *hea
     struct vd_slice path, query, namespace, name;
     (void)route;
     vd_url_split(vd_http_head_target(head), &path, &query);
-    return vd_smart_http_has_path(path) && !vd_smart_http_webhook(path, &namespace, &name);
+    return (vd_smart_http_has_path(path) && !vd_smart_http_webhook(path, &namespace, &name)) ||
+           vd_smart_http_lacks_suffix(path, query);
 }
 
 static void handle(struct vd_http_service *service, struct vd_exchange *x)
@@ -210,6 +211,10 @@ static void handle(struct vd_http_service *service, struct vd_exchange *x)
     unsigned status = vd_smart_http_read(&a.request, x->head, &error);
     struct vd_request request = request_of(&a);
     a.log = vd_request_begin(vd_git_requests(a.git, x), &request);
+    if (a.request.lacks_suffix) {
+        answer(&a, status, error.text);
+        return;
+    }
     find(&a);
     bool allowed = a.request.service == VD_GIT_UPLOAD_PACK || status ? may_read(&a) : may_push(&a);
     if (allowed && status)

@@ -1,6 +1,6 @@
 /*
- * What has failed for a Repository: status.lastError, and how long it is waited before the next
- * try. On the controller's loop.
+ * What has failed for a Repository: status.lastError, and how long the server waits
+ * before it tries again. On the controller's loop.
  */
 #ifndef VD_GIT_STATUS_ERROR_H
 #define VD_GIT_STATUS_ERROR_H

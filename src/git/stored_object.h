@@ -1,6 +1,6 @@
 /*
- * Objects of the store as the Git pipeline sees them: the Repository itself, and what others are
- * from. Any thread.
+ * Objects of the store as the Git pipeline sees them: the Repository itself, and from
+ * which repository, branch and file an object comes. Any thread.
  */
 #ifndef VD_GIT_STORED_OBJECT_H
 #define VD_GIT_STORED_OBJECT_H

@@ -7,10 +7,11 @@
  *     ...  s.done(&s)        once: s.result, and vd_sync_write_text() for people
  *     vd_sync_release(&s);
  *
- * With a branch and a commit, the branch gets this commit, whose objects are in the repository
- * already; other branches that the status records go, and hand their objects over. Without, every
- * branch that the status records is written whole as it is recorded: objects that somebody has
- * overridden or deleted become what Git has.
+ * With a branch and a commit, the branch gets this commit, which is in the bare repository already.
+ * All other branches that the status records are removed; an object of theirs that the commit
+ * describes, too, stays and moves to the branch. Without a branch and a commit, every branch that
+ * the status records is written whole, as it is recorded: objects that somebody has overridden or
+ * deleted become what Git has.
  *
  * All on loop 0.
  */

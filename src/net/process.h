@@ -115,9 +115,10 @@ struct vd_process {
  *
  *   VD_ERR_NOT_FOUND  there is no such program, or no such folder to run it in
  *   VD_ERR_FORBIDDEN  it may not be run
- *   VD_ERR_LIMIT      the system has no room for one more process, or for its descriptors; goes
- * away VD_ERR_MEMORY     likewise, of memory VD_ERR_CLOSED     the loop stops VD_ERR_IO         any
- * other reason
+ *   VD_ERR_LIMIT      the system has no room for one more process or for its descriptors just now
+ *   VD_ERR_MEMORY     the system has no memory for it just now
+ *   VD_ERR_CLOSED     the loop stops
+ *   VD_ERR_IO         any other reason
  */
 int vd_process_start(struct vd_process *p, struct vd_loop *loop,
                      const struct vd_process_options *options, const struct vd_process_ops *ops,

@@ -92,10 +92,10 @@ tap "or be in the tree" asks 0 '0 errors' --namespace nowhere tree
 definition bolts Bolt '' >tree/bolts.yaml
 object Bolt b 3 >tree/b.yaml
 tap "a definition of the tree is enough" asks 0 '0 errors' tree
-tap "a server that does not know the user" lints 1 'the server does not know who asks' \
+tap "a server that does not know the user" lints 1 'does not know who asks: give a token' \
     --server "$http" tree
 tap "a user without rights" lints 1 'the server: ' --server "$http" --token-file bob.token tree
-tap "a server that is not trusted" lints 1 'no server answers at https://' --server "$https" \
+tap "a server that is not trusted" lints 1 'the certificate of https://' --server "$https" \
     --token-file ann.token tree
 tap "no server" lints 1 'no server answers at http://127.0.0.1:1' --server http://127.0.0.1:1 tree
 tap "no URL" lints 2 'is no URL of http or https' --server 127.0.0.1 tree

@@ -63,6 +63,11 @@ if command -v bash >/dev/null; then
     tap "bash: options by their beginning" offered "--tls-ca --tls-cert" vedette serve --tls-c
     tap "bash: behind other options" offered "--listen" vedette serve --data x --lis
     tap "bash: a value is no command" offered "--user" vedette kubeconfig --data token --us
+    tap "bash: options of a command with operands" offered "--remote --remote-branch" \
+        vedette repo create shop/catalog --rem
+    tap "bash: choices of an option" offered "internal private public" \
+        vedette repo create shop/catalog --visibility ''
+    tap "bash: options of lint" offered "--max-errors" vedette lint . --max
     tap "bash: choices" offered "memory sqlite" vedette serve --store ''
     tap "bash: behind an equals sign" offered "json" vedette store stats --output = j
     tap "bash: right behind it" offered "json text" vedette store stats --output =

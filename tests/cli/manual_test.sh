@@ -87,9 +87,10 @@ called() {
         options $leaf
     done <leaf.list | sort -u >all.options
     printf '%s\n' --help --version >>all.options
+    called_words='serve|config|store|token|kubeconfig|lint|repo|top|version'
     cat "$top"/README.md "$top"/docs/*.md "$top"/docs/runbooks/*.md |
-        grep -E '(^|[`/ ])vedette (serve|config|store|token|kubeconfig|top|version) ' |
-        sed 's/.*[`/ ]vedette \(serve\|config\|store\|token\|kubeconfig\|top\|version\) //' |
+        grep -E "(^|[\`/ ])vedette ($called_words) " |
+        sed -E "s#.*[\`/ ]vedette ($called_words) ##" |
         sed 's/[`|;&#].*//' | grep -o -E -e '--[a-z][a-z0-9-]*' | sort -u >called.options
     [ "$(wc -l <called.options)" -gt 3 ] || { cat called.options; return 1; }
     grep -v -x -F -f all.options called.options >unknown.options

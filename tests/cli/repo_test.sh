@@ -38,6 +38,13 @@ tap "a token without a server" says 2 "go with '--server'" "$vedette" repo list 
 tap "no server there" says 1 'no server answers at http://127.0.0.1:1' "$vedette" repo list \
     --server http://127.0.0.1:1
 tap "no URL" says 2 'is no URL of http or https' "$vedette" repo list --server ftp://x
+echo 'a: [' >broken
+tap "a broken kubeconfig is named" says 2 "$scratch/broken: line 2" "$vedette" repo list \
+    --kubeconfig broken
+tap "create: an option of remotes" says 2 "go with '--remote'" "$vedette" repo create a/b \
+    --interval 5m
+tap "create: a choice" says 2 "wants private, internal or public, not 'all'" "$vedette" repo \
+    create a/b --visibility all
 tap "list: both" says 2 'exclude each other' "$vedette" repo list --namespace a --all-namespaces
 tap "adopt: nothing is named" says 2 'say which objects: NAME...' "$vedette" repo adopt a/b cm
 tap "adopt: two ways" says 2 'one of these only' "$vedette" repo adopt a/b cm x --all

@@ -19,7 +19,9 @@ first() {
 not_admitted() {
     g checkout -q -b draft
     map draft >catalog/draft.yaml
-    commit draft && push origin draft && absent configmap draft && g checkout -q main
+    commit draft && push origin draft >draft.out 2>&1 && cat draft.out &&
+        grep -q 'remote: branch draft is not admitted, so no objects change: spec.branches of' \
+            draft.out && absent configmap draft && g checkout -q main
 }
 
 tags() {

@@ -122,6 +122,9 @@ tap "a private one is not there for others" refuses \
     git clone "$as_ann/default/secret.git" x
 tap "nor is an unknown one" refuses 'remote: there is no repository none' \
     git clone "$as_ann/default/none.git" x
+tap "a URL without .git is told" refuses \
+    'remote: the path of a repository ends with .git: /default/open' \
+    git clone -q "$nobody/default/open" x
 tap "who may get repositories/contents reads it" git clone -q "$as_bob/default/secret.git" s.clone
 tap "who may read and not update is refused a push" refuses \
     'remote: you may not push here: User "bob" cannot update resource "repositories/contents"' \

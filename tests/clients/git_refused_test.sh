@@ -81,12 +81,12 @@ WRONG
 twins() {
     map twin >catalog/a.yaml
     map twin >catalog/b.yaml
-    is_refused 'b.yaml:4:3: metadata.name: the object is described by a.yaml:4, too'
+    is_refused 'b.yaml:4:3: metadata.name: a.yaml:4 describes the same object; remove one'
 }
 
 twin_of_unchanged() {
     map base >catalog/copy.yaml
-    is_refused 'copy.yaml:4:3: metadata.name: the object is described by base.yaml already'
+    is_refused 'copy.yaml:4:3: metadata.name: base.yaml describes the same object; remove one'
 }
 
 of_the_api() {
@@ -97,12 +97,12 @@ of_the_api() {
 
 other_namespace() {
     { map far; } | sed 's/  name: far/&\n  namespace: default/' >catalog/far.yaml
-    is_refused 'far.yaml:5:3: metadata.namespace: this repository writes namespace shop; spec.scop'
+    is_refused 'far.yaml:5:3: metadata.namespace: this repository writes namespace shop: it may'
 }
 
 cluster_scoped() {
     printf 'apiVersion: v1\nkind: Namespace\nmetadata: {name: mine}\n' >catalog/mine.yaml
-    is_refused 'mine.yaml:2:1: kind: a Namespace has no namespace, and spec.scope.clusterScoped of'
+    is_refused 'mine.yaml:2:1: kind: a Namespace belongs to no namespace: this repository may'
 }
 
 # With the scope, the pusher needs the right himself.

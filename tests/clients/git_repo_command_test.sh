@@ -220,7 +220,7 @@ again() {
     refuses 'ConfigMap free-a belongs to repository shop/catalog already' r adopt shop/catalog cm \
         free-a && refuses 'no Secret that could be adopted' r adopt shop/catalog secrets --all &&
         refuses "the server has no resource 'wombats'" r adopt shop/catalog wombats --all &&
-        refuses 'configmaps "nobody" not found' r adopt shop/catalog cm nobody
+        refuses 'there is no ConfigMap nobody in namespace shop' r adopt shop/catalog cm nobody
 }
 
 # Who may push but not update the object does not take it.
@@ -257,7 +257,7 @@ PATH=$scratch:$PATH
 tap "create" creates
 tap "create: what it says is next works" clones
 tap "create: it is there" refuses 'already exists' r create shop/catalog
-tap "create: no namespace" refuses 'namespaces "nope" not found' r create nope/catalog
+tap "create: no namespace" refuses 'there is no namespace nope' r create nope/catalog
 tap "create: a bad branch" refuses defaultBranch r create shop/bad --branch 'a b'
 tap "create by the administrator" creates_as_admin
 tap "create: json" shows_json
@@ -266,7 +266,7 @@ cp ann.kubeconfig "$HOME/vedette.kubeconfig"
 tap "pushes by the helper" pushes
 tap "list" lists
 tap "status" shows_status
-tap "status: there is none" refuses 'repositories.git.vedette.dev "none" not found' r status \
+tap "status: there is none" refuses 'there is no repository shop/none' r status \
     shop/none
 tap "log" logs
 tap "objects of the API" makes_objects
@@ -277,7 +277,7 @@ tap "adopt all" adopts_all
 tap "adopt what has a body" adopts_notes
 tap "they are Git's" owned
 tap "reset" resets
-tap "reset: there is none" refuses 'not found' r reset shop/none
+tap "reset: there is none" refuses 'there is no repository shop/none' r reset shop/none
 tap "what cannot be adopted" again
 tap "adopting needs the right to update" rights
 tap "no folder is left" nothing_left

@@ -11,12 +11,15 @@ import { equal, finish, tap } from '../clients/tap.mjs';
 import {
     commit, git, gitMust, map, MAPS, Random, Server, until,
 } from '../support/git_server.mjs';
+import { gitTerms, readLimits, sum } from './worst_case.mjs';
 import { history, pack, pushBody, raw, requestHead, said, ZERO } from './git_packs.mjs';
 
 const [, , vedette, folder, seedText] = process.argv;
 const random = new Random(Number(seedText));
 const sanitized = fs.readFileSync(vedette).includes('__asan_init') || fs.readFileSync(vedette).includes('__tsan_init');
+const KIB = 1 << 10;
 const MIB = 1 << 20;
+const limits = readLimits(new URL('../../src/base/limits.h', import.meta.url));
 const server = new Server(vedette, folder);
 const local = `${folder}/local.git`;
 const RECEIVE = '/shop/hostile.git/git-receive-pack';
@@ -106,12 +109,37 @@ function letGo() {
     for (const socket of open.splice(0)) socket.destroy();
 }
 
+// What docs/limits.md allows n clients of one user: connections, what is read ahead of them, and the
+// terms of Git for those who are stopped before a hook runs.
+function boundOf(n) {
+    const terms = gitTerms(limits, { git: 'read', users: 1 });
+    const each = 48 * KIB + limits.VD_HTTP_AHEAD_LEN_MAX + limits.VD_HTTP_BODY_FREE_LEN;
+    return sum(terms.filter(([, , use]) => use === 'git')) + n * each;
+}
+
+let idleKb = 0; // of the server before any attack
+
+// The server's memory once it has not grown for a while, in bytes more than it was without clients.
+async function settled() {
+    let most = 0;
+    let since = Date.now();
+    await until('memory does not grow', () => {
+        const now = server.residentKb('VmRSS');
+        if (now > most) since = Date.now();
+        most = Math.max(most, now);
+        return Date.now() - since > 150;
+    }, 20);
+    return (most - idleKb) * KIB;
+}
+
 async function stalled(n, token, make) {
     await Promise.all(Array.from({ length: n }, () => make(token)));
     const times = [];
     for (let i = 0; i < 10; i++) times.push(await ready());
-    console.log(`# ${n} clients: /readyz in at most ${Math.max(...times)} ms, ${server.residentKb('VmRSS')} kB, `
-        + `${server.children().length} processes`);
+    const grown = await settled();
+    console.log(`# ${n} clients: /readyz in at most ${Math.max(...times)} ms, ${server.children().length} processes, `
+        + `${(grown / MIB).toFixed(1)} of ${(boundOf(n) / MIB).toFixed(1)} MiB`);
+    if (!sanitized && grown > boundOf(n)) throw new Error(`${grown} bytes more, instead of ${boundOf(n)}`);
     if (times.sort((a, b) => a - b)[5] > 1000) throw new Error(`/readyz takes ${times}`);
 }
 
@@ -136,6 +164,7 @@ async function main() {
         subjects: [{ kind: 'User', name: 'mallory', apiGroup: 'rbac.authorization.k8s.io' }],
     });
 
+    idleKb = server.residentKb('VmRSS');
     await tap('a push of bytes is admitted', async () => {
         const one = onePush();
         const text = said(await raw(server.port, post(one.body)));
@@ -227,6 +256,23 @@ async function main() {
         await nothingLeft();
         const own = await clone(mallory, 'c3');
         if (own.code) throw new Error(`the same one later: ${own.err}`);
+    });
+    await tap('100 clients that fetch a large file and do not read it', async () => {
+        const large = await commit(local, 'refs/heads/large', { noise: crypto.randomBytes(4 * MIB) });
+        await gitMust(local, ['push', '-q', server.url('hostile'), `${large}:refs/heads/large`]);
+        const line = (text) => `${(text.length + 4).toString(16).padStart(4, '0')}${text}`;
+        const body = `${line(`want ${large} side-band-64k ofs-delta\n`)}0000${line('done\n')}`;
+        await stalled(100, mallory, (token) => hold('/shop/hostile.git/git-upload-pack', token,
+            { 'content-type': 'application/x-git-upload-pack-request', 'content-length': body.length }, body));
+        letGo();
+        await nothingLeft();
+    });
+    await tap('100 compressed pushes that do not go on', async () => {
+        const fields = { ...TYPE, 'content-encoding': 'gzip', 'content-length': 100000 };
+        const begin = zlib.gzipSync(`00ff${'a'.repeat(100)}`, { finishFlush: zlib.constants.Z_SYNC_FLUSH });
+        await stalled(100, server.admin, (token) => hold(RECEIVE, token, fields, begin));
+        letGo();
+        await nothingLeft();
     });
     await tap('100 pushes that do not go on, and an honest one of somebody else', async () => {
         const pusher = await server.token('pusher', 'system:masters');

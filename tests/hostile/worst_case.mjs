@@ -31,10 +31,34 @@ export function readConfig(text) {
     return config;
 }
 
+// What Git takes beside all else, in the same form. `git` is false where there are no
+// repositories, 'read' where the hostile users may clone, 'push' where they may push.
+export function gitTerms(limits, { git = false, users = Infinity }) {
+    const reads = git ? 1 : 0;
+    const pushes = git === 'push' ? 1 : 0;
+    const of = (all, one) => reads * Math.min(limits[all], users * limits[one]);
+    const processes = of('VD_GIT_PROCESSES_MAX', 'VD_GIT_USER_PROCESSES_MAX');
+    return [
+        ['git transfers: what waits for git and for the client, and what unpacks a body',
+            processes * (2 * limits.VD_HTTP_BODY_BUFFER_LEN + limits.VD_PROCESS_BACKLOG_MAX
+                + limits.VD_GIT_BACKLOG_LEN_MAX + 128 * KIB), 'git'],
+        ['requests that wait for a git process, 16 KiB each',
+            of('VD_GIT_WAITING_MAX', 'VD_GIT_USER_WAITING_MAX') * 16 * KIB, 'git'],
+        ['hook channels of git pushes: names of refs, and the answers',
+            pushes * (processes + limits.VD_PUSHES_MAX)
+                * (6 * limits.VD_PUSH_COMMANDS_LEN_MAX + 4 * limits.VD_GIT_REPORT_LEN_MAX), 'hook'],
+        ['manifests of git pushes: those that wait, and twice more those that are parsed or written',
+            pushes * (2 * limits.VD_PUSHES_MEMORY_MAX + 2 * limits.VD_PUSH_MEMORY_MAX), 'push'],
+        ['fetches of followers: credentials, and what git says',
+            reads * limits.VD_GIT_FETCHES_MAX * (10 * limits.VD_GIT_CREDENTIAL_LEN_MAX + 64 * KIB), 'follow'],
+        ['calls of webhooks that are remembered, 64 bytes each', limits.VD_GIT_WEBHOOKS_KEPT * 64],
+    ];
+}
+
 // The terms, in bytes: [what, bytes, use], where `use` says what only some attacks can make use
 // of. `stored`: bytes of the objects; `objects`: how many;
-// `descriptors`: RLIMIT_NOFILE; `users`: ordinary users who are hostile, Infinity for any number.
-export function terms(limits, config, { stored, objects, descriptors, loops, users = Infinity, largest }) {
+// `git`: as above; `descriptors`: RLIMIT_NOFILE; `users`: ordinary users who are hostile, Infinity for any number.
+export function terms(limits, config, { stored, objects, descriptors, loops, users = Infinity, largest, git }) {
     const total = (name) => sizeOf(config[`limits.${name}`]);
     const number = (name) => Number(config[`limits.${name}`]);
     const of = (name, read) => Math.min(read(name), users * read(`user-${name}`));
@@ -59,6 +83,7 @@ export function terms(limits, config, { stored, objects, descriptors, loops, use
         ['requests of strangers', limits.VD_HTTP_STRANGERS_LEN_MAX, 'strangers'],
         ['log lines that wait', limits.VD_LOG_QUEUE_MAX * limits.VD_LOG_LINE_MAX, 'log'],
         ['audit events that wait', config['audit-log'] ? limits.VD_AUDIT_QUEUE_LEN_MAX : 0],
+        ...gitTerms(limits, { git, users }),
     ];
 }
 

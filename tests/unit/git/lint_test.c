@@ -123,14 +123,17 @@ static void kinds_that_cannot_be_are_named(void **state)
                    "metadata: {name: a}\n"},
         {"c.yaml", "apiVersion: example.com/v0\nkind: Page\nmetadata: {name: c}\n"},
         {"d.yaml", definition},
+        {"e.yaml", "apiVersion: example.com/v1\nkind: Paeg\nmetadata: {name: e}\n"},
     };
     CHECK_TREE(
         files,
-        "a.yaml:2:1: kind: there is no kind Page in example.com/v2; add its "
-        "CustomResourceDefinition to the tree, or correct apiVersion and kind\n"
+        "a.yaml:1:1: apiVersion: there is no kind Page in example.com/v2; did you mean "
+        "example.com/v1?\n"
         "b.yaml:2:1: kind: objects of kind TokenReview in authentication.k8s.io/v1 cannot be "
         "stored\n"
-        "c.yaml:2:1: kind: objects of kind Page in example.com/v0 are not served\n");
+        "c.yaml:2:1: kind: objects of kind Page in example.com/v0 are not served\n"
+        "e.yaml:2:1: kind: there is no kind Paeg in example.com/v1; add its "
+        "CustomResourceDefinition to the tree, or correct apiVersion and kind\n");
 }
 
 static void a_definition_of_a_built_in_kind_is_refused(void **state)

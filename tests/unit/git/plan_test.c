@@ -208,9 +208,10 @@ static void two_manifests_for_one_object_are_refused(void **state)
     add_new(t, "a.yaml", MAP("a"));
     add_new(t, "also.yaml", "---\n" MAP("x") "---\n" MAP_OF("a", "shop"));
     add_new(t, "b.yaml", MAP("b"));
-    assert_refused(t, "also.yaml:10:3: metadata.name: the object is described by a.yaml:4, too\n"
-                      "b.yaml:4:3: metadata.name: the object is described by unchanged.yaml "
-                      "already\n");
+    assert_refused(t, "also.yaml:10:3: metadata.name: a.yaml:4 describes the same object; remove "
+                      "one of them\n"
+                      "b.yaml:4:3: metadata.name: unchanged.yaml describes the same object; remove "
+                      "one of them\n");
 }
 
 static void what_others_own_is_refused_by_name(void **state)
@@ -294,8 +295,8 @@ static void two_branches_do_not_share_an_object(void **state)
     struct setting *t = *state;
     add(t, true, "main", "a.yaml", MAP("a"));
     add(t, true, "release", "a.yaml", MAP("a"));
-    assert_refused(
-        t, "a.yaml:4:3: metadata.name: the object is described by a.yaml:4, too, of branch main\n");
+    assert_refused(t, "a.yaml:4:3: metadata.name: a.yaml:4 of branch main describes the same "
+                      "object; remove one of them\n");
 }
 
 static struct vd_json *list_of(struct setting *t, const char *text)
@@ -310,10 +311,11 @@ static void other_namespaces_need_the_scope(void **state)
     struct setting *t = *state;
     add_new(t, "a.yaml", MAP_OF("a", "other"));
     add_new(t, "s.yaml", SPACE("new"));
-    assert_refused(t, "a.yaml:5:3: metadata.namespace: this repository writes namespace shop; "
-                      "spec.scope.namespaces of Repository shop/catalog does not name other\n"
-                      "s.yaml:2:1: kind: a Namespace has no namespace, and "
-                      "spec.scope.clusterScoped of Repository shop/catalog does not name "
+    assert_refused(t, "a.yaml:5:3: metadata.namespace: this repository writes namespace shop: it "
+                      "may write others only if spec.scope.namespaces of Repository shop/catalog "
+                      "names other\n"
+                      "s.yaml:2:1: kind: a Namespace belongs to no namespace: this repository may "
+                      "write it only if spec.scope.clusterScoped of Repository shop/catalog names "
                       "namespaces\n");
 }
 

@@ -41,6 +41,26 @@ static void paths_of_repositories_are_known_and_no_others(void **state)
         assert_false(vd_smart_http_has_path(vd_slice_of(bad[i])));
 }
 
+static void a_path_without_its_suffix_is_told(void **state)
+{
+    (void)state;
+    static const struct vd_slice query = VD_SLICE("service=git-upload-pack");
+    struct vd_git_request r;
+    struct vd_error error;
+    assert_true(vd_smart_http_lacks_suffix(VD_SLICE("/shop/catalog/info/refs"), query));
+    assert_false(vd_smart_http_lacks_suffix(VD_SLICE("/shop/catalog.git/info/refs"), query));
+    assert_false(vd_smart_http_lacks_suffix(VD_SLICE("/shop/catalog/info/refs"), VD_SLICE("")));
+    assert_false(vd_smart_http_lacks_suffix(VD_SLICE("/api/v1/info/refs"), query));
+    assert_false(vd_smart_http_lacks_suffix(VD_SLICE("/a/b/c/info/refs"), query));
+    assert_false(vd_smart_http_lacks_suffix(VD_SLICE("/shop//info/refs"), query));
+    assert_false(vd_smart_http_lacks_suffix(VD_SLICE(""), query));
+    assert_int_equal(
+        read_head(&r, "GET /shop/catalog/info/refs?service=git-upload-pack", "", &error),
+        VD_SMART_HTTP_NOT_FOUND);
+    assert_true(r.lacks_suffix);
+    assert_non_null(strstr(error.text, "/shop/catalog.git"));
+}
+
 static void the_four_requests_are_read(void **state)
 {
     (void)state;
@@ -166,6 +186,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(paths_of_repositories_are_known_and_no_others),
+        cmocka_unit_test(a_path_without_its_suffix_is_told),
         cmocka_unit_test(the_four_requests_are_read),
         cmocka_unit_test(the_version_of_the_protocol_is_the_highest_that_is_named),
         cmocka_unit_test(a_compressed_body_is_noticed),
