@@ -110,9 +110,62 @@ for operation in store erase; do
     tap "$operation does nothing" idle $operation
 done
 tap "so does one that git has in a hundred years" idle approve
-tap "no token" says 1 'has no token, which git needs as a password: make a kubeconfig' "$vedette" \
-    repo credential get --kubeconfig none.config
-tap "no token on the command line" says 1 'name a file with --token-file' "$vedette" \
+# git_asks: git fills in the token of the server, and none of another one.
+git_asks() {
+    helper="!'$vedette' repo credential --kubeconfig '$scratch/token.config'"
+    printf 'protocol=http\nhost=%s\n\n' 127.0.0.1:1 |
+        GIT_TERMINAL_PROMPT=0 git -c credential.helper= -c credential.helper="$helper" \
+            credential fill >out 2>err && grep -qx password=secret1 out || return 1
+    ! printf 'protocol=http\nhost=%s\n\n' 127.0.0.1:2 |
+        GIT_TERMINAL_PROMPT=0 git -c credential.helper= -c credential.helper="$helper" \
+            credential fill >out 2>err && ! grep -q secret1 out
+}
+# quiet PROTOCOL HOST ARGUMENT...: there is no answer for another server, and no complaint.
+quiet() {
+    quiet_protocol=$1 quiet_host=$2
+    shift 2
+    printf "%s%s\n" "$quiet_protocol" "$quiet_host" |
+        "$vedette" repo credential get "$@" >out 2>err && [ ! -s out ] && [ ! -s err ] && return 0
+    cat out err
+    return 1
+}
+http='protocol=http
+' https='protocol=https
+' host='host=127.0.0.1:1
+'
+tap "no token for another host" quiet "$http" 'host=evil.example:1
+' --kubeconfig token.config
+tap "nor for one that begins like the server's" quiet "$http" 'host=127.0.0.1:1.evil.example
+' --kubeconfig token.config
+tap "nor for another port" quiet "$http" 'host=127.0.0.1:2
+' --kubeconfig token.config
+tap "nor for http's own port" quiet "$http" 'host=127.0.0.1
+' --kubeconfig token.config
+tap "nor for https where the server has http" quiet "$https" "$host" --kubeconfig token.config
+tap "nor for http where the server has https" quiet "$http" "$host" --server https://127.0.0.1:1 \
+    --token-file folder/token
+tap "nor without a host" quiet "$http" '' --kubeconfig token.config
+tap "nor without a protocol" quiet '' "$host" --kubeconfig token.config
+tap "nor for nothing" quiet '' '' --kubeconfig token.config
+tap "nor for a host with a path" quiet "$http" 'host=127.0.0.1:1/x
+' --kubeconfig token.config
+tap "nor for a host inside of a long line" quiet "$http" "$(printf 'path=%04090d' 0)$host
+" --kubeconfig token.config
+# its_own_port: https without a port is 443, in the question and in the server's URL.
+its_own_port() {
+    printf 'protocol=https\nhost=Vedette.Example\n\n' | "$vedette" repo credential get \
+        --server https://vedette.example:443 --token-file folder/token | grep -qx password=secret2
+}
+tap "the protocol's own port" its_own_port
+tap "git itself asks so" git_asks
+printf 'protocol=http\nhost=127.0.0.1:1\n\n' >question
+# asked COMMAND...: it is asked for the token of the server.
+asked() {
+    "$@" <question
+}
+tap "no token" says 1 'has no token, which git needs as a password: make a kubeconfig' asked \
+    "$vedette" repo credential get --kubeconfig none.config
+tap "no token on the command line" says 1 'name a file with --token-file' asked "$vedette" \
     repo credential get --server http://127.0.0.1:1
 tap "two words are none" says 2 'the token is not one word' "$vedette" repo credential get \
     --kubeconfig words.config
