@@ -47,12 +47,11 @@ static int find_alias(struct vd_yaml_reader *r, const yaml_event_t *event, struc
         return VD_OK;
     }
     if (anchor)
-        vd_error_set(&r->error, VD_ERR_INVALID, "the alias *%.64s stands inside its own anchor",
-                     name);
+        vd_error_set(&r->error, VD_ERR_INVALID, "the alias stands inside its own anchor");
     else
         vd_error_set(&r->error, VD_ERR_INVALID,
-                     "the alias *%.64s has no anchor &%.64s before it in this document", name,
-                     name);
+                     "the alias has no anchor before it in this document; write the value in "
+                     "quotes if it is a text that begins with *");
     return vd_yaml_fail(r, vd_yaml_mark(r, event->start_mark));
 }
 
@@ -129,7 +128,7 @@ static int read_number(struct vd_yaml_reader *r, const struct vd_yaml_scalar *sc
         *out = vd_json_double(r->arena, scalar->real);
     else
         return vd_error_set(&r->error, VD_ERR_INVALID,
-                            "JSON has no number for %.*s; quote it if text is meant", VD_FMT(text));
+                            "JSON has no such number; quote it if text is meant");
     return VD_OK;
 }
 
@@ -182,7 +181,7 @@ static int check_tag(struct vd_yaml_reader *r, const yaml_char_t *tag, const cha
     const char *text = (const char *)tag;
     if (!text || strcmp(text, "!") == 0 || strcmp(text, expected) == 0)
         return VD_OK;
-    vd_yaml_tag_unknown(vd_slice_of(text), &r->error);
+    vd_yaml_tag_unknown(&r->error);
     return vd_yaml_fail(r, at);
 }
 

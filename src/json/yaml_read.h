@@ -27,8 +27,9 @@
  * VD_JSON_DEPTH_MAX; VD_YAML_FLOW_WORK_MAX; VD_YAML_DIRECTIVES_MAX. Passing one is VD_ERR_LIMIT;
  * every other mistake in the text is VD_ERR_INVALID.
  *
- * An error reads "line 3, column 5: spec.replicas: ...". No I/O; a reader
- * belongs to one thread at a time.
+ * An error reads "line 3, column 5: spec.replicas: ...". It quotes keys, and never a value: the
+ * document may be a Secret, and an unquoted password may look like an alias or a tag. No I/O; a
+ * reader belongs to one thread at a time.
  */
 #ifndef VD_JSON_YAML_READ_H
 #define VD_JSON_YAML_READ_H

@@ -23,7 +23,6 @@
 #define TAG_PREFIX "tag:yaml.org,2002:"
 
 enum {
-    EXCERPT_LEN_MAX = 40,  /* bytes of a scalar shown in an error */
     NUMBER_LEN_INLINE = 64 /* longer numbers are copied on the heap */
 };
 
@@ -322,12 +321,6 @@ bool vd_yaml_scalar_is_special(struct vd_slice text)
            is_number_like(text) || is_base60(text) || is_timestamp(text);
 }
 
-/* The beginning of a scalar, for an error. */
-static struct vd_slice excerpt(struct vd_slice text)
-{
-    return vd_utf8_cut(text, EXCERPT_LEN_MAX);
-}
-
 static int base64_value(char c)
 {
     if (c >= 'A' && c <= 'Z')
@@ -371,8 +364,7 @@ static int binary_resolve(struct vd_slice text, struct vd_arena *arena, struct v
 {
     struct vd_slice bytes;
     if (!base64_decode(text, arena, &bytes))
-        return vd_error_set(error, VD_ERR_INVALID, "\"%.*s\" tagged !!binary is not base64",
-                            VD_FMT(excerpt(text)));
+        return vd_error_set(error, VD_ERR_INVALID, "the value tagged !!binary is not base64");
     if (!vd_utf8_is_valid(bytes))
         return vd_error_set(error, VD_ERR_INVALID,
                             "!!binary holds bytes that are not UTF-8 text, which JSON cannot "
@@ -423,21 +415,19 @@ int vd_yaml_scalar_resolve_tagged(struct vd_slice tag, struct vd_slice text, str
             continue;
         struct vd_yaml_scalar scalar = vd_yaml_scalar_resolve(text);
         if (!tag_accepts(names[i], text, &scalar))
-            return vd_error_set(error, VD_ERR_INVALID, "\"%.*s\" is not a !!%s",
-                                VD_FMT(excerpt(text)), names[i]);
+            return vd_error_set(error, VD_ERR_INVALID, "the value is not a !!%s", names[i]);
         *out = scalar;
         return VD_OK;
     }
-    return vd_yaml_tag_unknown(tag, error);
+    return vd_yaml_tag_unknown(error);
 }
 
-int vd_yaml_tag_unknown(struct vd_slice tag, struct vd_error *error)
+int vd_yaml_tag_unknown(struct vd_error *error)
 {
-    bool core = vd_slice_starts_with(tag, VD_SLICE(TAG_PREFIX));
-    struct vd_slice shown = core ? vd_slice_from(tag, sizeof TAG_PREFIX - 1) : tag;
-    return vd_error_set(error, VD_ERR_INVALID,
-                        "the tag %s%.*s has no meaning in JSON; remove it, or quote the value",
-                        core ? "!!" : "", VD_FMT(excerpt(shown)));
+    return vd_error_set(
+        error, VD_ERR_INVALID,
+        "the tag has no meaning in JSON; remove it, or write the value in quotes if "
+        "it is a text that begins with !");
 }
 
 /*

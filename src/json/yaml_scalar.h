@@ -73,6 +73,6 @@ int vd_yaml_scalar_key(const struct vd_yaml_scalar *scalar, struct vd_buf *out,
 bool vd_yaml_scalar_is_special(struct vd_slice text);
 
 /* The error for a tag that nothing here understands; gives VD_ERR_INVALID. */
-int vd_yaml_tag_unknown(struct vd_slice tag, struct vd_error *error);
+int vd_yaml_tag_unknown(struct vd_error *error);
 
 #endif

@@ -187,6 +187,7 @@ static void read_annotations(struct reading *r)
                                                "strict");
     kind->status_conditions_strict = vd_slice_is(annotation(r, "vedette.dev/status-conditions"),
                                                  "strict");
+    kind->hides_values = vd_slice_is(annotation(r, "vedette.dev/values"), "hidden");
     kind->unconditional_update = vd_slice_is(own_annotation(r, "vedette.dev/unconditional-update"),
                                              "allowed");
     kind->name_column = !vd_slice_is(own_annotation(r, "vedette.dev/name-column"), "none");

@@ -9,6 +9,7 @@
  *   vedette.dev/status-precondition   required: status writes need a resourceVersion
  *   vedette.dev/status-boundary       strict: status writes that touch more are refused
  *   vedette.dev/status-conditions     strict: conditions are True, False or Unknown
+ *   vedette.dev/values                hidden: no error text shows a value of an object's fields
  *   vedette.dev/references            which fields refer to other objects: references.h
  *
  * and for built-in ones only, since they reach beyond the kind itself
@@ -183,6 +184,7 @@ struct vd_kind {
     bool status_needs_version;
     bool status_boundary_strict;
     bool status_conditions_strict;
+    bool hides_values;     /* of fields other than metadata, in what is said of an object */
     bool preserve_unknown; /* spec.preserveUnknownFields: nothing is pruned */
     bool schemas_differ;   /* between versions: what was written through another may be other */
     bool name_column;

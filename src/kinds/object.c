@@ -77,6 +77,7 @@ bool vd_object_validate(const struct vd_kind *kind, const struct vd_json *object
             vd_meta_rules_check_update(object, old, out);
     }
     size_t schema = out->list.n;
+    out->hides_values = kind->hides_values;
     vd_schema_validate_change(kind->schema, object, kind->native ? NULL : old, out);
     if (vd_schema_may_check_rules(out, schema))
         vd_schema_check_rules(kind->schema, object, old, out);
@@ -86,6 +87,7 @@ bool vd_object_validate(const struct vd_kind *kind, const struct vd_json *object
                                       "was invalid; correct the existing errors to complete "
                                       "validation"));
     vd_scale_bounds_check(kind, object, old, out);
+    out->hides_values = false; /* rules show names alone */
     vd_kind_rules_check(kind, object, old, out);
     if (out->effort.over && out->list.n == before)
         vd_violations_add_at(out, VD_VIOLATION_INVALID, VD_SLICE("<nil>"), VD_SLICE("\"\""),

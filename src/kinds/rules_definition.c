@@ -248,6 +248,7 @@ static void check_annotations(const struct vd_json *object, struct vd_violations
         {"vedette.dev/status-precondition", {"required", ""}, "\"required\""},
         {"vedette.dev/status-boundary", {"strict", ""}, "\"strict\""},
         {"vedette.dev/status-conditions", {"strict", ""}, "\"strict\""},
+        {"vedette.dev/values", {"hidden", ""}, "\"hidden\""},
     };
     const struct vd_json *annotations = vd_meta_annotations(object);
     struct vd_field_path metadata = vd_field_member(NULL, VD_SLICE("metadata"));

@@ -200,7 +200,7 @@ static void add(struct rule_walk *w, enum vd_violation_type type, const struct v
         vd_buf_addf(&field, "%s%.*s", field.n && below.p[0] != '[' ? "." : "", VD_FMT(below));
     if (field.n == 0)
         vd_buf_add_text(&field, "<nil>");
-    vd_violations_add_at(w->out, type, vd_buf_slice(&field), vd_bad_value_text(w->out, shown),
+    vd_violations_add_at(w->out, type, vd_buf_slice(&field), vd_bad_value_name(w->out, shown),
                          detail);
     vd_buf_release(&field);
     w->ok = false;
@@ -214,6 +214,8 @@ static void add_failure(struct rule_walk *w, const struct vd_schema_rules *rules
     const char *quote = between[0] == '\'' ? "'" : "";
     struct vd_slice name = rule->message.n ? rule->message : rule->text;
     struct vd_buf detail = {0};
+    if (w->out->hides_values)
+        what = VD_SLICE(VD_HIDDEN_VALUE); /* it may quote a value */
     vd_buf_addf(&detail, "%s%.*s%s%.*s", quote, VD_FMT(what), between, VD_FMT(name));
     add(w, VD_VIOLATION_INVALID, path, VD_SLICE(""), rules->type_name, vd_buf_slice(&detail));
     vd_buf_release(&detail);
@@ -252,10 +254,11 @@ static void explain_error(struct rule_walk *w, const struct vd_schema_rules *rul
     }
 }
 
-/* The sentence of a rule that is not true: messageExpression, message or the rule. */
+/* The sentence of a rule that is not true: messageExpression, message or the rule. An expression
+ * may put values into its sentence, so that it is passed over where they are hidden. */
 static void write_message(struct rule_walk *w, const struct vd_cel_rule *rule, struct vd_buf *out)
 {
-    if (rule->message_program) {
+    if (rule->message_program && !w->out->hides_values) {
         struct vd_cel_value v = vd_cel_eval(rule->message_program, &w->run);
         struct vd_slice text = v.kind == VD_CEL_STRING ? vd_slice_trim(v.s) : VD_SLICE("");
         w->budget -= w->run.cost < w->budget ? w->run.cost : w->budget;

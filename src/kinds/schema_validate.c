@@ -153,10 +153,10 @@ static bool complain_type(struct walk *w, const struct vd_schema_node *node,
     if (node->format && vd_json_is(value, VD_JSON_NUMBER)) {
         is = vd_slice_is(vd_slice_of(is), "integer") ? "int64" : "float64";
         return complain(w, VD_VIOLATION_TYPE_INVALID, path,
-                        vd_bad_value_text(w->out, vd_slice_of(is)), "must be of type %.*s: \"%s\"",
+                        vd_bad_value_name(w->out, vd_slice_of(is)), "must be of type %.*s: \"%s\"",
                         VD_FMT(format), is);
     }
-    return complain(w, VD_VIOLATION_TYPE_INVALID, path, vd_bad_value_text(w->out, vd_slice_of(is)),
+    return complain(w, VD_VIOLATION_TYPE_INVALID, path, vd_bad_value_name(w->out, vd_slice_of(is)),
                     "must be of type %s: \"%s\"", wanted, is);
 }
 
@@ -180,7 +180,7 @@ static bool check_enum(struct walk *w, const struct vd_json *values, const struc
             vd_buf_add_slice(&text, vd_json_text(allowed));
         }
         vd_buf_add_text(&detail, lead);
-        vd_buf_add_slice(&detail, vd_bad_value_text(w->out, vd_buf_slice(&text)));
+        vd_buf_add_slice(&detail, vd_bad_value_name(w->out, vd_buf_slice(&text)));
         vd_buf_release(&text);
         lead = ", ";
     }
@@ -452,7 +452,7 @@ static bool check_member(struct walk *w, const struct vd_schema_node *node,
         struct vd_buf detail = {0};
         vd_field_path_write(&detail, path, VD_FIELD_DOTTED);
         vd_buf_addf(&detail, ".%.*s in body is a forbidden property", VD_FMT(key));
-        vd_violations_add(w->out, VD_VIOLATION_INVALID, path, vd_bad_value_text(w->out, key), "%s",
+        vd_violations_add(w->out, VD_VIOLATION_INVALID, path, vd_bad_value_name(w->out, key), "%s",
                           vd_buf_text(&detail));
         vd_buf_release(&detail);
         return false;
@@ -511,7 +511,7 @@ static bool complain_compound(struct walk *w, const struct vd_field_path *path, 
     }
     struct vd_buf field = {0}, detail = {0};
     vd_field_path_write(&field, path, VD_FIELD_DOTTED);
-    vd_buf_add_slice(&detail, vd_bad_value_text(w->out, vd_buf_slice(&field)));
+    vd_buf_add_slice(&detail, vd_bad_value_name(w->out, vd_buf_slice(&field)));
     vd_buf_addf(&detail, " must %s", what);
     vd_violations_add_at(w->out, VD_VIOLATION_INVALID, VD_SLICE("<nil>"), VD_SLICE("\"\""),
                          vd_buf_slice(&detail));
@@ -530,7 +530,7 @@ static void explain_best(struct walk *w, const struct vd_schema_list *list,
     struct vd_violations best = {0};
     size_t best_matches = 0;
     for (size_t i = 0; w->out && i < list->n; i++) {
-        struct vd_violations found = {0};
+        struct vd_violations found = {.hides_values = w->out->hides_values};
         struct walk one = {.out = &found, .effort = w->effort};
         check(&one, list->p[i], value, path);
         if (i == 0 || one.matches > best_matches) {
@@ -583,7 +583,7 @@ static bool check_compound(struct walk *w, const struct vd_schema_compound *comp
             good++;
             continue;
         }
-        struct vd_violations found = {0};
+        struct vd_violations found = {.hides_values = w->out->hides_values};
         struct walk one = {.out = &found, .effort = w->effort};
         good += check(&one, compound->all_of.p[i], value, path);
         w->matches += one.matches;

@@ -43,6 +43,11 @@ static bool is_full(const struct vd_violations *v)
 
 struct vd_slice vd_bad_value_text(struct vd_violations *v, struct vd_slice text)
 {
+    return v->hides_values ? VD_SLICE(VD_HIDDEN_VALUE) : vd_bad_value_name(v, text);
+}
+
+struct vd_slice vd_bad_value_name(struct vd_violations *v, struct vd_slice text)
+{
     if (is_full(v))
         return vd_bad_value_nothing();
     vd_buf_reset(&v->scratch);
@@ -63,7 +68,7 @@ static struct vd_slice shown_number(struct vd_violations *v, const struct vd_jso
 
 struct vd_slice vd_bad_value_json(struct vd_violations *v, const struct vd_json *value)
 {
-    if (is_full(v) || vd_json_is(value, VD_JSON_STRING))
+    if (is_full(v) || v->hides_values || vd_json_is(value, VD_JSON_STRING))
         return vd_bad_value_text(v, vd_json_text(value));
     if (vd_json_is(value, VD_JSON_NUMBER))
         return shown_number(v, value);

@@ -5,6 +5,10 @@
  * without the field, "Invalid value: 7: must be less than 5"; people read
  * "field: message". The words are Kubernetes', as its clients compare them.
  *
+ * Where the values of a kind are hidden (vedette.dev/values: hidden), as those of Secrets are, a
+ * message says VD_HIDDEN_VALUE instead: it ends up in logs, in the status of a Repository and on
+ * the terminal of whoever pushes.
+ *
  * At most VD_VIOLATIONS_MAX are kept and the rest is counted, so that a hostile
  * object cannot make an answer larger than itself.
  */
@@ -22,6 +26,9 @@
 #include "base/vec.h"
 #include "kinds/field_path.h"
 #include "json/document.h"
+
+/* What stands in a message in place of a value that must not be shown. */
+#define VD_HIDDEN_VALUE "(hidden)"
 
 /* clang-format off */
 /* name, the reason of a Status cause, the words, whether the value is shown */
@@ -55,6 +62,7 @@ struct vd_violation {
 struct vd_violations {
     VD_VEC(struct vd_violation) list;
     size_t dropped;                     /* found beyond VD_VIOLATIONS_MAX */
+    bool hides_values;                  /* a bad value is shown as VD_HIDDEN_VALUE */
     VD_VEC(struct vd_violation) passed; /* let pass, for a warning: vd_violations_pass */
     struct vd_effort effort;            /* that finding them takes */
     struct vd_arena arena;
@@ -84,11 +92,13 @@ static inline bool vd_violations_any(const struct vd_violations *v)
 const char *vd_violation_reason(enum vd_violation_type type);
 
 /*
- * The value in a message: what vd_shown_json and vd_shown_text made, or the text
- * of a number. vd_shown_nothing() where Kubernetes shows none.
+ * The value in a message: what vd_bad_value_json and vd_bad_value_text made, or the text
+ * of a number. vd_bad_value_nothing() where Kubernetes shows none. A list that hides values shows
+ * only what vd_bad_value_name made: the name of a type, a key, or a value that a schema has.
  */
 struct vd_slice vd_bad_value_json(struct vd_violations *v, const struct vd_json *value);
 struct vd_slice vd_bad_value_text(struct vd_violations *v, struct vd_slice text);
+struct vd_slice vd_bad_value_name(struct vd_violations *v, struct vd_slice text);
 
 static inline struct vd_slice vd_bad_value_nothing(void)
 {

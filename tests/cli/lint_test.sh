@@ -150,6 +150,13 @@ assert places == sorted(places), places
 PYTHON
 }
 tap "json is in order, and whole" json
+printf 'apiVersion: v1\nkind: Secret\nmetadata: {name: s}\ndata: {p: "S3cr3t!"}\n' >secret.yaml
+# hides FORMAT: what is said of a Secret has none of its values.
+hides() { says 1 '(hidden)' --output "$1" secret.yaml && ! grep S3cr3t "$scratch/got"; }
+for format in text json github; do
+    tap "a Secret's values are hidden: $format" hides $format
+done
+rm secret.yaml
 capped() {
     "$vedette" lint --max-errors 2 . >"$scratch/got" 2>/dev/null
     [ "$(wc -l <"$scratch/got")" -eq 3 ] && grep -q '^and [0-9]* more errors$' "$scratch/got"

@@ -169,10 +169,19 @@ bad_calls() {
 
 invalid_keeps() {
     { map one 4; echo "colour: red"; } >origin/one.yaml && good_commit=$(g rev-parse HEAD) &&
-        publish && hurry main && until_true synced_is main "False ManifestsInvalid" &&
+        printf 'apiVersion: v1\nkind: Secret\nmetadata: {name: s}\ndata: {p: "S3cr3t!"}\n' \
+            >origin/secret.yaml && publish && hurry main &&
+        until_true synced_is main "False ManifestsInvalid" &&
         tells main 'one.yaml:7:1: colour' && is 3 field configmap one .data.x &&
         is "$good_commit" field repository main '.status.branches[0].commit' &&
         agree main main
+}
+
+# Of a wrong Secret the status, Events and the log have the field, and not the value.
+hides_secrets() {
+    tells main 'secret.yaml:4:8: data.p: Invalid value: (hidden)' && rm origin/secret.yaml &&
+        ! k get repository main -o yaml | grep S3cr3t && ! k get events -o yaml | grep S3cr3t &&
+        ! grep S3cr3t err
 }
 
 mended() {
@@ -408,6 +417,7 @@ tap "the ref of the fetch is not shown" own_refs_are_hidden
 tap "a webhook hurries it" by_webhook
 tap "wrong, repeated, large and lost calls of the webhook" bad_calls
 tap "wrong manifests leave the last good state" invalid_keeps
+tap "a wrong Secret is in no status, Event and log" hides_secrets
 tap "until they are mended" mended
 tap "a forced push of the remote" forced
 tap "the remote goes away and comes back" gone_and_back

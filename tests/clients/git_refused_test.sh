@@ -43,6 +43,53 @@ is_refused() {
         undo
 }
 
+secret() { printf 'apiVersion: v1\nkind: Secret\nmetadata: {name: s}\n'; }
+
+hides_secrets() {
+    { secret; echo 'data: {p: "S3cr3t!"}'; } >catalog/data.yaml
+    { secret; echo 'stringData: {p: *S3cr3t}'; } >catalog/alias.yaml
+    { secret; echo 'stringData: {p: !S3cr3t x}'; } >catalog/tag.yaml
+    { secret; echo 'stringData: {p: !!binary S3cr3t!}'; } >catalog/binary.yaml
+    { secret; printf '%s\n' 'stringData: {p: "S3cr3t\q"}'; } >catalog/escape.yaml
+    { secret; echo 'stringData: {p: S3cr3t, p: S3cr3t}'; } >catalog/twice.yaml
+    echo '{"apiVersion":"v1","kind":"Secret","data":{"p":"S3cr3t!}}' >catalog/cut.json
+    is_refused 'data.yaml:4:8: data.p: Invalid value: (hidden)' \
+        'alias.yaml:4:17: stringData.p: the alias has no anchor' \
+        'tag.yaml:4:17: stringData.p: the tag has no meaning' 'binary.yaml:4:17: stringData.p: ' \
+        'escape.yaml:4:24: stringData.p: ' 'twice.yaml:4:25: stringData.p: ' 'cut.json:' &&
+        ! grep S3cr3t said && ! grep S3cr3t err
+}
+
+# hidden PATH BODY ARGUMENT...: the request is refused, and the answer does not quote the body.
+hidden() {
+    hidden_path=$1 hidden_body=$2
+    shift 2
+    curl -sS -m 20 -H "Authorization: Bearer $token" "$@" -d "$hidden_body" \
+        "$http/api/v1/namespaces/shop/secrets$hidden_path" >said &&
+        grep -q '"status": *"Failure"' said && ! grep S3cr3t said && return 0
+    cat said
+    return 1
+}
+
+hides_sent_secrets() {
+    k create secret generic old --from-literal=p=x &&
+        hidden '' '{"metadata":{"name":"s"},"data":{"p":"S3cr3t!"}}' \
+            -H 'Content-Type: application/json' &&
+        grep -qF 'data.p: Invalid value: (hidden)' said &&
+        hidden '' "$(secret; echo 'data: {p: *S3cr3t}')" -H 'Content-Type: application/yaml' &&
+        hidden '/old?fieldValidation=Strict' '{"stringData":{"p":"S3cr3t"},"x":1}' -X PATCH \
+            -H 'Content-Type: application/merge-patch+json' &&
+        grep -qF 'patch: Invalid value: (hidden)' said &&
+        hidden /old '{"data":{"p":"S3cr3t","$patch":"odd"}}' -X PATCH \
+            -H 'Content-Type: application/strategic-merge-patch+json' &&
+        grep -qF '(hidden)' said &&
+        hidden /old '[{"op":"test","path":"/data/p","value":"S3cr3t"}]' -X PATCH \
+            -H 'Content-Type: application/json-patch+json' &&
+        hidden '/s?fieldManager=t' "$(secret; echo 'data: {p: [S3cr3t]}')" -X PATCH \
+            -H 'Content-Type: application/apply-patch+yaml' &&
+        ! grep S3cr3t err
+}
+
 several() {
     map fine >catalog/fine.yaml
     cat >catalog/wrong.yaml <<WRONG
@@ -187,6 +234,8 @@ repository catalog "" >/dev/null 2>&1
 map base >catalog/base.yaml
 tap "a push is admitted" change
 tap "all mistakes of all files are named" several
+tap "no value of a Secret is quoted" hides_secrets
+tap "nor by the API" hides_sent_secrets
 tap "two files with one object" twins
 tap "one of which did not change" twin_of_unchanged
 tap "an object of the API" of_the_api

@@ -18,6 +18,6 @@ static inline struct vd_merge_field letter_field(const void *node, struct vd_sli
     return field;
 }
 
-static const struct vd_merge_rules letter_rules = {letter_field};
+static const struct vd_merge_rules letter_rules = {.field = letter_field};
 
 #endif

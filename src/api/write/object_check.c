@@ -124,7 +124,10 @@ static bool refuse_strict_patch(struct vd_write *w, const struct vd_json *object
     vd_json_write(&text, object);
     vd_buf_add_text(&message, "Invalid value: ");
     violation->value_at = (uint32_t)message.n;
-    vd_excerpt_add_quoted(&message, vd_buf_slice(&text), VD_VIOLATION_VALUE_LEN_MAX);
+    if (w->kind->hides_values)
+        vd_buf_add_text(&message, VD_HIDDEN_VALUE);
+    else
+        vd_excerpt_add_quoted(&message, vd_buf_slice(&text), VD_VIOLATION_VALUE_LEN_MAX);
     violation->value_n = (uint32_t)message.n - violation->value_at;
     vd_buf_add_text(&message, ": ");
     violation->text_at = (uint32_t)message.n;

@@ -68,7 +68,7 @@ static void note_unknown_member(void *context, struct vd_slice place)
 int vd_call_apply_patch(struct vd_call *call, struct vd_json *doc, enum vd_body_format format,
                         struct vd_error *error)
 {
-    static const struct vd_merge_rules rules = {merge_field};
+    const struct vd_merge_rules rules = {merge_field, call->kind->hides_values};
     struct vd_json *patch = NULL;
     struct vd_arena *a = &call->arena;
     int code;

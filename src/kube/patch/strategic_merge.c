@@ -15,6 +15,7 @@
 
 #include "base/buf.h"
 #include "base/vec.h"
+#include "kinds/violation.h"
 #include "kube/patch/strategic_merge_internal.h"
 #include "watch/excerpt.h"
 #include "json/write.h"
@@ -77,9 +78,13 @@ static int fail_saying(struct vd_merger *m, struct vd_buf *text)
     return code;
 }
 
-static void show(struct vd_buf *out, const struct vd_json *v)
+static void show(const struct vd_merger *m, struct vd_buf *out, const struct vd_json *v)
 {
     struct vd_buf text = {0};
+    if (m->rules && m->rules->hides_values) {
+        vd_buf_add_text(out, VD_HIDDEN_VALUE);
+        return;
+    }
     vd_json_write(&text, v);
     vd_excerpt_add(out, vd_buf_slice(&text), SHOWN_MAX);
     vd_buf_release(&text);
@@ -110,7 +115,7 @@ int vd_merge_fail_key(struct vd_merger *m, const struct vd_json *map, struct vd_
 {
     struct vd_buf text = {0};
     vd_buf_add_text(&text, "map: ");
-    show(&text, map);
+    show(m, &text, map);
     vd_buf_addf(&text, " does not contain declared merge key: %.*s", VD_FMT(key));
     return fail_saying(m, &text);
 }
@@ -123,9 +128,9 @@ int vd_merge_fail_directive(struct vd_merger *m, const struct vd_json *directive
     if (vd_json_is(directive, VD_JSON_STRING))
         vd_excerpt_add(&text, vd_json_text(directive), SHOWN_MAX);
     else
-        show(&text, directive);
+        show(m, &text, directive);
     vd_buf_add_text(&text, " in map: ");
-    show(&text, map);
+    show(m, &text, map);
     return fail_saying(m, &text);
 }
 
@@ -134,9 +139,9 @@ int vd_merge_fail_order(struct vd_merger *m, const struct vd_json *patch,
 {
     struct vd_buf text = {0};
     vd_buf_add_text(&text, "the order in patch list:\n");
-    show(&text, patch);
+    show(m, &text, patch);
     vd_buf_add_text(&text, "\n doesn't match $setElementOrder list:\n");
-    show(&text, order);
+    show(m, &text, order);
     return fail_saying(m, &text);
 }
 

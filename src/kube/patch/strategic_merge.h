@@ -58,6 +58,7 @@ struct vd_merge_field {
  */
 struct vd_merge_rules {
     struct vd_merge_field (*field)(const void *node, struct vd_slice name);
+    bool hides_values; /* sentences about what is wrong show no part of the documents */
 };
 
 /*

@@ -193,13 +193,13 @@ static void explicit_tags_are_honoured(void **state)
         {CORE "str", "12", "str 12", NULL},
         {CORE "str", "", "str ", NULL},
         {CORE "int", "0x10", "int 16", NULL},
-        {CORE "int", "1.5", NULL, "\"1.5\" is not a !!int"},
-        {CORE "int", "x", NULL, "\"x\" is not a !!int"},
+        {CORE "int", "1.5", NULL, "the value is not a !!int"},
+        {CORE "int", "x", NULL, "the value is not a !!int"},
         {CORE "float", "1", "float 1", NULL},
         {CORE "float", "18446744073709551615", "float 1.8446744073709552e+19", NULL},
         {CORE "float", "1.5", "float 1.5", NULL},
         {CORE "float", "1e999", "float inf", NULL},
-        {CORE "float", "error", NULL, "\"error\" is not a !!float"},
+        {CORE "float", "error", NULL, "the value is not a !!float"},
         {CORE "bool", "Yes", "bool true", NULL},
         {CORE "bool", "1", NULL, "is not a !!bool"},
         {CORE "null", "", "null", NULL},
@@ -221,9 +221,9 @@ static void explicit_tags_are_honoured(void **state)
         {CORE "binary", "wIA=", NULL, "not UTF-8"},     /* over-long */
         {CORE "binary", "9JCAgA==", NULL, "not UTF-8"}, /* beyond U+10FFFF */
         {CORE "binary", "8J+YgA==", "str \xF0\x9F\x98\x80", NULL},
-        {CORE "set", "x", NULL, "the tag !!set has no meaning"},
-        {"!thing", "x", NULL, "the tag !thing has no meaning"},
-        {"str", "x", NULL, "the tag str has no meaning"},
+        {CORE "set", "x", NULL, "the tag has no meaning"},
+        {"!thing", "x", NULL, "the tag has no meaning"},
+        {"str", "x", NULL, "the tag has no meaning"},
     };
     struct vd_arena arena = {0};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -241,19 +241,6 @@ static void explicit_tags_are_honoured(void **state)
         }
         vd_buf_release(&got);
     }
-    vd_arena_release(&arena);
-}
-
-static void an_error_cuts_long_text_between_characters(void **state)
-{
-    (void)state;
-    struct vd_error error = {0};
-    struct vd_arena arena = {0};
-    struct vd_yaml_scalar s;
-    struct vd_slice text = VD_SLICE("123456789012345678901234567890123456789\xC3\xA9 and more");
-    assert_code(vd_yaml_scalar_resolve_tagged(VD_SLICE(CORE "int"), text, &arena, &s, &error),
-                VD_ERR_INVALID);
-    assert_says(&error, "\"123456789012345678901234567890123456789\" is");
     vd_arena_release(&arena);
 }
 
@@ -393,7 +380,6 @@ int main(void)
         cmocka_unit_test(numbers_may_be_longer_than_the_inline_buffer),
         cmocka_unit_test(nul_bytes_make_a_string),
         cmocka_unit_test(explicit_tags_are_honoured),
-        cmocka_unit_test(an_error_cuts_long_text_between_characters),
         cmocka_unit_test(keys_become_text_as_in_kubernetes),
         cmocka_unit_test(text_that_any_yaml_reader_takes_for_something_else_is_special),
     };

@@ -32,6 +32,32 @@ static void assert_verdict(struct vd_arena *a, const char *schema_text, const ch
     vd_schema_unref(schema);
 }
 
+/* Where values are hidden, neither a message that is computed nor an error quotes one. */
+static void hidden_values_stay_out_of_messages(void **state)
+{
+    static const char text[] =
+        "{\"type\":\"object\",\"properties\":{\"pin\":{\"type\":\"string\",\"maxLength\":9,"
+        "\"x-kubernetes-validations\":[{\"rule\":\"self == ''\",\"messageExpression\":"
+        "\"'bad pin ' + self\"},{\"rule\":\"int(self) > 0\",\"message\":\"m\"}]}}}";
+    struct vd_schema *schema = schema_of(*state, text);
+    struct vd_violations shown = {0}, hidden = {.hides_values = true};
+    struct vd_buf said = {0};
+    struct vd_json *object = json_of(*state, "{\"pin\":\"S3cr3t\"}");
+    assert_false(vd_schema_check_rules(schema, object, NULL, &shown));
+    vd_violations_write(&said, &shown);
+    assert_non_null(strstr(vd_buf_text(&said), "bad pin S3cr3t"));
+    vd_buf_reset(&said);
+    assert_false(vd_schema_check_rules(schema, object, NULL, &hidden));
+    vd_violations_write(&said, &hidden);
+    assert_string_equal(vd_buf_text(&said),
+                        "[pin: Invalid value: \"string\": failed rule: self == '', "
+                        "pin: Invalid value: \"string\": (hidden) evaluating rule: m]");
+    vd_buf_release(&said);
+    vd_violations_release(&shown);
+    vd_violations_release(&hidden);
+    vd_schema_unref(schema);
+}
+
 struct verdict {
     const char *rule;   /* the members of a rule, as JSON */
     const char *object; /* spec */
@@ -266,6 +292,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         arena_test(rules_are_asked_of_typed_values),
         arena_test(a_rule_says_what_it_wants),
+        arena_test(hidden_values_stay_out_of_messages),
         arena_test(transitions_compare_with_the_past),
         arena_test(items_have_a_past_by_their_keys),
         arena_test(rules_stand_anywhere),

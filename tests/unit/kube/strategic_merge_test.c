@@ -23,7 +23,7 @@ static struct vd_merge_field node_field(const void *node, struct vd_slice name)
     return (struct vd_merge_field){0};
 }
 
-static const struct vd_merge_rules rules = {node_field};
+static const struct vd_merge_rules rules = {.field = node_field};
 
 static const struct node port[] = {{.name = NULL}};
 static const struct node variable[] = {{.name = NULL}};
