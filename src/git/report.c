@@ -121,24 +121,30 @@ static bool is_hidden(uint32_t c)
            (c >= 0x2066 && c <= 0x2069);
 }
 
+/* Adds the first character of the text, as an escape if a terminal should not get it. Gives its
+ * bytes. */
+static size_t add_shown_character(struct vd_buf *out, struct vd_slice text)
+{
+    uint32_t c = 0;
+    size_t n = vd_utf8_len(text.p, text.p + text.n);
+    if (n)
+        vd_utf8_read(vd_slice(text.p, n), &c);
+    if (!n)
+        vd_buf_addf(out, "\\x%02x", (unsigned char)text.p[0]);
+    else if (c == '\n' || c == '\t')
+        vd_buf_add_text(out, c == '\n' ? "\\n" : "\\t");
+    else if (is_hidden(c))
+        vd_buf_addf(out, "\\u%04x", c);
+    else
+        vd_buf_add(out, text.p, n);
+    return n ? n : 1;
+}
+
 /* Adds the text with escapes for what a terminal should not get. */
 static void add_shown(struct vd_buf *out, struct vd_slice text)
 {
-    for (size_t i = 0; i < text.n;) {
-        uint32_t c = 0;
-        size_t n = vd_utf8_len(text.p + i, text.p + text.n);
-        if (n)
-            vd_utf8_read(vd_slice(text.p + i, n), &c);
-        if (!n)
-            vd_buf_addf(out, "\\x%02x", (unsigned char)text.p[i]);
-        else if (c == '\n' || c == '\t')
-            vd_buf_add_text(out, c == '\n' ? "\\n" : "\\t");
-        else if (is_hidden(c))
-            vd_buf_addf(out, "\\u%04x", c);
-        else
-            vd_buf_add(out, text.p + i, n);
-        i += n ? n : 1;
-    }
+    while (text.n)
+        text = vd_slice_from(text, add_shown_character(out, text));
 }
 
 /* Adds "field: reason". */
@@ -222,15 +228,18 @@ void vd_git_report_write_json(struct vd_buf *out, const struct vd_git_report *r)
 
 /* --- GitHub --- */
 
-/* Adds the text in the encoding of workflow commands; in a property ':' and ',' are encoded too. */
+/* Adds the text in the encoding of workflow commands; in a property ':' and ',' are encoded too.
+ * What a terminal should not get is escaped as in text: people read the log of a workflow there. */
 static void add_encoded(struct vd_buf *out, struct vd_slice text, bool property)
 {
-    for (size_t i = 0; i < text.n; i++) {
-        unsigned char c = (unsigned char)text.p[i];
+    while (text.n) {
+        unsigned char c = (unsigned char)text.p[0];
+        size_t n = 1;
         if (c == '%' || c == '\r' || c == '\n' || (property && (c == ':' || c == ',')))
             vd_buf_addf(out, "%%%02X", c);
         else
-            vd_buf_add_char(out, (char)c);
+            n = add_shown_character(out, text);
+        text = vd_slice_from(text, n);
     }
 }
 

@@ -102,7 +102,8 @@ void vd_git_report_write_text(struct vd_buf *out, const struct vd_git_report *r)
  * left out, too. */
 void vd_git_report_write_json(struct vd_buf *out, const struct vd_git_report *r);
 
-/* Workflow commands of GitHub, "::error file=..,line=..,col=..::field: reason", a line each. */
+/* Workflow commands of GitHub, "::error file=..,line=..,col=..::field: reason", a line each, with
+ * the escapes of the text and those of GitHub. */
 void vd_git_report_write_github(struct vd_buf *out, const struct vd_git_report *r);
 
 #endif

@@ -42,6 +42,17 @@ static void findings_are_sorted_by_place(void **state)
     check_text(&r, vd_git_report_write_text, "");
 }
 
+/* The log of a workflow is read in a terminal, too; newlines stay as GitHub encodes them. */
+static void github_gets_no_control_characters(void **state)
+{
+    (void)state;
+    struct vd_git_report r = {0};
+    add(&r, VD_GIT_ERROR, "e\033[2J\n,%.md", 1, 2, "a\033b", "c\033d\u202ee");
+    check_text(&r, vd_git_report_write_github,
+               "::error file=e\\u001b[2J%0A%2C%25.md,line=1,col=2::a\\u001bb: c\\u001bd\\u202ee\n");
+    vd_git_report_release(&r);
+}
+
 static void json_and_github_say_the_same(void **state)
 {
     (void)state;
@@ -51,7 +62,7 @@ static void json_and_github_say_the_same(void **state)
     vd_git_report_sort(&r);
     check_text(&r, vd_git_report_write_github,
                "::error file=a%2Cb%3Ac.md,line=3,col=5::spec.x: 100%25 wrong\\nindeed\n"
-               "::warning file=d\xff.md::odd\n");
+               "::warning file=d\\xff.md::odd\n");
     check_text(&r, vd_git_report_write_json,
                "{\n"
                "  \"errors\": 1,\n"
@@ -126,6 +137,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(findings_are_sorted_by_place),
+        cmocka_unit_test(github_gets_no_control_characters),
         cmocka_unit_test(json_and_github_say_the_same),
         cmocka_unit_test(a_terminal_gets_no_control_characters),
         cmocka_unit_test(what_is_too_much_is_counted),
