@@ -213,7 +213,7 @@ static void add_files(struct vd_git_lint *l, const struct vd_work_tree *tree,
         if (!vd_git_lint_wants(l, e->path, e->mode, e->len, report))
             continue;
         vd_buf_reset(&text);
-        const char *problem = vd_work_tree_read(tree, e->path, VD_GIT_FILE_LEN_MAX, &text);
+        const char *problem = vd_work_tree_read(tree, e->path, VD_GIT_FILE_LEN_DEFAULT, &text);
         if (problem)
             vd_git_report_add(report, VD_GIT_ERROR, e->path, (struct vd_yaml_position){0},
                               VD_SLICE(""), "cannot be read: %s", problem);

@@ -163,7 +163,7 @@
     X(VD_GIT_DISCARD_LEN_MAX,    67108864,    "bytes of a push over HTTP/2 that are read and dropped when git has refused it before its end") \
     X(VD_GIT_STDERR_LEN_MAX,     4096,        "bytes of what a git process says on stderr that the log shows") \
     X(VD_GIT_PACK_LEN_DEFAULT,   1073741824,  "bytes of a push, unless the Repository says otherwise") \
-    X(VD_GIT_FILE_LEN_DEFAULT,   10485760,    "bytes of a manifest in a push, unless the Repository says otherwise") \
+    X(VD_GIT_FILE_LEN_DEFAULT,   10485760,    "bytes of a file with manifests in a push, unless the Repository says otherwise, and for vedette lint") \
     X(VD_GIT_FILES_DEFAULT,      20000,       "manifests that one push changes, unless the Repository says otherwise") \
     X(VD_BRANCH_LEN_MAX,         200,         "bytes of a branch's name") \
     X(VD_LOG_LINE_MAX,           8192,        "bytes of a log line; a longer one is cut") \
@@ -206,7 +206,6 @@
     X(VD_PUSHES_MAX,             64,          "git pushes that are validated or admitted at a time; one more is refused and may be tried again") \
     X(VD_PUSH_GIT_MS,            120000,      "milliseconds that one run of git for the validation of a push may take") \
     X(VD_GIT_PATH_LEN_MAX,       4096,        "bytes of a file's path in a git repository") \
-    X(VD_GIT_FILE_LEN_MAX,       4194304,     "bytes of a file of a repository that holds manifests") \
     X(VD_GIT_FILE_DOCUMENTS_MAX, 10000,       "documents of one file of a repository, items of lists included") \
     X(VD_GIT_FILE_MEMORY_MAX,    67108864,    "bytes of memory that the documents of one file of a repository may take, with their aliases expanded; one document more may be begun") \
     X(VD_GIT_FINDINGS_MAX,       1000,        "errors that a report about a repository's files names, and warnings; more are counted") \

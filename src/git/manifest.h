@@ -55,7 +55,7 @@ enum { VD_GIT_MODE_SYMLINK = 0120000, VD_GIT_MODE_SUBMODULE = 0160000, VD_GIT_MO
 
 /*
  * Whether an entry of a tree is to be read, whose path counts. A symbolic link and a submodule are
- * not, and a warning says so; a file of more than `len_max` bytes (0: VD_GIT_FILE_LEN_MAX) is not,
+ * not, and a warning says so; a file of more than `len_max` bytes (0: VD_GIT_FILE_LEN_DEFAULT) is not,
  * and that is an error.
  */
 bool vd_git_entry_check(struct vd_slice path, uint32_t mode, uint64_t len, uint64_t len_max,

@@ -44,7 +44,7 @@ static void tell(struct vd_git_report *report, enum vd_git_severity severity, st
 bool vd_git_entry_check(struct vd_slice path, uint32_t mode, uint64_t len, uint64_t len_max,
                         struct vd_git_report *report)
 {
-    uint64_t max = len_max ? len_max : VD_GIT_FILE_LEN_MAX;
+    uint64_t max = len_max ? len_max : VD_GIT_FILE_LEN_DEFAULT;
     if ((mode & VD_GIT_MODE_TYPE) == VD_GIT_MODE_SYMLINK) {
         tell(report, VD_GIT_WARNING, path, "ignored: symbolic links are not followed");
         return false;

@@ -175,7 +175,8 @@ ln -s a.yaml link.yaml
 ln -s / root
 mkfifo pipe.yaml
 printf 'version https://git-lfs.github.com/spec/v1\noid sha256:ab\nsize 1\n' >lfs.md
-head -c 5000000 /dev/zero | tr '\0' '#' >large.yaml
+head -c 10485761 /dev/zero | tr '\0' '#' >large.yaml
+head -c 10485760 large.yaml >largest.yaml
 printf 'a: \377\n' >latin.yaml
 printf 'a: \000\n' >binary.yaml
 printf '\357\273\277---\r\napiVersion: v1\r\nkind: ConfigMap\r\n' >crlf.md
@@ -194,7 +195,8 @@ printf 'kind: A\n' >"$odd_name"
 } >bomb.yaml
 tap "a link is named" says 1 'link.yaml: warning: ignored: symbolic links are not followed' .
 tap "a pointer of LFS is named" says 1 'lfs.md: the file is a pointer of Git LFS' .
-tap "a large file is named" says 1 'large.yaml: the file has 5000000 bytes' .
+tap "a large file is named" says 1 'large.yaml: the file has 10485761 bytes' .
+tap "what a push takes is taken" lints 0 largest.yaml </dev/null
 tap "a file that is not UTF-8 is named" says 1 'latin.yaml:1:4: the file is not UTF-8' .
 tap "a binary file is named" says 1 'binary.yaml: the file is binary' .
 tap "CRLF and a byte order mark are fine" lints 0 crlf.md </dev/null

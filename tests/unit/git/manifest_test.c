@@ -108,15 +108,17 @@ static void entries_that_are_no_files_are_named(void **state)
     assert_false(vd_git_entry_check(VD_SLICE("b"), 0120000, 7, 0, &report));
     assert_false(vd_git_entry_check(VD_SLICE("c"), 0160000, 0, 0, &report));
     assert_false(vd_git_entry_check(VD_SLICE("d"), 0100644, 8, 7, &report));
-    assert_false(vd_git_entry_check(VD_SLICE("e"), 0100644, VD_GIT_FILE_LEN_MAX + 1, 0, &report));
+    assert_false(
+        vd_git_entry_check(VD_SLICE("e"), 0100644, VD_GIT_FILE_LEN_DEFAULT + 1, 0, &report));
     vd_git_report_write_text(&out, &report);
-    assert_string_equal(vd_buf_text(&out),
-                        "b: warning: ignored: symbolic links are not followed\n"
-                        "c: warning: ignored: submodules are not read\n"
-                        "d: the file has 8 bytes; manifests have at most 7. Split it, or exclude "
-                        "it in .vedette.yaml\n"
-                        "e: the file has 4194305 bytes; manifests have at most 4194304. Split it, "
-                        "or exclude it in .vedette.yaml\n");
+    assert_string_equal(
+        vd_buf_text(&out),
+        "b: warning: ignored: symbolic links are not followed\n"
+        "c: warning: ignored: submodules are not read\n"
+        "d: the file has 8 bytes; manifests have at most 7. Split it, or exclude "
+        "it in .vedette.yaml\n"
+        "e: the file has 10485761 bytes; manifests have at most 10485760. Split it, "
+        "or exclude it in .vedette.yaml\n");
     vd_buf_release(&out);
     vd_git_report_release(&report);
 }
