@@ -1,12 +1,13 @@
 /* See manifest_text.h. */
 #include "manifest_text.h"
 
+#include "git/manifest.h"
 #include "json/yaml_write.h"
 
 /* What the server and kubectl put on objects is not the author's. */
 static bool is_authors(struct vd_slice annotation)
 {
-    return !vd_slice_starts_with(annotation, VD_SLICE("vedette.dev/")) &&
+    return !vd_git_annotation_is_reserved(annotation) &&
            !vd_slice_is(annotation, "kubectl.kubernetes.io/last-applied-configuration");
 }
 

@@ -50,13 +50,17 @@ enum vd_git_file_type vd_git_file_type(struct vd_slice path);
  * .vedette.yaml itself does not. */
 bool vd_git_path_counts(const struct vd_repository_config *config, struct vd_slice path);
 
+/* Whether an annotation, or a label, is not for authors: vedette.dev/git-*, vedette.dev/override
+ * and vedette.dev/override-user. */
+bool vd_git_annotation_is_reserved(struct vd_slice key);
+
 /* The modes of tree entries that are no regular files. */
 enum { VD_GIT_MODE_SYMLINK = 0120000, VD_GIT_MODE_SUBMODULE = 0160000, VD_GIT_MODE_TYPE = 0170000 };
 
 /*
  * Whether an entry of a tree is to be read, whose path counts. A symbolic link and a submodule are
- * not, and a warning says so; a file of more than `len_max` bytes (0: VD_GIT_FILE_LEN_DEFAULT) is not,
- * and that is an error.
+ * not, and a warning says so; a file of more than `len_max` bytes (0: VD_GIT_FILE_LEN_DEFAULT) is
+ * not, and that is an error.
  */
 bool vd_git_entry_check(struct vd_slice path, uint32_t mode, uint64_t len, uint64_t len_max,
                         struct vd_git_report *report) VD_MUST_USE;

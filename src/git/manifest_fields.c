@@ -4,6 +4,7 @@
  */
 #include "git/manifest_internal.h"
 #include "kinds/field_path.h"
+#include "kinds/git_ownership.h"
 
 static const char of_server[] = "is set by the server, not by authors; remove it";
 
@@ -29,8 +30,34 @@ static const struct {
     {VD_SLICE("generateName"), "a manifest describes one object; write metadata.name instead"},
 };
 
-/* What stands before the names of annotations that the Git pipeline writes. */
-#define RESERVED "vedette.dev/git-"
+/* The annotations that are not the author's. A name that ends with a dash stands for all that begin
+ * with it. The others of vedette.dev/ are the author's: those of definitions, and
+ * vedette.dev/reset, by which alone a Repository is reset that Git owns. */
+static const struct {
+    struct vd_slice name;
+    const char *reason;
+} reserved[] = {
+    {VD_SLICE("vedette.dev/git-"),
+     "annotations and labels vedette.dev/git-* are set by the server"},
+    {VD_SLICE(VD_GIT_OVERRIDE),
+     "is set over the API, by whoever overrides Git in an emergency; remove it"},
+    {VD_SLICE(VD_GIT_OVERRIDE_USER), "is set by the server, not by authors; remove it"},
+};
+
+static const char *reserved_reason(struct vd_slice key)
+{
+    for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++) {
+        struct vd_slice name = reserved[i].name;
+        if (name.p[name.n - 1] == '-' ? vd_slice_starts_with(key, name) : vd_slice_eq(key, name))
+            return reserved[i].reason;
+    }
+    return NULL;
+}
+
+bool vd_git_annotation_is_reserved(struct vd_slice key)
+{
+    return reserved_reason(key);
+}
 
 static void refuse(struct vd_violations *out, const struct vd_field_path *path, const char *reason)
 {
@@ -51,8 +78,9 @@ static void check_texts(const struct vd_json *map, const struct vd_field_path *p
         if (!vd_json_is(member, VD_JSON_STRING))
             vd_violations_add(out, VD_VIOLATION_TYPE_INVALID, &at, vd_bad_value_json(out, member),
                               "must be a text; write it in quotes");
-        if (vd_slice_starts_with(vd_json_key(member), VD_SLICE(RESERVED)))
-            refuse(out, &at, "annotations and labels " RESERVED "* are set by the server");
+        const char *reason = reserved_reason(vd_json_key(member));
+        if (reason)
+            refuse(out, &at, reason);
     }
 }
 

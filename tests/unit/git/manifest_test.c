@@ -145,6 +145,10 @@ static void fields_of_the_server_are_refused_by_name(void **state)
                         "  annotations:\n"
                         "    vedette.dev/git-commit: x\n"
                         "    vedette.dev/other: x\n"
+                        "    vedette.dev/override: x\n"
+                        "    vedette.dev/override-user: x\n"
+                        "    vedette.dev/reset: x\n"
+                        "    vedette.dev/spec-owner: git\n"
                         "status: {}\n"),
                "|v1|ConfigMap /a\n" /* the rest is looked at, too */
                "a.yaml:5:3: metadata.uid: Forbidden: is set by the server, not by authors; remove "
@@ -170,7 +174,11 @@ static void fields_of_the_server_are_refused_by_name(void **state)
                "a.yaml:15:3: metadata.color: Forbidden: unknown field\n"
                "a.yaml:17:5: metadata.annotations[vedette.dev/git-commit]: Forbidden: annotations "
                "and labels vedette.dev/git-* are set by the server\n"
-               "a.yaml:19:1: status: Forbidden: is written by controllers, not by authors; remove "
+               "a.yaml:19:5: metadata.annotations[vedette.dev/override]: Forbidden: is set over "
+               "the API, by whoever overrides Git in an emergency; remove it\n"
+               "a.yaml:20:5: metadata.annotations[vedette.dev/override-user]: Forbidden: is set by "
+               "the server, not by authors; remove it\n"
+               "a.yaml:23:1: status: Forbidden: is written by controllers, not by authors; remove "
                "it\n");
 }
 
