@@ -165,7 +165,7 @@
     X(VD_GIT_PACK_LEN_DEFAULT,   1073741824,  "bytes of a push, unless the Repository says otherwise") \
     X(VD_GIT_FILE_LEN_DEFAULT,   10485760,    "bytes of a file with manifests in a push, unless the Repository says otherwise, and for vedette lint") \
     X(VD_GIT_FILES_DEFAULT,      20000,       "manifests that one push changes, unless the Repository says otherwise") \
-    X(VD_BRANCH_LEN_MAX,         200,         "bytes of a branch's name") \
+    X(VD_BRANCH_LEN_MAX,         200,         "bytes of the name of a branch whose commits become objects") \
     X(VD_LOG_LINE_MAX,           8192,        "bytes of a log line; a longer one is cut") \
     X(VD_LOG_QUEUE_MAX,          4096,        "log lines waiting to be written; more are dropped and counted") \
     X(VD_LOG_REFUSALS_PER_S,     10,          "requests answered with 401 or 429 that each loop logs in a second; more are counted") \

@@ -112,6 +112,25 @@ static void add_branch(struct vd_push *p, struct vd_slice name, struct vd_slice 
     b->branches[i] = (struct vd_admitted_branch){name, before, after};
 }
 
+/* Whether the status can record the branch: git takes more names than vd_branch_name_is_valid.
+ * False: the push was refused. */
+static bool check_name(struct vd_push *p, struct vd_slice branch)
+{
+    if (vd_branch_name_is_valid(branch))
+        return true;
+    if (branch.n > VD_BRANCH_LEN_MAX)
+        refuse(p, "refused",
+               "branch %.*s: the name has %zu bytes; branches whose commits become objects have at "
+               "most %d. Push it by a shorter name",
+               VD_FMT(branch), branch.n, VD_BRANCH_LEN_MAX);
+    else
+        refuse(p, "refused",
+               "branch %.*s: the name cannot be that of a branch whose commits become objects: it "
+               "begins with a dash, is HEAD, or is not UTF-8. Push it by another name",
+               VD_FMT(branch));
+    return false;
+}
+
 /* False: the push was refused. */
 static bool look_at_command(struct vd_push *p, const struct vd_repository *repository,
                             const struct vd_ref_command *c)
@@ -142,6 +161,8 @@ static bool look_at_command(struct vd_push *p, const struct vd_repository *repos
                VD_FMT(branch));
         return false;
     }
+    if (after.n && !check_name(p, branch))
+        return false;
     add_branch(p, branch, recorded, after);
     return true;
 }

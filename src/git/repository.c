@@ -2,6 +2,7 @@
 #include "git/repository.h"
 
 #include "base/limits.h"
+#include "base/utf8.h"
 #include "kinds/object_meta.h"
 
 static uint64_t limit_of(const struct vd_json *limits, const char *key, uint64_t by_default)
@@ -91,7 +92,7 @@ bool vd_branch_name_is_valid(struct vd_slice name)
 {
     struct vd_slice rest = name, part;
     if (!name.n || name.n > VD_BRANCH_LEN_MAX || name.p[0] == '-' || name.p[name.n - 1] == '.' ||
-        vd_slice_is(name, "@") || vd_slice_is(name, "HEAD"))
+        vd_slice_is(name, "@") || vd_slice_is(name, "HEAD") || !vd_utf8_is_valid(name))
         return false;
     for (size_t i = 0; i < name.n; i++) {
         unsigned char c = (unsigned char)name.p[i];

@@ -52,7 +52,8 @@ int vd_repository_read(struct vd_repository *out, const struct vd_json *object,
 bool vd_repository_commit(const struct vd_repository *repository, struct vd_slice branch,
                           struct vd_slice *commit);
 
-/* Whether the text can be the name of a branch, by the rules of `git check-ref-format`. */
+/* Whether the text can be the name of a branch that the status records: by the rules of
+ * `git check-ref-format --branch`, in UTF-8 and of at most VD_BRANCH_LEN_MAX bytes. */
 bool vd_branch_name_is_valid(struct vd_slice name);
 
 /* Whether repositories in this namespace cannot be served, as their paths are somebody else's. */

@@ -130,6 +130,20 @@ admitted_later() {
         is 1 field configmap draft .data.x && agree catalog draft && g checkout -q main
 }
 
+# Git takes these names. Branches that are not admitted may have them.
+odd_names() {
+    long=$(printf '%0201d' 0)
+    push origin "HEAD:refs/heads/$long" "HEAD:refs/heads/-x" &&
+        push origin ":refs/heads/$long" ":refs/heads/-x" &&
+        k patch repository catalog --type=merge -p '{"spec":{"branches":["main","draft","*"]}}' &&
+        refuses 'the name has 201 bytes' push origin "HEAD:refs/heads/$long" &&
+        refuses 'cannot be that of a branch' push origin HEAD:refs/heads/-x &&
+        refuses 'cannot be that of a branch' push origin "HEAD:refs/heads/$(printf 'f\374')" &&
+        g checkout -q --orphan empty && g rm -qrf . && echo x >catalog/x && commit empty &&
+        push origin "HEAD:refs/heads/${long%0}" && agree catalog "${long%0}" &&
+        push origin ":refs/heads/${long%0}" && g checkout -q main
+}
+
 delete_default() {
     push origin :main && absent configmap one && is 1 field configmap draft .data.x
 }
@@ -153,5 +167,6 @@ tap "of which one is wrong: neither is moved" one_of_two_is_wrong
 tap "of two repositories the first keeps an object" another_repository
 tap "a branch that is not admitted any more" no_longer_admitted
 tap "a branch that is admitted later" admitted_later
+tap "names that the status cannot record" odd_names
 tap "the default branch is deleted" delete_default
 tap_end

@@ -108,6 +108,11 @@ static void names_of_branches_follow_gits_rules(void **state)
         assert_true(vd_branch_name_is_valid(vd_slice_of(good[i])));
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         assert_false(vd_branch_name_is_valid(vd_slice_of(bad[i])));
+    assert_false(vd_branch_name_is_valid(VD_SLICE("f\xfc"))); /* the status is JSON */
+    char name[VD_BRANCH_LEN_MAX + 1];
+    memset(name, 'a', sizeof name);
+    assert_true(vd_branch_name_is_valid(vd_slice(name, VD_BRANCH_LEN_MAX)));
+    assert_false(vd_branch_name_is_valid(vd_slice(name, VD_BRANCH_LEN_MAX + 1)));
 }
 
 int main(void)
