@@ -67,7 +67,9 @@ lost_folder() {
     start_server && until_true reason_is Synced "False RefsBehind" && k get configmap one two three
 }
 mended() {
-    g push -q "$(bare)" HEAD:refs/heads/main || return 1
+    refuses "push to the server's URL" g push "$(bare)" HEAD:refs/heads/main &&
+        g push -q --receive-pack 'git -c core.hooksPath=/dev/null receive-pack' "$(bare)" \
+            HEAD:refs/heads/main || return 1
     kill_server
     start_server && until_true reason_is Synced "True RefsAgree" && agree catalog main &&
         k get configmap one two three && map four >catalog/four.yaml && change
