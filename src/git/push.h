@@ -53,6 +53,10 @@ void vd_pushes_free(struct vd_pushes *pushes);
  * cleaned or removed then. */
 bool vd_pushes_use(const struct vd_pushes *pushes, struct vd_slice uid);
 
+/* The processes of a push to the repository with this uid were killed, and have left behind what it
+ * has sent: that is removed. Any loop. */
+void vd_pushes_killed(struct vd_pushes *pushes, struct vd_slice uid);
+
 struct vd_push_options {
     struct vd_loop *loop;                 /* of the exchange: on it everything below happens */
     struct vd_slice namespace, name, uid; /* of the Repository; copied */

@@ -10,6 +10,7 @@
 #include "git/hook_channel.h"
 #include "git/push.h"
 #include "git/push_metrics.h"
+#include "git/quarantines.h"
 #include "git/ref_command.h"
 
 enum vd_push_phase {
@@ -34,6 +35,7 @@ struct vd_push {
     bool is_ended;
     /* ---- never changes ---- */
     struct vd_slice namespace, name, uid;
+    uint64_t begun_ns;
     char *folder;
     struct vd_user *user;
     /* ---- loop 0 ---- */
@@ -57,9 +59,13 @@ struct vd_pushes {
     struct vd_push *first; /* those that loop 0 has heard of */
     size_t counted;
     bool is_stopped;
+    struct vd_quarantines quarantines; /* of those that were killed */
 };
 
 /* ---- push.c ---- */
+
+/* Whether a push of the repository with this uid is under way that was begun before this time. */
+bool vd_pushes_use_before(const struct vd_pushes *pushes, struct vd_slice uid, uint64_t before_ns);
 
 /* Answers the hook that waits: a text that git shows, and its exit status. */
 void vd_push_answer(struct vd_push *p, struct vd_slice text, bool ok);
