@@ -19,6 +19,7 @@
 #include "git/repository_items.h"
 #include "git/status_error.h"
 #include "git/sync.h"
+#include "git/upkeep.h"
 #include "kinds/condition.h"
 #include "kinds/object_meta.h"
 #include "json/compare.h"
@@ -238,6 +239,7 @@ static void on_fetched(struct vd_fetch *fetch)
         return;
     }
     w->good_ms = vd_clock_wall_ms(f->options.controller->env.clock);
+    vd_upkeep_look(f->options.all->upkeep, vd_slice_of(w->uid));
     VD_FAILPOINT("git.after_fetch");
     if (is_recorded(w)) {
         vd_buf_reset(&w->message);

@@ -64,15 +64,20 @@ static bool is_quarantine(struct vd_slice name)
            vd_slice_starts_with(name, VD_SLICE("tmp_objdir-"));
 }
 
+/* Of a pack that is being written. */
+static bool is_unfinished(struct vd_slice name)
+{
+    return vd_slice_starts_with(name, VD_SLICE("tmp_")) ||
+           vd_slice_starts_with(name, VD_SLICE(".tmp-"));
+}
+
 static bool is_left_over(const char *path, const char *name, const void *arg)
 {
     struct vd_slice n = vd_slice_of(name);
     (void)path;
     (void)arg;
-    return is_quarantine(n) || vd_slice_ends_with(n, VD_SLICE(".lock")) ||
-           vd_slice_starts_with(n, VD_SLICE("tmp_")) ||
-           vd_slice_starts_with(n, VD_SLICE(".tmp-")) || vd_slice_is(n, "gc.pid") ||
-           vd_slice_is(n, "gc.log");
+    return is_quarantine(n) || is_unfinished(n) || vd_slice_ends_with(n, VD_SLICE(".lock")) ||
+           vd_slice_is(n, "gc.pid") || vd_slice_is(n, "gc.log");
 }
 
 /* ---- a gc that has outlived its server ---- */
@@ -109,7 +114,8 @@ static void end_gc(const char *folder)
         return;
     vd_log_info("an upkeep of a repository that has outlived the server is ended",
                 VD_F_STR("folder", folder), VD_F_I64("pid", pid));
-    while (kill(-pid, SIGKILL) == 0 && vd_clock_mono_ns(clock) < until_ns)
+    kill(-pid, SIGKILL);
+    while (gc_of(folder) && vd_clock_mono_ns(clock) < until_ns)
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 }
 
@@ -140,23 +146,35 @@ int vd_leftovers_remove(const char *root, const char *uid, struct vd_error *erro
     return code;
 }
 
-/* ---- quarantines ---- */
+/* ---- what is old enough ---- */
 
-static int64_t written_ms(const struct stat *found)
+static bool is_older(const char *path, const void *until_ms)
 {
-    return (int64_t)found->st_mtim.tv_sec * 1000 + found->st_mtim.tv_nsec / 1000000;
+    struct stat found;
+    return lstat(path, &found) == 0 &&
+           (int64_t)found.st_mtim.tv_sec * 1000 + found.st_mtim.tv_nsec / 1000000 <=
+               *(const int64_t *)until_ms;
 }
 
 /* git writes into the folder itself only when it makes it. */
-static bool is_old_quarantine(const char *path, const char *name, const void *arg)
+static bool is_old_quarantine(const char *path, const char *name, const void *until_ms)
 {
-    struct stat found;
-    return is_quarantine(vd_slice_of(name)) && lstat(path, &found) == 0 &&
-           written_ms(&found) <= *(const int64_t *)arg;
+    return is_quarantine(vd_slice_of(name)) && is_older(path, until_ms);
+}
+
+static bool is_old_pack(const char *path, const char *name, const void *until_ms)
+{
+    return is_unfinished(vd_slice_of(name)) && is_older(path, until_ms);
 }
 
 int vd_leftovers_remove_quarantines(const char *root, const char *uid, int64_t until_ms,
                                     struct vd_error *error)
 {
     return remove_below(root, uid, "/objects", is_old_quarantine, &until_ms, error);
+}
+
+int vd_leftovers_remove_packs(const char *root, const char *uid, int64_t until_ms,
+                              struct vd_error *error)
+{
+    return remove_below(root, uid, "/objects/pack", is_old_pack, &until_ms, error);
 }

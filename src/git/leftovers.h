@@ -26,4 +26,9 @@ int vd_leftovers_remove(const char *root, const char *uid, struct vd_error *erro
 int vd_leftovers_remove_quarantines(const char *root, const char *uid, int64_t until_ms,
                                     struct vd_error *error) VD_MUST_USE;
 
+/* Removes the packs that a killed `git gc` was writing: what nobody has written to since this time.
+ * No fetch may be under way; pushes may. */
+int vd_leftovers_remove_packs(const char *root, const char *uid, int64_t until_ms,
+                              struct vd_error *error) VD_MUST_USE;
+
 #endif

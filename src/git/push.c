@@ -14,6 +14,7 @@
 #include "base/limits.h"
 #include "git/bare_repository.h"
 #include "git/push_internal.h"
+#include "git/upkeep.h"
 
 /* ---- life ---- */
 
@@ -41,6 +42,7 @@ static void drop(struct vd_push *p)
     if (p->next)
         p->next->prev = p->prev;
     pushes->counted -= p->is_counted;
+    vd_upkeep_look(pushes->all->upkeep, p->uid);
     vd_branch_admission_release(&p->branches);
     unref(p);
 }

@@ -218,6 +218,8 @@ static void on_job_done(struct vd_folder_job *job)
         free(h->branch);
         h->branch = vd_buf_take(&branch, NULL);
         h->is_made = h->is_cleaned = true;
+        if (owner_of(h)->options.made)
+            owner_of(h)->options.made(owner_of(h)->options.arg, vd_slice_of(h->uid));
         if (!h->is_recovered && !controller_of(h)->stopping)
             move_refs(h);
     }

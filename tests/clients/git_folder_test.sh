@@ -69,6 +69,108 @@ left_push() {
     begin_push && kill "$sender" "$(cat sleep.pid)" && until_true no_quarantine && until_true no_git
 }
 
+# ---- upkeep ----
+
+# The git that the server finds. Its gc waits while there is the file `slow`, and says that it runs,
+# as git does, in gc.pid.
+mkdir bin
+cat >bin/git <<GIT
+#!/bin/sh
+case " \$* " in
+*" gc "*)
+    echo "\$\$ host" >gc.pid
+    (read -r stat </proc/\$\$/stat && set -- \$stat && echo "\${19}") >"$scratch/gc.nice"
+    while [ -e "$scratch/slow" ]; do /bin/sleep 0.1; done
+    ;;
+esac
+exec "$(command -v git)" "\$@"
+GIT
+chmod +x bin/git
+PATH=$scratch/bin:$PATH
+
+upkeeps() { metric "vedette_git_upkeeps_total{result=\"$1\"}"; }
+upkeeps_are() { [ "$(upkeeps "$1")" = "$2" ]; }
+packs() { find "$where/objects/pack" -name '*.pack' | wc -l; }
+has() { git --git-dir="$where" cat-file -e "$1"; }
+lacks() { ! has "$1" 2>/dev/null; }
+
+# forced NAME: pushes a commit and another one over it; prints the first.
+forced() {
+    map "$1" first >"catalog/$1.yaml" && commit "$1" && g push -q origin HEAD:main &&
+        g rev-parse HEAD && map "$1" second >"catalog/$1.yaml" &&
+        g commit -q -a --amend -m "$1 again" && g push -q --force origin HEAD:main
+}
+
+# Packs that hold an object which nothing leads to.
+add_packs() {
+    add_at=0
+    while [ "$(packs)" -le 50 ]; do
+        add_at=$((add_at + 1))
+        add_id=$(echo "blob $add_at" | git --git-dir="$where" hash-object -w --stdin) &&
+            echo "$add_id" | git --git-dir="$where" pack-objects -q "$where/objects/pack/pack" \
+                >/dev/null || return 1
+    done
+}
+
+whole() {
+    rm -rf whole && git clone -q "$(url catalog)" whole && git -C whole fsck --full &&
+        git --git-dir="$where" fsck --connectivity-only && diff -r -x .git catalog whole
+}
+
+# What was pushed over is there for the grace period, which a pack's time tells.
+merged() {
+    old=$(forced old) || return 1
+    find "$where/objects/pack" -type f -exec touch -d '3 weeks ago' {} +
+    young=$(forced young) && add_packs && map last >catalog/last.yaml && change &&
+        until_true upkeeps_are good 1 || return 1
+    echo "$(packs) packs"
+    [ "$(packs)" -le 2 ] && lacks "$old" && has "$young" && is 19 cat gc.nice && whole &&
+        until_true grep -q 'a repository was packed' err && [ ! -e "$where/logs" ]
+}
+
+# Few packs are merged, too, when the last time is a day ago.
+after_a_day() {
+    map day >catalog/day.yaml && change && is 1 upkeeps good || return 1
+    touch -d '25 hours ago' "$where/vedette-upkeep"
+    map day 2 >catalog/day.yaml && change && until_true upkeeps_are good 2 && whole
+}
+
+# begin_upkeep: one that is under way.
+begin_upkeep() {
+    : >slow
+    rm -f gc.nice
+    touch -d '25 hours ago' "$where/vedette-upkeep"
+    map again "$1" >catalog/again.yaml && change && until_true test -s gc.nice
+}
+
+beside_pushes() {
+    begin_upkeep 1 && map beside >catalog/beside.yaml && change || return 1
+    rm slow
+    until_true upkeeps_are good 3 && agree catalog main && whole
+}
+
+is_running() { readlink "/proc/$1/cwd" >/dev/null; }
+
+# The gc of the server that was killed is ended by the next one, which does it again.
+killed_upkeep() {
+    begin_upkeep 2 || return 1
+    kill_server
+    orphan=$(cut -d ' ' -f 1 "$where/gc.pid") && is_running "$orphan" || return 1
+    : >"$where/objects/pack/tmp_pack_x"
+    start_server && until_true grep -q 'has outlived the server' err &&
+        until_true eval '! is_running "$orphan"' || return 1
+    rm slow
+    until_true upkeeps_are good 1 && agree catalog main && whole &&
+        [ ! -e "$where/objects/pack/tmp_pack_x" ] && map more >catalog/more.yaml && change
+}
+
+# A repository that is deleted does not wait for it.
+gives_way() {
+    begin_upkeep 3 && k patch repository catalog --type merge \
+        -p '{"spec":{"deletionPolicy":"Cascade"}}' && k delete repository catalog || return 1
+    is 1 upkeeps stopped && [ ! -e "$where" ] && until_true no_git
+}
+
 start_server >/dev/null
 open_shop >/dev/null
 repository catalog "" >/dev/null 2>&1
@@ -77,4 +179,9 @@ tap "nobody pushes past the server" direct
 tap "nor into a folder of an older server" older
 tap "what a killed push has sent is removed" killed_push
 tap "so is what a client has sent that leaves" left_push
+tap "many packs become one, and what nothing leads to goes after a while" merged
+tap "few packs become one after a day" after_a_day
+tap "pushes go on meanwhile" beside_pushes
+tap "a server that is killed meanwhile harms nothing" killed_upkeep
+tap "a repository that is deleted does not wait for it" gives_way
 tap_end
