@@ -15,6 +15,7 @@
 #include "cel/value.h"
 #include "git/bare_repository.h"
 #include "git/fetch.h"
+#include "git/follow_audit.h"
 #include "git/follow_metrics.h"
 #include "git/repository_items.h"
 #include "git/status_error.h"
@@ -102,6 +103,20 @@ static void rest(struct follower *w, uint64_t pause_ms)
     vd_repository_item_add(&f->items, &w->item);
 }
 
+static void audit(struct follower *w, const char *reason)
+{
+    struct vd_followers *f = w->followers;
+    vd_follow_audit(f->options.audit, &(struct vd_followed){
+                                          .namespace = vd_repository_item_namespace(&w->item),
+                                          .name = vd_repository_item_name(&w->item),
+                                          .user = w->user,
+                                          .url = w->fetch.url,
+                                          .reason = reason,
+                                          .message = vd_status_error_cut(vd_buf_slice(&w->message)),
+                                          .duration_ns = now_ns_of(f) - w->begun_ns,
+                                      });
+}
+
 static void fail(struct follower *w, const char *reason)
 {
     if (w->is_given_up) { /* that is nothing to be told */
@@ -114,6 +129,7 @@ static void fail(struct follower *w, const char *reason)
                 VD_F_SLICE("repository", vd_repository_item_key(&w->item)),
                 VD_F_STR("reason", reason),
                 VD_F_SLICE("message", vd_status_error_cut(vd_buf_slice(&w->message))));
+    audit(w, reason);
     rest(w, vd_status_error_pause_ms(++w->failures));
 }
 
@@ -122,6 +138,7 @@ static void succeed(struct follower *w)
     w->failures = 0;
     w->has_outcome = true;
     w->reason = NULL;
+    audit(w, NULL);
     rest(w, vd_jittered_ms(w->interval_ms));
 }
 
@@ -334,6 +351,7 @@ static void start_fetch(struct follower *w, const struct vd_repository *reposito
     w->item.is_busy = true;
     w->begun_ns = now_ns_of(f);
     w->hurries = w->is_given_up = false;
+    w->fetch.url = NULL;
     take_spec(w, repository);
     int code = prepare(w, repository, &error);
     if (code) {

@@ -49,6 +49,7 @@ struct vd_push {
     struct vd_hook_begin begin;
     size_t input_len; /* bytes that the hooks have sent */
     bool is_proc;     /* proc-receive speaks */
+    bool mends;       /* it brings lost contents back */
     bool adopts;      /* it may take objects over that belong to the API */
     struct vd_ref_commands commands, validated;
     struct vd_branch_admission branches;

@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "git/bare_repository.h"
 #include "git/folder_job.h"
+#include "git/lost_contents.h"
 #include "git/meter.h"
 #include "git/owned_objects.h"
 #include "git/ref_update.h"
@@ -365,12 +366,17 @@ static bool tells_failure(struct hosted *h, const struct vd_repository *reposito
     vd_log_warn("a repository is not as it should be", VD_F_SLICE("repository", hosted_key(h)),
                 VD_F_ERROR(&h->error));
     if (h->is_made) {
+        struct vd_buf text = {0};
+        bool is_lost = vd_contents_are_lost(&h->error);
+        if (is_lost)
+            vd_contents_lost_write(&text, repository);
         set_ready(h, true); /* what is there can be cloned, and a push may mend it */
         report(h, event, object,
                &(struct report){.ready = true,
                                 .knows_synced = !repository->remote,
-                                .reason = "RefsBehind",
-                                .message = h->error.text});
+                                .reason = is_lost ? "ContentsLost" : "RefsBehind",
+                                .message = is_lost ? vd_buf_text(&text) : h->error.text});
+        vd_buf_release(&text);
     } else {
         report_failure(h, event, object, "FolderFailed", h->error.text);
     }

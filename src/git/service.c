@@ -429,6 +429,7 @@ void vd_git_follow(struct vd_git *git, struct vd_controller *controller)
                                        .all = &git->admissions,
                                        .repositories = git->repositories,
                                        .policy = git->policy,
+                                       .audit = git->request_loops[0]->audit,
                                        .ssh = git->ssh,
                                        .ssh_launcher = git->ssh_launcher});
 }
