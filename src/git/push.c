@@ -252,6 +252,7 @@ struct vd_push *vd_push_begin(struct vd_pushes *pushes, const struct vd_push_opt
     p->pushes = pushes;
     p->loop = options->loop;
     p->send = options->send;
+    p->give_up = options->give_up;
     p->arg = options->arg;
     p->namespace = vd_arena_copy(&p->arena, options->namespace);
     p->name = vd_arena_copy(&p->arena, options->name);
@@ -301,6 +302,26 @@ void vd_pushes_free(struct vd_pushes *pushes)
         return;
     vd_quarantines_release(&pushes->quarantines);
     free(pushes);
+}
+
+/* On the exchange's loop. */
+static void on_given_up(struct vd_task *task)
+{
+    struct message *m;
+    struct vd_push *p = open_message(task, &m);
+    if (!p->is_ended)
+        p->give_up(p->arg);
+    close_message(m);
+}
+
+void vd_pushes_give_up(struct vd_pushes *pushes, struct vd_slice uid)
+{
+    for (struct vd_push *p = pushes->first; p; p = p->next) {
+        if (p->is_given_up || p->phase >= VD_PUSH_ADMITTING || !vd_slice_eq(p->uid, uid))
+            continue;
+        p->is_given_up = true;
+        post(p, p->loop, on_given_up, VD_SLICE(""));
+    }
 }
 
 bool vd_pushes_use_before(const struct vd_pushes *pushes, struct vd_slice uid, uint64_t before_ns)

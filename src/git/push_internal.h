@@ -31,6 +31,7 @@ struct vd_push {
     /* ---- the exchange's loop ---- */
     struct vd_loop *loop;
     void (*send)(void *arg, struct vd_slice bytes);
+    void (*give_up)(void *arg);
     void *arg;
     bool is_ended;
     /* ---- never changes ---- */
@@ -41,7 +42,8 @@ struct vd_push {
     /* ---- loop 0 ---- */
     struct vd_push *prev, *next; /* of the server's pushes */
     enum vd_push_phase phase;
-    bool is_gone;    /* nobody waits for it */
+    bool is_gone; /* nobody waits for it */
+    bool is_given_up;
     bool is_counted; /* among those that are validated or admitted */
     bool is_busy;    /* something is under way that uses it */
     struct vd_arena arena;

@@ -284,6 +284,18 @@ static bool is_used(const struct hosted *h)
 
 /* ---- deletion ---- */
 
+/* True: somebody works in the folder still, who was told to end; it is looked again. */
+static bool must_wait(struct hosted *h)
+{
+    const struct vd_repositories_options *o = &owner_of(h)->options;
+    if (!is_used(h))
+        return false;
+    if (o->evict)
+        o->evict(o->arg, vd_slice_of(h->uid));
+    add_after(h, USED_MS);
+    return true;
+}
+
 static void remove_finalizer(struct hosted *h, const struct vd_event *event, struct vd_json *object)
 {
     struct vd_conditional_batch *batch = vd_conditional_batch_new(controller_of(h), &h->item);
@@ -339,9 +351,7 @@ static void delete_step(struct hosted *h, const struct vd_repository *repository
     h->is_emptied = true;
     if (h->is_removed)
         remove_finalizer(h, event, object);
-    else if (is_used(h))
-        add_after(h, USED_MS);
-    else
+    else if (!must_wait(h))
         start_removing(h);
 }
 
@@ -409,11 +419,11 @@ static void serve(struct hosted *h, const struct vd_repository *repository,
 static void forget(struct hosted *h)
 {
     set_ready(h, false);
-    if (h->uid[0] && !h->is_removed) {
+    if (!h->uid[0] || h->is_removed) {
+        reset(h);
+    } else if (!must_wait(h)) {
         h->is_emptied = false;
         start_removing(h);
-    } else {
-        reset(h);
     }
 }
 

@@ -381,6 +381,13 @@ static bool is_used(void *arg, struct vd_slice uid)
     return is_pushed(arg, uid) || vd_folder_is_used(&git->admissions.uses, uid);
 }
 
+static void evict(void *arg, struct vd_slice uid)
+{
+    const struct vd_git *git = arg;
+    if (git->pushes)
+        vd_pushes_give_up(git->pushes, uid);
+}
+
 static void on_made(void *arg, struct vd_slice uid)
 {
     const struct vd_git *git = arg;
@@ -418,6 +425,7 @@ void vd_git_follow(struct vd_git *git, struct vd_controller *controller)
                                           .missing = git->missing.text,
                                           .root = git->root,
                                           .is_used = is_used,
+                                          .evict = evict,
                                           .made = on_made,
                                           .arg = git});
     git->drift = vd_drift_new(controller);

@@ -68,6 +68,20 @@ bool vd_transfer_is_push(const struct vd_transfer *t)
     return t->request.service == VD_GIT_RECEIVE_PACK && !t->request.advertises;
 }
 
+/* The repository is deleted. */
+static void give_up(void *arg)
+{
+    struct vd_transfer *t = arg;
+    struct vd_exchange *x = t->x;
+    if (x && !t->has_answered) {
+        vd_transfer_refuse(t, 503, "the repository is being deleted");
+    } else if (x) {
+        t->x = NULL;
+        vd_exchange_abort(x);
+    }
+    vd_transfer_end_git(t);
+}
+
 static void begin_push(struct vd_transfer *t)
 {
     t->push = vd_push_begin(t->git->pushes, &(struct vd_push_options){.loop = t->loop,
@@ -76,6 +90,7 @@ static void begin_push(struct vd_transfer *t)
                                                                       .uid = t->uid,
                                                                       .user = t->user,
                                                                       .send = send_to_hooks,
+                                                                      .give_up = give_up,
                                                                       .arg = t});
 }
 

@@ -210,6 +210,7 @@ static void add_arguments(struct vd_upkeep *u, struct vd_git_command *c)
     if (u->options.is_pushed(u->options.arg, kept_uid(u->current)))
         vd_git_command_set(c, "gc.packRefs", "false");
     vd_git_command_set(c, "gc.cruftPacks", "true");
+    vd_git_command_set(c, "repack.updateServerInfo", "false");
     vd_git_command_add(c, "gc");
     vd_git_command_add(c, "--quiet");
     vd_git_command_add(c, "--force");

@@ -171,6 +171,16 @@ gives_way() {
     is 1 upkeeps stopped && [ ! -e "$where" ] && until_true no_git
 }
 
+# Nor for a client that does not go on with its push.
+gives_up() {
+    repository catalog "" >/dev/null 2>&1
+    where=$(bare)
+    begin_push && k delete repository catalog --timeout=20s && [ ! -e "$where" ] || return 1
+    until_true no_git && kill "$(cat sleep.pid)"
+    wait "$sender"
+    ! find data/git -name '*.gone' | grep .
+}
+
 start_server >/dev/null
 open_shop >/dev/null
 repository catalog "" >/dev/null 2>&1
@@ -184,4 +194,5 @@ tap "few packs become one after a day" after_a_day
 tap "pushes go on meanwhile" beside_pushes
 tap "a server that is killed meanwhile harms nothing" killed_upkeep
 tap "a repository that is deleted does not wait for it" gives_way
+tap "nor for a push that does not go on" gives_up
 tap_end
