@@ -193,11 +193,16 @@ static void end(struct vd_upkeep *u)
 {
     u->is_ending = true;
     vd_process_terminate(&u->process);
+    vd_timer_set(u->options.loop, &u->limit, KILL_MS);
 }
 
 static void on_limit(struct vd_timer *timer)
 {
     struct vd_upkeep *u = VD_CONTAINER_OF(timer, struct vd_upkeep, limit);
+    if (u->is_ending) {
+        vd_process_kill(&u->process);
+        return;
+    }
     u->is_late = true;
     end(u);
 }
@@ -234,7 +239,6 @@ static int start(struct vd_upkeep *u, struct vd_error *error)
                                      .cwd = vd_buf_text(&folder), /* leftovers.c knows it by that */
                                      .name = "gc",
                                      .is_background = true,
-                                     .timeout_ms = VD_GIT_UPKEEP_MS + KILL_MS,
                                      .memory_max = vd_git_memory_max(),
                                      .files_max = VD_GIT_FILES_OPEN_MAX},
         &ops, error);

@@ -79,7 +79,7 @@ cat >bin/git <<GIT
 case " \$* " in
 *" gc "*)
     echo "\$\$ host" >gc.pid
-    (read -r stat </proc/\$\$/stat && set -- \$stat && echo "\${19}") >"$scratch/gc.nice"
+    : >"$scratch/gc.runs"
     while [ -e "$scratch/slow" ]; do /bin/sleep 0.1; done
     ;;
 esac
@@ -124,7 +124,7 @@ merged() {
     young=$(forced young) && add_packs && map last >catalog/last.yaml && change &&
         until_true upkeeps_are good 1 || return 1
     echo "$(packs) packs"
-    [ "$(packs)" -le 2 ] && lacks "$old" && has "$young" && is 19 cat gc.nice && whole &&
+    [ "$(packs)" -le 2 ] && lacks "$old" && has "$young" && whole &&
         until_true grep -q 'a repository was packed' err && [ ! -e "$where/logs" ]
 }
 
@@ -138,13 +138,16 @@ after_a_day() {
 # begin_upkeep: one that is under way.
 begin_upkeep() {
     : >slow
-    rm -f gc.nice
+    rm -f gc.runs
     touch -d '25 hours ago' "$where/vedette-upkeep"
-    map again "$1" >catalog/again.yaml && change && until_true test -s gc.nice
+    map again "$1" >catalog/again.yaml && change && until_true test -e gc.runs
 }
 
+# At the lowest priority.
+is_nice() { [ "$(cut -d ' ' -f 19 "/proc/$(cut -d ' ' -f 1 "$where/gc.pid")/stat")" = 19 ]; }
+
 beside_pushes() {
-    begin_upkeep 1 && map beside >catalog/beside.yaml && change || return 1
+    begin_upkeep 1 && until_true is_nice && map beside >catalog/beside.yaml && change || return 1
     rm slow
     until_true upkeeps_are good 3 && agree catalog main && whole
 }
