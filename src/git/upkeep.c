@@ -17,18 +17,16 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "git/bare_repository.h"
-#include "git/command.h"
+#include "git/gc_run.h"
 #include "git/leftovers.h"
 #include "git/meter.h"
 #include "git/upkeep_measure.h"
 #include "kinds/uid.h"
-#include "net/process.h"
 
 enum {
-    TICK_MS = 600000,    /* between two walks over the records ... */
-    LOOK_MS = 3600000,   /* ... that are looked at if the last look is so long ago */
-    GIVE_WAY_MS = 60000, /* that a repository is left alone in which git had to end */
-    KILL_MS = 10000      /* that git has to end when it is told to */
+    TICK_MS = 600000,   /* between two walks over the records ... */
+    LOOK_MS = 3600000,  /* ... that are looked at if the last look is so long ago */
+    GIVE_WAY_MS = 60000 /* that a repository is left alone in which git had to end */
 };
 
 struct kept {
@@ -44,18 +42,14 @@ struct vd_upkeep {
     struct vd_hash_map all; /* records by uid */
     struct kept *first, *last;
     struct kept *current; /* NULL: at rest */
-    struct vd_timer tick, limit;
+    struct vd_timer tick;
     bool is_stopped;
     /* ---- of the current one ---- */
     struct vd_work work;
     struct vd_upkeep_measure before, after;
     struct vd_folder_use use;
-    struct vd_process process;
-    struct vd_buf said; /* on stderr; its beginning */
-    uint64_t begun_ns;
+    struct vd_gc_run gc;
     int64_t ended_ms; /* wall clock */
-    bool is_ending;   /* it was told to end */
-    bool is_late;     /* because its time was up */
 };
 
 static struct vd_slice kept_uid(const void *item)
@@ -85,7 +79,6 @@ static void rest(struct vd_upkeep *u)
 {
     struct kept *k = u->current;
     u->current = NULL;
-    vd_buf_release(&u->said);
     if (!u->before.exists && !k->is_queued) {
         vd_hash_map_remove(&u->all, kept_uid(k));
         free(k);
@@ -126,7 +119,7 @@ static void on_marked(struct vd_work *w)
     vd_log_info("a repository was packed", VD_F_STR("uid", u->current->uid),
                 VD_F_U64("packs_before", u->before.packs), VD_F_U64("packs", u->after.packs),
                 VD_F_U64("loose_before", u->before.loose), VD_F_U64("loose", u->after.loose),
-                VD_F_U64("ms", (now_ns() - u->begun_ns) / 1000000));
+                VD_F_U64("ms", u->gc.duration_ns / 1000000));
     if (u->after.is_large) /* it would not help to try again at once */
         pause_for(u->current, VD_GIT_UPKEEP_RETRY_MS);
     rest(u);
@@ -145,33 +138,24 @@ static void on_clean(struct vd_work *w)
     rest(of_work(w));
 }
 
-static void tell_failure(struct vd_upkeep *u, const struct vd_process_exit *exit)
+static const char *result_name(enum vd_gc_result result)
 {
-    vd_log_warn(u->is_late ? "git gc took too long" : "git gc has failed",
-                VD_F_STR("uid", u->current->uid), VD_F_I64("status", exit->status),
-                VD_F_I64("signal", exit->signal),
-                VD_F_SLICE("stderr", vd_slice_trim(vd_buf_slice(&u->said))));
+    return result == VD_GC_GOOD ? "good" : result == VD_GC_FAILED ? "failed" : "stopped";
 }
 
-static void on_exited(struct vd_process *p, const struct vd_process_exit *exit)
+static void on_gc_done(struct vd_gc_run *gc)
 {
-    struct vd_upkeep *u = p->arg;
-    bool good = vd_process_succeeded(exit);
-    bool is_ended = exit->is_stopped || (u->is_ending && !u->is_late);
-    vd_timer_stop(u->options.loop, &u->limit);
+    struct vd_upkeep *u = VD_CONTAINER_OF(gc, struct vd_upkeep, gc);
     vd_folder_use_end(&u->use);
-    vd_git_meter_upkeep(good ? "good" : is_ended ? "stopped" : "failed", now_ns() - u->begun_ns);
+    vd_git_meter_upkeep(result_name(gc->result), gc->duration_ns);
     u->ended_ms = vd_clock_wall_ms(vd_clock_system());
-    if (!good && !is_ended)
-        tell_failure(u, exit);
-    if (u->is_stopped || exit->is_stopped) {
-        vd_buf_release(&u->said);
+    if (u->is_stopped || gc->result == VD_GC_STOPPED) {
         u->current = NULL;
         return;
     }
-    if (!good)
-        pause_for(u->current, is_ended ? GIVE_WAY_MS : VD_GIT_UPKEEP_RETRY_MS);
-    if (good)
+    if (gc->result != VD_GC_GOOD)
+        pause_for(u->current, gc->result == VD_GC_ENDED ? GIVE_WAY_MS : VD_GIT_UPKEEP_RETRY_MS);
+    if (gc->result == VD_GC_GOOD)
         work(u, mark, on_marked);
     else if (vd_folder_is_used(u->options.uses, kept_uid(u->current)))
         rest(u); /* a fetch writes packs, too: it stays for the next upkeep */
@@ -181,89 +165,28 @@ static void on_exited(struct vd_process *p, const struct vd_process_exit *exit)
 
 /* ---- git ---- */
 
-static void on_errors(struct vd_process *p, struct vd_slice bytes)
-{
-    struct vd_upkeep *u = p->arg;
-    size_t room = VD_GIT_STDERR_LEN_MAX - u->said.n;
-    vd_buf_add(&u->said, bytes.p, bytes.n < room ? bytes.n : room);
-}
-
-/* git removes some of its files when it is asked to end, and none when it is killed. */
-static void end(struct vd_upkeep *u)
-{
-    u->is_ending = true;
-    vd_process_terminate(&u->process);
-    vd_timer_set(u->options.loop, &u->limit, KILL_MS);
-}
-
-static void on_limit(struct vd_timer *timer)
-{
-    struct vd_upkeep *u = VD_CONTAINER_OF(timer, struct vd_upkeep, limit);
-    if (u->is_ending) {
-        vd_process_kill(&u->process);
-        return;
-    }
-    u->is_late = true;
-    end(u);
-}
-
-/* No other gc runs here: a lock that says so is an old one (--force). */
-static void add_arguments(struct vd_upkeep *u, struct vd_git_command *c)
-{
-    struct vd_buf prune = {0};
-    vd_buf_addf(&prune, "--prune=%d.seconds.ago", VD_GIT_UPKEEP_GRACE_S);
-    if (u->options.is_pushed(u->options.arg, kept_uid(u->current)))
-        vd_git_command_set(c, "gc.packRefs", "false");
-    vd_git_command_set(c, "gc.cruftPacks", "true");
-    vd_git_command_set(c, "repack.updateServerInfo", "false");
-    vd_git_command_add(c, "gc");
-    vd_git_command_add(c, "--quiet");
-    vd_git_command_add(c, "--force");
-    vd_git_command_add(c, vd_buf_text(&prune));
-    vd_buf_release(&prune);
-}
-
-static int start(struct vd_upkeep *u, struct vd_error *error)
-{
-    static const struct vd_process_ops ops = {.errors = on_errors, .exited = on_exited};
-    struct vd_git_command c;
-    struct vd_buf folder = {0};
-    vd_bare_repository_path(&folder, u->options.root, u->current->uid);
-    vd_git_command_init(&c, u->options.program, vd_buf_text(&folder));
-    add_arguments(u, &c);
-    u->process.arg = u;
-    int code = vd_process_start(
-        &u->process, u->options.loop,
-        &(struct vd_process_options){.argv = vd_git_command_argv(&c),
-                                     .env = vd_git_command_env(&c),
-                                     .cwd = vd_buf_text(&folder), /* leftovers.c knows it by that */
-                                     .name = "gc",
-                                     .is_background = true,
-                                     .memory_max = vd_git_memory_max(),
-                                     .files_max = VD_GIT_FILES_OPEN_MAX},
-        &ops, error);
-    if (!code)
-        vd_process_close_input(&u->process);
-    vd_git_command_release(&c);
-    vd_buf_release(&folder);
-    return code;
-}
-
 static void begin(struct vd_upkeep *u)
 {
+    const struct vd_upkeep_options *o = &u->options;
+    struct vd_buf folder = {0};
     struct vd_error error;
-    u->begun_ns = now_ns();
-    u->is_ending = u->is_late = false;
-    if (start(u, &error)) {
-        vd_log_warn("git gc could not be started", VD_F_ERROR(&error));
-        vd_git_meter_upkeep("failed", 0);
-        pause_for(u->current, VD_GIT_UPKEEP_RETRY_MS);
-        rest(u);
+    vd_bare_repository_path(&folder, o->root, u->current->uid);
+    u->gc = (struct vd_gc_run){.loop = o->loop,
+                               .program = o->program,
+                               .folder = vd_buf_text(&folder),
+                               .uid = u->current->uid,
+                               .keeps_refs = o->is_pushed(o->arg, kept_uid(u->current)),
+                               .done = on_gc_done};
+    int code = vd_gc_run_start(&u->gc, &error);
+    vd_buf_release(&folder);
+    if (!code) {
+        vd_folder_use_begin(&u->use, o->uses, kept_uid(u->current));
         return;
     }
-    vd_folder_use_begin(&u->use, u->options.uses, kept_uid(u->current));
-    u->limit.fire = on_limit;
-    vd_timer_set(u->options.loop, &u->limit, VD_GIT_UPKEEP_MS);
+    vd_log_warn("git gc could not be started", VD_F_ERROR(&error));
+    vd_git_meter_upkeep("failed", 0);
+    pause_for(u->current, VD_GIT_UPKEEP_RETRY_MS);
+    rest(u);
 }
 
 /* ---- the look ---- */
@@ -333,9 +256,8 @@ void vd_upkeep_look(struct vd_upkeep *u, struct vd_slice uid)
 
 void vd_upkeep_give_way(struct vd_upkeep *u, struct vd_slice uid)
 {
-    if (u && u->current && vd_process_is_running(&u->process) && !u->is_ending &&
-        vd_slice_eq(kept_uid(u->current), uid))
-        end(u);
+    if (u && u->current && vd_slice_eq(kept_uid(u->current), uid))
+        vd_gc_run_end(&u->gc);
 }
 
 struct vd_upkeep *vd_upkeep_new(const struct vd_upkeep_options *options)
@@ -353,8 +275,8 @@ void vd_upkeep_stop(struct vd_upkeep *u)
         return;
     u->is_stopped = true;
     vd_timer_stop(u->options.loop, &u->tick);
-    if (u->current && vd_process_is_running(&u->process))
-        end(u);
+    if (u->current)
+        vd_gc_run_end(&u->gc);
 }
 
 void vd_upkeep_free(struct vd_upkeep *u)
