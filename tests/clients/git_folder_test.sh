@@ -50,7 +50,7 @@ begin_push() {
         -H 'Content-Type: application/x-git-receive-pack-request' \
         "$(url catalog)/git-receive-pack" >/dev/null 2>&1 &
     sender=$!
-    until_true has_quarantine
+    until_true has_quarantine || return 1
 }
 quarantines() { find "$where/objects" -maxdepth 1 -name '*incoming-*'; }
 has_quarantine() { [ -n "$(quarantines)" ]; }
@@ -68,6 +68,33 @@ killed_push() {
 left_push() {
     begin_push && kill "$sender" "$(cat sleep.pid)" && until_true no_quarantine && until_true no_git
 }
+
+# Another push of the repository is under way meanwhile, and nothing of it is touched.
+killed_beside() {
+    rm -f go
+    g rev-parse HEAD | g pack-objects -q --revs --stdout >slow.pack || return 1
+    {
+        printf '0076%040d %s refs/heads/beside\000 report-status0000' 0 "$(g rev-parse HEAD)"
+        head -c 40 slow.pack
+        while [ ! -e go ]; do sleep 0.1; done
+        tail -c +41 slow.pack
+    } | curl -sS -m 60 -o beside.out -X POST -T - \
+        -H 'Content-Type: application/x-git-receive-pack-request' "$(url catalog)/git-receive-pack" &
+    beside=$!
+    until_true has_quarantine || return 1
+    others=$(cat /proc/"$pid"/task/*/children)
+    begin_push && until_true is 2 count_quarantines || return 1
+    for child in $(cat /proc/"$pid"/task/*/children); do
+        case " $others " in *" $child "*) ;; *) kill -9 "-$child" ;; esac
+    done
+    kill "$(cat sleep.pid)"
+    until_true metric_is vedette_git_processes 1
+    sleep 1 # the server looks, and waits for the push that was begun before
+    : >go
+    wait "$beside" && grep -a -q 'unpack ok' beside.out && until_true no_quarantine &&
+        git ls-remote --exit-code "$(url catalog)" refs/heads/beside
+}
+count_quarantines() { quarantines | wc -l; }
 
 # ---- upkeep ----
 
@@ -192,6 +219,7 @@ tap "nobody pushes past the server" direct
 tap "nor into a folder of an older server" older
 tap "what a killed push has sent is removed" killed_push
 tap "so is what a client has sent that leaves" left_push
+tap "but nothing of a push that is under way" killed_beside
 tap "many packs become one, and what nothing leads to goes after a while" merged
 tap "few packs become one after a day" after_a_day
 tap "pushes go on meanwhile" beside_pushes
