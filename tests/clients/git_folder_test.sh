@@ -12,7 +12,7 @@ set -u
 tree=catalog
 sender=
 
-bare() { echo "$scratch/data/git/$(field repository "${1:-catalog}" .metadata.uid).git"; }
+bare() { echo "$scratch/data/git/$(field repository catalog .metadata.uid).git"; }
 metric() { k get --raw /metrics | sed -n "s/^$1 //p"; }
 metric_is() { [ "$(metric "$1")" = "$2" ]; }
 
@@ -55,12 +55,13 @@ begin_push() {
 quarantines() { find "$where/objects" -maxdepth 1 -name '*incoming-*'; }
 has_quarantine() { [ -n "$(quarantines)" ]; }
 no_quarantine() { [ -z "$(quarantines)" ]; }
-no_git() { [ -z "$(cat /proc/"$pid"/task/*/children)" ]; }
+children() { cat /proc/"$pid"/task/*/children; }
+no_git() { [ -z "$(children)" ]; }
 
 # The process that serves the push leads the group of its own children.
 killed_push() {
     begin_push || return 1
-    for child in $(cat /proc/"$pid"/task/*/children); do kill -9 "-$child"; done
+    for child in $(children); do kill -9 "-$child"; done
     kill "$(cat sleep.pid)"
     until_true no_quarantine && until_true no_git && map two >catalog/two.yaml && change
 }
@@ -82,9 +83,9 @@ killed_beside() {
         -H 'Content-Type: application/x-git-receive-pack-request' "$(url catalog)/git-receive-pack" &
     beside=$!
     until_true has_quarantine || return 1
-    others=$(cat /proc/"$pid"/task/*/children)
+    others=$(children)
     begin_push && until_true is 2 count_quarantines || return 1
-    for child in $(cat /proc/"$pid"/task/*/children); do
+    for child in $(children); do
         case " $others " in *" $child "*) ;; *) kill -9 "-$child" ;; esac
     done
     kill "$(cat sleep.pid)"
@@ -180,6 +181,7 @@ beside_pushes() {
 }
 
 is_running() { readlink "/proc/$1/cwd" >/dev/null; }
+has_ended() { ! is_running "$1"; }
 
 # The gc of the server that was killed is ended by the next one, which does it again.
 killed_upkeep() {
@@ -188,7 +190,7 @@ killed_upkeep() {
     orphan=$(cut -d ' ' -f 1 "$where/gc.pid") && is_running "$orphan" || return 1
     : >"$where/objects/pack/tmp_pack_x"
     start_server && until_true grep -q 'has outlived the server' err &&
-        until_true eval '! is_running "$orphan"' || return 1
+        until_true has_ended "$orphan" || return 1
     rm slow
     until_true upkeeps_are good 1 && agree catalog main && whole &&
         [ ! -e "$where/objects/pack/tmp_pack_x" ] && map more >catalog/more.yaml && change
