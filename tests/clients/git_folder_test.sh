@@ -80,7 +80,8 @@ killed_beside() {
         while [ ! -e go ]; do sleep 0.1; done
         tail -c +41 slow.pack
     } | curl -sS -m 60 -o beside.out -X POST -T - \
-        -H 'Content-Type: application/x-git-receive-pack-request' "$(url catalog)/git-receive-pack" &
+        -H 'Content-Type: application/x-git-receive-pack-request' \
+        "$(url catalog)/git-receive-pack" &
     beside=$!
     until_true has_quarantine || return 1
     others=$(children)
