@@ -359,7 +359,7 @@ REPOSITORY
 no_secrets_told() {
     ! grep -r -q -e "$remote_token" err out && ! grep -q -e "$remote_token" gives.out refuses.out &&
         k get repositories -o yaml >all.yaml && ! grep -q -e "$remote_token" all.yaml &&
-        is "" find data/git -name vedette-remote
+        until_true is "" find data/git -name vedette-remote
 }
 
 killed() {
@@ -385,7 +385,7 @@ killed_while_fetching() {
     start_server && hurry main && until_true fetching
     kill_server
     start_server && until_true at_commit main && is 5 field configmap three .data.x &&
-        agree main main && is "" find data/git -name vedette-remote
+        agree main main && until_true is "" find data/git -name vedette-remote
 }
 
 # A fetch that takes long does not keep the Repository from being deleted, nor the server from
