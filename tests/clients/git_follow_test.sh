@@ -195,6 +195,34 @@ gone_and_back() {
         is 2 field configmap three .data.x
 }
 
+# event FILTER: the audit log has an event of the repository `main` for which jq says true.
+event() {
+    jq -e -s "any(.[]; .objectRef.resource == \"repositories\" and .objectRef.name == \"main\" and
+        .objectRef.namespace == \"shop\" and .stage == \"ResponseComplete\" and ($1))" audit.log
+}
+of_fetch='.verb == "update" and .objectRef.subresource == "contents" and
+    .userAgent == "vedette-git" and .requestURI == "/shop/main.git" and
+    .requestReceivedTimestamp < .stageTimestamp'
+audited_fetches() {
+    until_true event "$of_fetch and .responseStatus.code == 200 and
+        .user.username == \"system:serviceaccount:shop:default\" and
+        (.responseStatus.message | test(\"^https.*origin.git: admitted \"))" &&
+        until_true event "$of_fetch and .responseStatus.code == 422 and
+        .responseStatus.reason == \"ManifestsInvalid\" and
+        (.responseStatus.message | contains(\"one.yaml:7:1\"))" &&
+        until_true event "$of_fetch and .responseStatus.code == 502 and
+        .responseStatus.reason == \"FetchFailed\" and .user.username == \"system:vedette:git\""
+}
+of_call='.verb == "create" and .objectRef.subresource == "webhook" and
+    .user.username == "system:anonymous" and .sourceIPs == ["127.0.0.1"] and
+    (.userAgent | startswith("curl/"))'
+audited_calls() {
+    for code in 202 403 409 405; do
+        until_true event "$of_call and .responseStatus.code == $code" || return 1
+    done
+    ! grep -q -e "$remote_token" audit.log
+}
+
 missing_branch() {
     follow branchless "$remote_http/default/origin.git" 'secretRef: {name: token}, branch: nope' &&
         until_true synced_is branchless "False FetchFailed" && tells branchless 'nope' &&
@@ -331,7 +359,7 @@ REPOSITORY
 no_secrets_told() {
     ! grep -r -q -e "$remote_token" err out && ! grep -q -e "$remote_token" gives.out refuses.out &&
         k get repositories -o yaml >all.yaml && ! grep -q -e "$remote_token" all.yaml &&
-        is "" find data/git -name vedette-remote
+        until_true is "" find data/git -name vedette-remote
 }
 
 killed() {
@@ -357,7 +385,7 @@ killed_while_fetching() {
     start_server && hurry main && until_true fetching
     kill_server
     start_server && until_true at_commit main && is 5 field configmap three .data.x &&
-        agree main main && is "" find data/git -name vedette-remote
+        agree main main && until_true is "" find data/git -name vedette-remote
 }
 
 # A fetch that takes long does not keep the Repository from being deleted, nor the server from
@@ -396,7 +424,7 @@ deleted() {
 
 tap "the remote starts" start_remote
 tap "with a repository" make_origin
-tap "the server starts" start_server
+tap "the server starts" start_server --audit-log audit.log
 tap "a namespace and a token" open_shop
 tap "secrets" make_secrets
 tap "a commit of the remote" first_commit
@@ -411,6 +439,8 @@ tap "wrong manifests leave the last good state" invalid_keeps
 tap "until they are mended" mended
 tap "a forced push of the remote" forced
 tap "the remote goes away and comes back" gone_and_back
+tap "fetches are audited" audited_fetches
+tap "calls of the webhook are audited" audited_calls
 tap "a branch that is not there" missing_branch
 tap "a wrong password" wrong_password
 tap "a Secret that is not there" no_secret

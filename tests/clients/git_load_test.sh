@@ -37,8 +37,7 @@ make_large() {
     done
     git -C work.large -c core.compression=0 -c core.bigFileThreshold=1m add . &&
         git -C work.large commit -q -m large && until_true condition_is large Ready True &&
-        git -C work.large -c core.hooksPath=/dev/null -c pack.compression=0 push -q \
-            "$(folder large)" main
+        git -C work.large config pack.compression 0 && into_folder large main
 }
 
 clone_large() {
