@@ -234,7 +234,7 @@ static enum vd_batch_result perform_probed(struct many *m, const char *what)
 
 static void each_is_told_its_revision(void **state)
 {
-    enum { N = 20000 };
+    enum { N = 6000 };
     struct many m;
     (void)state;
     making.filling = 1000;
