@@ -69,6 +69,7 @@ start_ceiling() {
     else
         set --
     fi
+    : >"$work/ceiling"
     "$build/bench/ceiling" "$@" >"$work/ceiling" 2>"$work/ceiling.err" &
     pid=$!
     pids="$pids $pid"

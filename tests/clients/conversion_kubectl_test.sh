@@ -44,6 +44,7 @@ for kubectl in $kubectls; do
     tap "$v: the columns of the other" shows '^t +h:80$' k get crontabs.v1beta1.stable.example.com
     tab v1 '{"host":"h","port":"81"}'
     tap "$v: apply of a change" gives "crontab.stable.example.com/t configured" k apply -f tab.json
+    : >watch.out
     timeout 60 "$kubectl" get crontabs.v1.stable.example.com -w >watch.out 2>&1 &
     watch=$!
     tap "$v: a watch begins" until_true grep -q -E '^t +h +81$' watch.out

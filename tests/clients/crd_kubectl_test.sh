@@ -22,6 +22,7 @@ widget() {
 
 # sees_status: a watch of another client sees the status that is written.
 sees_status() {
+    : >watch.out
     timeout 60 "$kubectl" get widgets -w >watch.out 2>&1 &
     sees_pid=$!
     until_true grep -q '^spring ' watch.out || return 1

@@ -145,6 +145,7 @@ change_and_see() {
 
 # watches: another client's changes are seen; kubectl outlives the deadlines of what it waits for.
 watches() {
+    : >watch.out # what the watch before has printed must not be taken for this one's
     timeout 200 "$kubectl" -n "$space" get configmaps -w --output-watch-events >watch.out 2>&1 &
     watches_pid=$!
     change_and_see
@@ -188,6 +189,7 @@ finalized() {
     k delete configmap f --wait=false || return 1
     [ -n "$(k get configmap f -o 'jsonpath={.metadata.deletionTimestamp}')" ] || return 1
     refuses 'timed out' k wait --for=delete configmap/f --timeout=1s || return 1
+    : >delete.out
     k delete configmap f --timeout=30s >delete.out 2>&1 &
     finalized_pid=$!
     until_true grep -q '"f" deleted' delete.out || return 1 # asked for, and now it waits
