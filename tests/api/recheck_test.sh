@@ -13,7 +13,7 @@ bind() {
 }
 user() { echo "{\"kind\":\"User\",\"name\":\"$1\",\"apiGroup\":\"rbac.authorization.k8s.io\"}"; }
 path=/api/v1/namespaces/default/configmaps
-# watches FILE TOKEN: a watch that has begun. The server may refuse it until it has seen the binding.
+# watches FILE TOKEN: a watch that has begun. It may be refused until the server knows the binding.
 watches() { until_true begins "$@"; }
 begins() {
     watch "$1" -H "Authorization: Bearer $2" "$https$path?watch=1"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Many who push at once, GIT_PUSHERS: to one repository, where each has to fetch until it is its turn,
-# and to as many repositories. Nothing is lost and nothing is admitted twice.
+# Many who push at once, GIT_PUSHERS: to one repository, where each has to fetch until it is its
+# turn, and to as many repositories. Nothing is lost and nothing is admitted twice.
 set -u
 # shellcheck source=tests/checks/tap.sh
 . "$(dirname "$0")/../checks/tap.sh"
