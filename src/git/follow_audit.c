@@ -28,9 +28,9 @@ void vd_follow_audit(struct vd_audit *audit, const struct vd_followed *f)
     struct vd_buf uri = {0}, message = {0};
     if (!audit)
         return;
-    struct vd_user *user = f->user
-                               ? vd_user_ref(f->user)
-                               : vd_user_new(&(struct vd_identity){.name = VD_SLICE(VD_GROUP_GIT)});
+    struct vd_user *user = f->user ? vd_user_ref(f->user)
+                                   : vd_user_new(&(struct vd_identity){
+                                         .name = VD_SLICE("system:vedette:git")});
     struct vd_access access = {.user = user,
                                .verb = VD_SLICE("update"),
                                .group = VD_SLICE(VD_GIT_GROUP),
