@@ -7,16 +7,16 @@
  *     ...  a.done(&a)                once: a.result, a.report
  *     vd_git_admission_release(&a);
  *
- * The way: a worker finds the kinds of the manifests and makes the plan (git/plan.h); objects in
- * the store that refer to what is deleted are looked for (git/referrers.h); the operations are
- * tried out or committed as one batch (api/batch.h). A dry run goes on behind mistakes, so that all
- * of them are found. The batch is committed only if no object of the kinds that were looked through
- * for referrers has changed since; else they are looked through again.
+ * There are three steps: a worker finds the kinds of the manifests and makes the plan (git/plan.h);
+ * objects in the store that refer to what is deleted are looked for (git/referrers.h); the
+ * operations are tried out or committed as one batch (api/batch.h). A dry run does not stop at a
+ * mistake, so that all of them are found. The batch is committed only if no object of the kinds
+ * that were looked through for referrers has changed since; else they are looked through again.
  *
- * Of an object that is there, Git replaces all but what is not its own: status, finalizers,
- * ownerReferences, and what the server sets. Annotations say where the object is from. An object
- * that differs in nothing but the commit stays as it is; of one that does,
- * status.lastAppliedRevision is set, where the kind has that.
+ * Of an object that exists, Git replaces everything but status, finalizers, ownerReferences and
+ * what the server sets. Annotations say where the object is from. An object that differs in nothing
+ * but the commit is not written. Where an object is written and its kind has
+ * status.lastAppliedRevision, that is set.
  *
  * The writes are Git's, on behalf of the user. In the repository's own namespace the user needs no
  * further right; elsewhere, and for objects that it adopts, the right to do what is done to each
@@ -81,7 +81,7 @@ struct vd_git_admission {
     struct vd_plan plan;
     struct vd_pool_item planning;
     struct vd_referrers referrers;
-    unsigned looks; /* for these */
+    unsigned looks; /* how many times the referrers were looked for */
     struct vd_git_write *writes;
     struct vd_write **members;
     size_t writes_n;

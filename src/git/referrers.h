@@ -2,9 +2,12 @@
  * Objects in the store that refer to what a plan deletes, by a field that blocks the deletion
  * (kinds/references.h).
  *
- *     struct vd_referrers r = {.l = loop, .kinds = set, .plan = &plan, .report = &report, .done =
- * f}; vd_referrers_start(&r);
- *     ...  r.done(&r)            once, maybe at once: each one found is a finding of the report
+ *     struct vd_referrers r = {.l = loop, .kinds = set, .plan = &plan, .report = &report,
+ *                              .done = f};
+ *     vd_referrers_start(&r);
+ *     ...  r.done(&r)            once, maybe from inside vd_referrers_start()
+ *
+ * Each object that is found becomes an error in the report.
  *
  * Only objects of kinds with such fields are looked at, and only if the plan deletes objects that
  * the fields can mean; those that the plan writes or deletes itself are the plan's own business. On
