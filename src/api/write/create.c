@@ -102,7 +102,8 @@ void vd_write_create_object(struct vd_write *w, struct vd_json *object)
         vd_write_track(w, NULL, object, NULL);
     if (w->verb == VD_WRITE_REPLACE && w->ops->stamp)
         w->ops->stamp(w, object);
-    vd_write_validate(w, object, NULL, create_valid);
+    if (vd_write_check_follower(w, object, NULL))
+        vd_write_validate(w, object, NULL, create_valid);
 }
 
 void vd_write_create(struct vd_write *w)

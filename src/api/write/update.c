@@ -196,7 +196,8 @@ void vd_write_put_version(struct vd_write *w, const struct vd_json *old, struct 
     object = track(w, old, object, managed);
     if (w->verb == VD_WRITE_REPLACE && w->ops->stamp && !w->unchanged)
         w->ops->stamp(w, object);
-    vd_write_validate(w, object, old, write_valid);
+    if (vd_write_check_follower(w, object, old))
+        vd_write_validate(w, object, old, write_valid);
 }
 
 void vd_write_update(struct vd_write *w)

@@ -231,6 +231,14 @@ void vd_write_warn_of_finalizers(struct vd_write *w, const struct vd_json *objec
 bool vd_write_check_escalation(struct vd_write *w, const struct vd_json *object,
                                bool creating) VD_MUST_USE;
 
+/* ---- follower_rights.c ---- */
+
+/* Whether the user may make `object` of `old` (NULL: there is none), if it is a Repository that
+ * follows a remote and its spec is new or another one: that takes the right to impersonate its
+ * ServiceAccount and to get its Secrets. Any other object may be made. */
+bool vd_write_check_follower(struct vd_write *w, const struct vd_json *object,
+                             const struct vd_json *old) VD_MUST_USE;
+
 /* ---- rights.c ---- */
 
 /* Whether the user may do this to the object. */
