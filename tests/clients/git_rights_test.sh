@@ -79,10 +79,110 @@ writer_changes_what_another_has_made() {
         k delete repository evil
 }
 
+# ---- what a cascade deletes ----
+
+# owner NAME: a Repository that deletes its objects, and its manifests: a ConfigMap of its own
+# namespace, one of another, and a namespace.
+owner() {
+    repository "$1" 'deletionPolicy: Cascade,
+        scope: {namespaces: [other], clusterScoped: [namespaces]}' && fill "$1"
+}
+fill() {
+    map "$1" >"$1/own.yaml"
+    printf '{apiVersion: v1, kind: ConfigMap, metadata: {name: %s, namespace: other}}\n' "$1" \
+        >"$1/other.yaml"
+    printf '{apiVersion: v1, kind: Namespace, metadata: {name: %s}}\n' "$1" >"$1/namespace.yaml"
+    tree=$1
+    change
+    fill_status=$?
+    tree=catalog
+    return "$fill_status"
+}
+both_stay() { k -n other get configmap "$1" && k get namespace "$1" && k get configmap "$1"; }
+both_gone() {
+    refuses "not found" k -n other get configmap "$1" && refuses "not found" k get namespace "$1" &&
+        absent configmap "$1"
+}
+
+all=/apis/git.vedette.dev/v1/namespaces/shop/repositories
+selected="$all?fieldSelector=metadata.name%3D"
+
+editor_deletes_a_cascade() {
+    owner first &&
+        refuses 'owns configmaps "first" of the namespace other' as eve delete repository first &&
+        refuses '"delete" on that object' as eve delete --dry-run=server repository first &&
+        refuses 'owns configmaps' as eve delete --raw "${selected}first" && both_stay first &&
+        is "" field repository first .metadata.deletionTimestamp
+}
+
+# With each right there is one object less that is in the way.
+editor_gets_the_rights() {
+    k -n other create role cleaner --verb=delete --resource=configmaps --resource-name=first &&
+        k -n other create rolebinding cleaner --role=cleaner --user=eve &&
+        until_true refuses 'owns namespaces "first" of no namespace' \
+            as eve delete repository first &&
+        k create clusterrole cleaner --verb=delete --resource=namespaces --resource-name=first &&
+        k create clusterrolebinding cleaner --clusterrole=cleaner --user=eve &&
+        until_true as eve delete --raw "${selected}first" && until_true both_gone first &&
+        until_true absent repository first
+}
+
+pusher_removes_the_manifest() {
+    cat >catalog/second.yaml <<SECOND
+apiVersion: git.vedette.dev/v1
+kind: Repository
+metadata: {name: second}
+spec: {deletionPolicy: Cascade, scope: {namespaces: [other], clusterScoped: [namespaces]}}
+SECOND
+    change && git clone -q "$(url second)" second && fill second || return 1
+    g rm -q second.yaml
+    commit gone && ! push_as "$bob" >said && grep -q 'second.yaml:.*owns configmaps "second"' said &&
+        both_stay second && push origin HEAD:main && until_true both_gone second
+}
+
+# Nobody with a right to the objects has deleted it: an owner of the Repository has gone.
+collector_deletes_a_cascade() {
+    owner third && k create configmap owner && uid=$(field configmap owner .metadata.uid) &&
+        as eve patch repository third --type=merge -p "{\"metadata\":{\"ownerReferences\":[{
+            \"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"name\":\"owner\",\"uid\":\"$uid\"}]}}" &&
+        as eve delete configmap owner || return 1
+    until_true shows 'owns 2 objects outside its namespace' field repository third \
+        '.status.conditions[?(@.type=="Ready")].message' &&
+        until_true absent configmap third && k -n other get configmap third &&
+        k get namespace third || return 1
+    map late >third/late.yaml
+    tree=third
+    change && return 1
+    tree=catalog
+    k delete repository third --timeout=60s && until_true both_gone third
+}
+
+namespace_is_deleted() {
+    k create namespace brief && k -n brief apply -f - <<BRIEF || return 1
+apiVersion: git.vedette.dev/v1
+kind: Repository
+metadata: {name: fourth}
+spec: {deletionPolicy: Cascade, scope: {namespaces: [other]}}
+BRIEF
+    git clone -q "http://ann:$token@$http_door/brief/fourth.git" fourth || return 1
+    printf '{apiVersion: v1, kind: ConfigMap, metadata: {name: fourth, namespace: other}}\n' \
+        >fourth/a.yaml
+    tree=fourth
+    change || return 1
+    tree=catalog
+    k delete namespace brief --timeout=60s && k -n other get configmap fourth -o yaml >kept &&
+        ! grep git-repository kept && k -n other delete configmap fourth
+}
+
 tap "a server" start_server
 tap "a shop, and users" open_shop
 tap "users with few rights" make_users
 tap "a pusher does not name an account that he may not impersonate" pusher_names_an_account
 tap "a writer of Repositories names no account and no Secret of others" writer_names_what_is_not_his
 tap "nor does he change the spec of one that uses them" writer_changes_what_another_has_made
+tap "an editor does not delete a Repository whose cascade he may not" editor_deletes_a_cascade
+tap "with the rights to its objects elsewhere he does" editor_gets_the_rights
+tap "nor does who pushes the removal of its manifest" pusher_removes_the_manifest
+tap "the garbage collector leaves objects elsewhere alone" collector_deletes_a_cascade
+tap "who deletes the namespace releases objects elsewhere" namespace_is_deleted
 tap_end
