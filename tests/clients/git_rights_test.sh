@@ -136,8 +136,8 @@ spec: {deletionPolicy: Cascade, scope: {namespaces: [other], clusterScoped: [nam
 SECOND
     change && git clone -q "$(url second)" second && fill second || return 1
     g rm -q second.yaml
-    commit gone && ! push_as "$bob" >said && grep -q 'second.yaml:.*owns configmaps "second"' said &&
-        both_stay second && push origin HEAD:main && until_true both_gone second
+    commit gone && ! push_as "$bob" >said &&
+        grep -q 'second.yaml:.*owns configmaps "second"' said && both_stay second && push origin HEAD:main && until_true both_gone second
 }
 
 # Nobody with a right to the objects has deleted it: an owner of the Repository has gone.
@@ -174,6 +174,65 @@ BRIEF
         ! grep git-repository kept && k -n other delete configmap fourth
 }
 
+# ---- what a push demands of its pusher ----
+
+# mixed A B [VERB]: a file with a ConfigMap of the own namespace, one of another, and a Role that
+# bob cannot grant.
+mixed() {
+    map mixed "$1"
+    printf -- '---\napiVersion: v1\nkind: ConfigMap\n'
+    printf 'metadata: {name: mixed, namespace: other}\ndata: {x: "%s"}\n' "$2"
+    printf -- '---\napiVersion: rbac.authorization.k8s.io/v1\nkind: Role\n'
+    printf 'metadata: {name: mixed}\n'
+    printf 'rules: [{apiGroups: [""], resources: [secrets], verbs: [%s]}]\n' "${3:-get}"
+}
+
+# others: the versions of the objects that are not bob's to change.
+others() {
+    k -n other get configmap mixed -o 'jsonpath={.metadata.resourceVersion}'
+    k get role mixed -o 'jsonpath= {.metadata.resourceVersion}'
+}
+
+# bob_may, bob_may_not TEXT: push what the work tree has.
+bob_may() { commit "bob's" && push_as "$bob" && is "$kept" others; }
+bob_may_not() {
+    commit "bob's" && ! push_as "$bob" >said && cat said && grep -q -e "$1" said &&
+        is "$kept" others && undo
+}
+
+only_changes_need_rights() {
+    mixed 1 1 >catalog/mixed.yaml && change && kept=$(others) || return 1
+    mixed 2 1 >catalog/mixed.yaml
+    bob_may && is 2 field configmap mixed .data.x || return 1
+    echo 'exclude: [drafts/]' >catalog/.vedette.yaml
+    bob_may && g fetch -q origin || return 1
+    mixed 3 2 >catalog/mixed.yaml
+    bob_may_not 'mixed.yaml:.*cannot update resource "configmaps"' || return 1
+    mixed 3 1 delete >catalog/mixed.yaml
+    bob_may_not 'mixed.yaml:.*RBAC permissions not currently held' || return 1
+    echo 'labels: {a: b}' >catalog/.vedette.yaml
+    bob_may_not 'cannot update resource "configmaps"' || return 1
+    g mv mixed.yaml moved.yaml
+    bob_may_not 'cannot update resource "configmaps"'
+}
+
+# What somebody has overridden would be written again.
+drift_needs_rights() {
+    k -n other patch configmap mixed --type=merge -p '{"data":{"x":"9"},"metadata":{"annotations":
+        {"vedette.dev/override":"a test"}}}' && kept=$(others) || return 1
+    mixed 4 1 >catalog/mixed.yaml
+    bob_may_not 'cannot update resource "configmaps"' && g merge -q origin/main &&
+        mixed 4 1 >catalog/mixed.yaml && change && kept=$(others)
+}
+
+scope_counts_for_changes() {
+    k patch repository catalog --type=merge -p '{"spec":{"scope":null}}' || return 1
+    mixed 5 1 >catalog/mixed.yaml
+    bob_may && g fetch -q origin || return 1
+    mixed 5 2 >catalog/mixed.yaml
+    ! change >said && grep -q 'mixed.yaml:.*spec.scope.namespaces' said && is "$kept" others
+}
+
 tap "a server" start_server
 tap "a shop, and users" open_shop
 tap "users with few rights" make_users
@@ -185,4 +244,7 @@ tap "with the rights to its objects elsewhere he does" editor_gets_the_rights
 tap "nor does who pushes the removal of its manifest" pusher_removes_the_manifest
 tap "the garbage collector leaves objects elsewhere alone" collector_deletes_a_cascade
 tap "who deletes the namespace releases objects elsewhere" namespace_is_deleted
+tap "a push demands rights for what it changes alone" only_changes_need_rights
+tap "and for what it writes again" drift_needs_rights
+tap "so does the scope" scope_counts_for_changes
 tap_end
