@@ -137,7 +137,8 @@ SECOND
     change && git clone -q "$(url second)" second && fill second || return 1
     g rm -q second.yaml
     commit gone && ! push_as "$bob" >said &&
-        grep -q 'second.yaml:.*owns configmaps "second"' said && both_stay second && push origin HEAD:main && until_true both_gone second
+        grep -q 'second.yaml:.*owns configmaps "second"' said && both_stay second &&
+        push origin HEAD:main && until_true both_gone second
 }
 
 # Nobody with a right to the objects has deleted it: an owner of the Repository has gone.
