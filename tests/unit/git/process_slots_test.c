@@ -24,7 +24,10 @@ static int set_up(void **state)
     (void)state;
     memset(many, 0, sizeof many);
     granted_n = 0;
-    vd_process_slots_init(&slots);
+    vd_process_slots_init(&slots,
+                          &(struct vd_slot_limits){VD_GIT_PROCESSES_MAX, VD_GIT_USER_PROCESSES_MAX,
+                                                   VD_GIT_WAITING_MAX, VD_GIT_USER_WAITING_MAX},
+                          NULL);
     return vd_loop_init(&loop, 0, &error);
 }
 
