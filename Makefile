@@ -111,6 +111,9 @@ clients-go: build-test ## client-go's informers and elections; N runs beside its
 	@tests/clients/informers.sh build-test
 	@tests/clients/merge.sh build-test $(N)
 
+clients-kubectl: build-test ## the tests of kubectl with every version of it here, not with some
+	@VEDETTE_KUBECTLS=all tests/run.sh build-test 'clients/\(.*kubectl\|apply\)_test'
+
 bench: build-bench ## run the benchmarks in a release build (TEST=pattern: some)
 	@bench/run.sh build-bench '$(TEST)'
 
@@ -137,12 +140,12 @@ lint: build-clang ## check the format, clang-tidy's findings and the shell scrip
 	@shellcheck $(scripts)
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' Makefile
 
 clean: ## remove every build folder
 	rm -rf build build-test build-asan build-tsan build-cover build-clang build-fuzz build-bench
 
-.PHONY: build run install uninstall test asan tsan clang fuzz crash crash-git torture races clients-go bench cover fmt lint
-.PHONY: help clean
+.PHONY: build run install uninstall test asan tsan clang fuzz crash crash-git torture races clients-go
+.PHONY: clients-kubectl bench cover fmt lint help clean
 # They are folders too, but ninja knows better than their time stamps whether they are up to date.
 .PHONY: build-test build-asan build-tsan build-cover build-clang build-fuzz build-bench

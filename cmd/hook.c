@@ -22,6 +22,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -236,6 +237,14 @@ static int talk(const char *hook, struct source *in, struct source *channel, str
     return status;
 }
 
+/* git has been started by somebody else than the server: the repository's own settings name the
+ * hooks, too, so that such a push does not go past the server. */
+static bool has_channel(void)
+{
+    struct stat found;
+    return fstat(VD_HOOK_CHANNEL_FD, &found) == 0 && S_ISSOCK(found.st_mode);
+}
+
 const char *vd_hook_of(const char *program)
 {
     const char *slash = program ? strrchr(program, '/') : NULL;
@@ -249,6 +258,10 @@ int vd_hook_run(const char *hook)
 {
     struct source in = {.fd = STDIN_FILENO}, channel = {.fd = VD_HOOK_CHANNEL_FD};
     struct vd_buf out = {0};
+    if (!has_channel()) {
+        say("push to the server's URL, not into its folder: the server has to see every push\n");
+        return 1;
+    }
     int status = talk(hook, &in, &channel, &out);
     vd_buf_release(&in.held);
     vd_buf_release(&channel.held);

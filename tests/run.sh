@@ -7,6 +7,9 @@
 # lines (`ok ...`, `not ok ...`). One that dies, hangs past its deadline or prints no `ok` counts as
 # failed. What each has printed is kept in BUILD_DIR/test-logs, in a folder for each run: `latest`
 # leads to the newest, and those of other days go.
+#
+# Scripts start servers and take long, executables are short: scripts run first, so that no long
+# test runs alone at the end. The ten that took longest are listed.
 set -u
 top=$(cd "$(dirname "$0")/.." && pwd)
 build=$(cd "${1:?usage: tests/run.sh BUILD_DIR [PATTERN]}" && pwd) || exit 2
@@ -35,9 +38,9 @@ if [ "${3:-}" = one ]; then # run one test: called back by xargs below
         failed=1
         echo "not ok - $name ended with status $status" >>"$log"
     fi
-    echo "$passed $failed" >"$log.count"
-    printf '%-32s %4d passed %3d failed  %3ds\n' \
-        "$name" "$passed" "$failed" $(($(date +%s) - start))
+    seconds=$(($(date +%s) - start))
+    echo "$passed $failed $seconds $name" >"$log.count"
+    printf '%-32s %4d passed %3d failed  %3ds\n' "$name" "$passed" "$failed" "$seconds"
     if [ "$failed" -ne 0 ]; then grep -v '^ok ' "$log" | tail -n 60 | sed 's/^/    /'; fi
     exit 0
 fi
@@ -47,11 +50,15 @@ find "$build/test-logs" -mindepth 1 -maxdepth 1 -mtime +0 -exec rm -rf {} +
 logs=$(mktemp -d "$build/test-logs/$(date +%H%M%S).XXXXXX") || exit 2
 ln -sfn "$(basename "$logs")" "$build/test-logs/latest"
 {
-    find "$build/tests" -maxdepth 1 -type f -perm -u+x -name '*_test'
-    find "$top/tests" -name '*_test.sh'
-} | grep -e "$pattern" | sort >"$logs/list"
+    find "$top/tests" -name '*_test.sh' | sort
+    find "$build/tests" -maxdepth 1 -type f -perm -u+x -name '*_test' | sort
+} | grep -e "$pattern" >"$logs/list"
 xargs -P "${TEST_JOBS:-$(nproc)}" -I{} sh "$0" "$build" "$pattern" one "$logs" {} <"$logs/list"
 
+if [ "$(wc -l <"$logs/list")" -gt 10 ]; then
+    echo "slowest:" "$(cat "$logs"/*.count | sort -n -r -k 3,3 | head -n 10 |
+        awk '{printf "%s%s %ss", (NR > 1 ? ", " : ""), $4, $3}')"
+fi
 # shellcheck disable=SC2046 # the counts are two numbers a file
 set -- $(cat "$logs"/*.count 2>/dev/null | awk '{p += $1; f += $2} END {print p + 0, f + 0}')
 echo "$1 passed, $2 failed"

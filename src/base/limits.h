@@ -232,6 +232,12 @@
     X(VD_GIT_FETCH_MS,           600000,      "milliseconds that a fetch of a remote repository may take") \
     X(VD_GIT_FETCH_LEN_MAX,      1073741824,  "bytes of one file that a fetch of a remote repository writes: of its pack") \
     X(VD_GIT_DISK_KEPT_LEN,      268435456,   "bytes of the disk that git leaves free for the store, or a tenth of a smaller disk: fetches and pushes that need them fail") \
+    X(VD_GIT_UPKEEP_PACKS,       50,          "packs of a repository; with more, git gc is run") \
+    X(VD_GIT_UPKEEP_LOOSE,       6700,        "objects outside of packs of a repository, about; with more, git gc is run") \
+    X(VD_GIT_UPKEEP_AGE_MS,      86400000,    "milliseconds after which git gc is run again in a repository that has several packs or objects outside of them") \
+    X(VD_GIT_UPKEEP_GRACE_S,     1209600,     "seconds that an object stays which no ref leads to any more") \
+    X(VD_GIT_UPKEEP_MS,          3600000,     "milliseconds that git gc may take for a repository") \
+    X(VD_GIT_UPKEEP_RETRY_MS,    3600000,     "milliseconds before git gc is run again in a repository in which it has failed") \
     X(VD_GIT_CREDENTIAL_LEN_MAX, 65536,       "bytes of each credential of a remote repository") \
     X(VD_GIT_HURRY_MS,           1000,        "milliseconds between two fetches of a repository that its webhook asks for, at least") \
     X(VD_GIT_WEBHOOK_LEN_MAX,    1048576,     "bytes of a call of a repository's webhook") \

@@ -10,8 +10,8 @@
  *     <uid>.gone      one that is being removed; likewise
  *     hooks/          the hooks of all of them, and the ssh of fetches: links to this program
  *
- * All functions touch the disk and wait for it: for a thread that may. While the folder is cleaned
- * or removed, no git process may use it.
+ * All functions touch the disk and wait for it: for a thread that may. While the folder is removed,
+ * no git process may use it.
  */
 #ifndef VD_GIT_BARE_REPOSITORY_H
 #define VD_GIT_BARE_REPOSITORY_H
@@ -38,8 +38,10 @@ int vd_bare_repository_make(const char *root, const char *uid, struct vd_slice b
 int vd_bare_repository_set_head(const char *root, const char *uid, struct vd_slice branch,
                                 struct vd_error *error) VD_MUST_USE;
 
-/* Removes what interrupted git processes have left: locks, and objects in quarantine. */
-int vd_bare_repository_clean(const char *root, const char *uid, struct vd_error *error) VD_MUST_USE;
+/* Has pushes refused that go straight into the folder and past the server. Nothing is written if
+ * that is so already. */
+int vd_bare_repository_refuse_direct(const char *root, const char *uid,
+                                     struct vd_error *error) VD_MUST_USE;
 
 /* Removes it. That it is not there is no error. */
 int vd_bare_repository_remove(const char *root, const char *uid,

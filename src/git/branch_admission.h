@@ -26,6 +26,7 @@
 #include "git/refs.h"
 
 struct vd_branch_admission;
+struct vd_upkeep;
 
 /* What all admissions of the server share. */
 struct vd_admissions {
@@ -37,6 +38,7 @@ struct vd_admissions {
     void (*refs_behind)(void *arg, struct vd_slice namespace, struct vd_slice name);
     void *arg;
     struct vd_folder_uses uses; /* by those that are no pushes */
+    struct vd_upkeep *upkeep;   /* of the repositories; or NULL */
     /* Private: */
     uint64_t reserved;                        /* bytes of manifests that are held */
     struct vd_branch_admission *first, *last; /* that are admitted, or wait for their turn */

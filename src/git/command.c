@@ -35,7 +35,9 @@ static const struct setting {
     {"core.fsyncMethod", "fsync", 36, 0},
     /* Nobody reads who has moved a ref when: the server's own logs tell that. */
     {"core.logAllRefUpdates", "false", 0, 0},
-    /* No program of the machine is called: no pager, no editor, no watcher of files. */
+    /* No program of the machine is called: no pager, no editor, no watcher of files, no hook but
+     * those that receive-pack is given. */
+    {"core.hooksPath", "/dev/null", 0, 0},
     {"core.fsmonitor", "false", 0, 0},
     {"core.untrackedCache", "false", 0, 0},
     {"core.attributesFile", "/dev/null", 0, 0},

@@ -4,6 +4,7 @@
 #include "base/container_of.h"
 #include "base/log.h"
 #include "git/bare_repository.h"
+#include "git/leftovers.h"
 
 static int compare_refs(struct vd_folder_job *job, struct vd_error *error)
 {
@@ -22,7 +23,9 @@ static int make(struct vd_folder_job *job, struct vd_error *error)
 {
     int code = vd_bare_repository_make(job->root, job->uid, job->branch, error);
     if (!code && job->cleans)
-        code = vd_bare_repository_clean(job->root, job->uid, error);
+        code = vd_leftovers_remove(job->root, job->uid, error);
+    if (!code)
+        code = vd_bare_repository_refuse_direct(job->root, job->uid, error);
     if (!code)
         code = vd_bare_repository_set_head(job->root, job->uid, job->branch, error);
     return code ? code : compare_refs(job, error);

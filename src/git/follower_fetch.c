@@ -5,6 +5,7 @@
 #include "git/bare_repository.h"
 #include "git/follow_metrics.h"
 #include "git/follower.h"
+#include "git/upkeep.h"
 
 enum { INTERVAL_MS_DEFAULT = 60000 }; /* as the schema has it */
 
@@ -49,6 +50,7 @@ static void on_fetched(struct vd_fetch *fetch)
         return;
     }
     w->good_ms = vd_clock_wall_ms(f->options.controller->env.clock);
+    vd_upkeep_look(f->options.all->upkeep, vd_slice_of(w->uid));
     VD_FAILPOINT("git.after_fetch");
     if (is_recorded(w)) {
         vd_buf_reset(&w->message);
@@ -162,6 +164,7 @@ void vd_follower_fetch(struct vd_follower *w, const struct vd_repository *reposi
     w->item.is_busy = true;
     w->begun_ns = vd_follower_now_ns(f);
     w->hurries = w->is_given_up = false;
+    w->fetch.url = NULL;
     take_spec(w, repository);
     int code = prepare(w, repository, &error);
     if (code) {

@@ -1,6 +1,7 @@
 /* See follower.h: what came of a fetch and a sync. */
 #include "base/limits.h"
 #include "base/log.h"
+#include "git/follow_audit.h"
 #include "git/follower.h"
 #include "git/status_error.h"
 #include "kinds/condition.h"
@@ -27,6 +28,20 @@ void vd_follower_rest(struct vd_follower *w, uint64_t pause_ms)
     vd_repository_item_add(&f->items, &w->item);
 }
 
+static void audit(struct vd_follower *w, const char *reason)
+{
+    struct vd_followers *f = w->followers;
+    vd_follow_audit(f->options.audit, &(struct vd_followed){
+                                          .namespace = vd_repository_item_namespace(&w->item),
+                                          .name = vd_repository_item_name(&w->item),
+                                          .user = w->user,
+                                          .url = w->fetch.url,
+                                          .reason = reason,
+                                          .message = vd_status_error_cut(vd_buf_slice(&w->message)),
+                                          .duration_ns = vd_follower_now_ns(f) - w->begun_ns,
+                                      });
+}
+
 void vd_follower_fail(struct vd_follower *w, const char *reason)
 {
     if (w->is_given_up) { /* that is nothing to be told */
@@ -39,6 +54,7 @@ void vd_follower_fail(struct vd_follower *w, const char *reason)
                 VD_F_SLICE("repository", vd_repository_item_key(&w->item)),
                 VD_F_STR("reason", reason),
                 VD_F_SLICE("message", vd_status_error_cut(vd_buf_slice(&w->message))));
+    audit(w, reason);
     vd_follower_rest(w, vd_status_error_pause_ms(++w->failures));
 }
 
@@ -47,6 +63,7 @@ void vd_follower_succeed(struct vd_follower *w)
     w->failures = 0;
     w->has_outcome = true;
     w->reason = NULL;
+    audit(w, NULL);
     vd_follower_rest(w, vd_jittered_ms(w->interval_ms));
 }
 

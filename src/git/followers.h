@@ -27,6 +27,7 @@
 #include "git/remote_url.h"
 #include "git/repositories.h"
 
+struct vd_audit;
 struct vd_followers;
 
 /* All borrowed. */
@@ -35,6 +36,7 @@ struct vd_followers_options {
     struct vd_admissions *all;
     struct vd_repositories *repositories;
     struct vd_remote_policy policy;
+    struct vd_audit *audit;   /* gets an event of each fetch; or NULL */
     const char *ssh;          /* the ssh program; NULL: there is none */
     const char *ssh_launcher; /* a link to this program, by the name "ssh" */
 };

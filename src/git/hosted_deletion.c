@@ -62,8 +62,6 @@ void vd_hosted_delete_step(struct vd_hosted *h, const struct vd_repository *repo
     h->is_emptied = true;
     if (h->is_removed)
         remove_finalizer(h, event, object);
-    else if (vd_hosted_is_used(h))
-        vd_hosted_add_after(h, VD_HOSTED_USED_MS);
-    else
+    else if (!vd_hosted_must_wait(h))
         vd_hosted_remove_folder(h);
 }

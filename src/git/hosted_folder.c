@@ -65,6 +65,8 @@ static void on_job_done(struct vd_folder_job *job)
         free(h->branch);
         h->branch = vd_buf_take(&branch, NULL);
         h->is_made = h->is_cleaned = true;
+        if (vd_hosted_owner(h)->options.made)
+            vd_hosted_owner(h)->options.made(vd_hosted_owner(h)->options.arg, vd_slice_of(h->uid));
         if (!h->is_recovered && !vd_hosted_controller(h)->stopping)
             move_refs(h);
     }
@@ -123,4 +125,15 @@ bool vd_hosted_is_used(const struct vd_hosted *h)
 {
     const struct vd_repositories_options *o = &vd_hosted_owner(h)->options;
     return o->is_used && o->is_used(o->arg, vd_slice_of(h->uid));
+}
+
+bool vd_hosted_must_wait(struct vd_hosted *h)
+{
+    const struct vd_repositories_options *o = &vd_hosted_owner(h)->options;
+    if (!vd_hosted_is_used(h))
+        return false;
+    if (o->evict)
+        o->evict(o->arg, vd_slice_of(h->uid));
+    vd_hosted_add_after(h, VD_HOSTED_USED_MS);
+    return true;
 }

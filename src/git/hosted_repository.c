@@ -1,5 +1,6 @@
 /* See hosted_repository.h: one Repository, and which step is next for it. */
 #include "git/hosted_repository.h"
+#include "git/lost_contents.h"
 
 #include <stdlib.h>
 
@@ -86,12 +87,18 @@ static bool tells_failure(struct vd_hosted *h, const struct vd_repository *repos
     vd_log_warn("a repository is not as it should be", VD_F_SLICE("repository", vd_hosted_key(h)),
                 VD_F_ERROR(&h->error));
     if (h->is_made) {
+        struct vd_buf text = {0};
+        bool is_lost = vd_contents_are_lost(&h->error);
+        if (is_lost)
+            vd_contents_lost_write(&text, repository);
         vd_hosted_set_ready(h, true); /* what is there can be cloned, and a push may mend it */
-        vd_hosted_report(h, event, object,
-                         &(struct vd_hosted_state){.ready = true,
-                                                   .knows_synced = !repository->remote,
-                                                   .reason = "RefsBehind",
-                                                   .message = h->error.text});
+        vd_hosted_report(
+            h, event, object,
+            &(struct vd_hosted_state){.ready = true,
+                                      .knows_synced = !repository->remote,
+                                      .reason = is_lost ? "ContentsLost" : "RefsBehind",
+                                      .message = is_lost ? vd_buf_text(&text) : h->error.text});
+        vd_buf_release(&text);
     } else {
         vd_hosted_report_failure(h, event, object, "FolderFailed", h->error.text);
     }
@@ -124,11 +131,11 @@ static void serve(struct vd_hosted *h, const struct vd_repository *repository,
 static void forget(struct vd_hosted *h)
 {
     vd_hosted_set_ready(h, false);
-    if (h->uid[0] && !h->is_removed) {
+    if (!h->uid[0] || h->is_removed) {
+        vd_hosted_reset(h);
+    } else if (!vd_hosted_must_wait(h)) {
         h->is_emptied = false;
         vd_hosted_remove_folder(h);
-    } else {
-        vd_hosted_reset(h);
     }
 }
 

@@ -113,6 +113,10 @@ void vd_hosted_report_failure(struct vd_hosted *h, const struct vd_event *event,
 /* Whether somebody's git process writes into the folder. */
 bool vd_hosted_is_used(const struct vd_hosted *h);
 
+/* Of one whose folder is to go. True: somebody works in it still, who was told to end; it is looked
+ * again after a while. */
+bool vd_hosted_must_wait(struct vd_hosted *h);
+
 /* Makes the folder, or brings it up to date with the object: HEAD, and refs if they have to be
  * recovered. */
 void vd_hosted_make_folder(struct vd_hosted *h, const struct vd_repository *repository);

@@ -21,9 +21,18 @@ static struct vd_metric_family waits = VD_GAUGE_FAMILY("vedette_git_processes_wa
 static struct vd_metric_family recovered = VD_COUNTER_FAMILY(
     "vedette_git_recovered_refs_total",
     "Refs that were set to what the store records, after an interrupted push.");
+static struct vd_metric_family upkeeps = VD_COUNTER_FAMILY(
+    "vedette_git_upkeeps_total",
+    "Runs of git gc by what became of them: good, failed, stopped (the folder was needed).",
+    "result");
+static struct vd_metric_family upkeep_seconds = VD_HISTOGRAM_FAMILY(
+    "vedette_git_upkeep_seconds", "How long runs of git gc take.", vd_metric_latency_bounds_ns,
+    1e9);
 
 void vd_git_meter_register(void)
 {
+    vd_metric_register(&upkeeps);
+    vd_metric_register(&upkeep_seconds);
     vd_metric_register(&requests);
     vd_metric_register(&seconds);
     vd_metric_register(&bytes);
@@ -57,4 +66,10 @@ void vd_git_meter_processes(size_t running, size_t waiting)
 void vd_git_meter_recovered(size_t refs)
 {
     vd_counter_add(vd_metric_only(&recovered), refs);
+}
+
+void vd_git_meter_upkeep(const char *result, uint64_t duration_ns)
+{
+    vd_counter_add(VD_METRIC(&upkeeps, result), 1);
+    vd_histogram_observe(vd_metric_only(&upkeep_seconds), duration_ns);
 }

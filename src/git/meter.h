@@ -26,4 +26,7 @@ void vd_git_meter_processes(size_t running, size_t waiting);
 /* So many refs are set to what the store records. */
 void vd_git_meter_recovered(size_t refs);
 
+/* An upkeep of a repository has ended: "good", "failed", "stopped". */
+void vd_git_meter_upkeep(const char *result, uint64_t duration_ns);
+
 #endif

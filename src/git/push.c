@@ -14,6 +14,7 @@
 #include "base/limits.h"
 #include "git/bare_repository.h"
 #include "git/push_internal.h"
+#include "git/upkeep.h"
 
 /* ---- life ---- */
 
@@ -41,6 +42,7 @@ static void drop(struct vd_push *p)
     if (p->next)
         p->next->prev = p->prev;
     pushes->counted -= p->is_counted;
+    vd_upkeep_look(pushes->all->upkeep, p->uid);
     vd_branch_admission_release(&p->branches);
     unref(p);
 }
@@ -250,11 +252,13 @@ struct vd_push *vd_push_begin(struct vd_pushes *pushes, const struct vd_push_opt
     p->pushes = pushes;
     p->loop = options->loop;
     p->send = options->send;
+    p->give_up = options->give_up;
     p->arg = options->arg;
     p->namespace = vd_arena_copy(&p->arena, options->namespace);
     p->name = vd_arena_copy(&p->arena, options->name);
     p->uid = vd_arena_copy(&p->arena, options->uid);
     p->user = vd_user_ref(options->user);
+    p->begun_ns = vd_clock_mono_ns(vd_clock_system());
     vd_bare_repository_path(&folder, pushes->all->root, p->uid.p);
     p->folder = vd_buf_take(&folder, &(size_t){0});
     post(p, pushes->all->l->loop, on_begin, VD_SLICE(""));
@@ -279,6 +283,7 @@ struct vd_pushes *vd_pushes_new(struct vd_admissions *all)
 {
     struct vd_pushes *pushes = vd_calloc(1, sizeof *pushes);
     pushes->all = all;
+    pushes->quarantines.pushes = pushes;
     return pushes;
 }
 
@@ -288,17 +293,51 @@ void vd_pushes_stop(struct vd_pushes *pushes)
     for (struct vd_push *p = pushes->first; p; p = p->next)
         if (p->phase == VD_PUSH_VALIDATING)
             vd_branch_admission_stop(&p->branches);
+    vd_quarantines_stop(&pushes->quarantines);
 }
 
 void vd_pushes_free(struct vd_pushes *pushes)
 {
+    if (!pushes)
+        return;
+    vd_quarantines_release(&pushes->quarantines);
     free(pushes);
+}
+
+/* On the exchange's loop. */
+static void on_given_up(struct vd_task *task)
+{
+    struct message *m;
+    struct vd_push *p = open_message(task, &m);
+    if (!p->is_ended)
+        p->give_up(p->arg);
+    close_message(m);
+}
+
+void vd_pushes_give_up(struct vd_pushes *pushes, struct vd_slice uid)
+{
+    for (struct vd_push *p = pushes->first; p; p = p->next) {
+        if (p->is_given_up || p->phase >= VD_PUSH_ADMITTING || !vd_slice_eq(p->uid, uid))
+            continue;
+        p->is_given_up = true;
+        post(p, p->loop, on_given_up, VD_SLICE(""));
+    }
+}
+
+bool vd_pushes_use_before(const struct vd_pushes *pushes, struct vd_slice uid, uint64_t before_ns)
+{
+    for (const struct vd_push *p = pushes->first; p; p = p->next)
+        if (vd_slice_eq(p->uid, uid) && p->begun_ns < before_ns)
+            return true;
+    return false;
 }
 
 bool vd_pushes_use(const struct vd_pushes *pushes, struct vd_slice uid)
 {
-    for (const struct vd_push *p = pushes->first; p; p = p->next)
-        if (vd_slice_eq(p->uid, uid))
-            return true;
-    return false;
+    return vd_pushes_use_before(pushes, uid, UINT64_MAX);
+}
+
+void vd_pushes_killed(struct vd_pushes *pushes, struct vd_slice uid)
+{
+    vd_quarantines_abandon(&pushes->quarantines, uid);
 }

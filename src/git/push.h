@@ -53,6 +53,14 @@ void vd_pushes_free(struct vd_pushes *pushes);
  * cleaned or removed then. */
 bool vd_pushes_use(const struct vd_pushes *pushes, struct vd_slice uid);
 
+/* On loop 0: the repository with this uid is deleted. Its pushes that have not come to their batch
+ * are given up. */
+void vd_pushes_give_up(struct vd_pushes *pushes, struct vd_slice uid);
+
+/* The processes of a push to the repository with this uid were killed, and have left behind what it
+ * has sent: that is removed. Any loop. */
+void vd_pushes_killed(struct vd_pushes *pushes, struct vd_slice uid);
+
 struct vd_push_options {
     struct vd_loop *loop;                 /* of the exchange: on it everything below happens */
     struct vd_slice namespace, name, uid; /* of the Repository; copied */
@@ -60,6 +68,8 @@ struct vd_push_options {
     /* Bytes for the channel of the process, borrowed for the call. Not from inside a function of
      * this header, and not after vd_push_end(). */
     void (*send)(void *arg, struct vd_slice bytes);
+    /* The push is given up, and its process is to be ended; likewise. */
+    void (*give_up)(void *arg);
     void *arg;
 };
 

@@ -14,7 +14,10 @@ static void finish(struct vd_push *p, struct vd_slice text, const char *reason, 
 
 static void finish_well(struct vd_push *p)
 {
+    const struct vd_admissions *all = p->pushes->all;
     struct vd_buf *text = &p->branches.text;
+    if (p->mends && all->refs_behind) /* the condition of the Repository says so at once */
+        all->refs_behind(all->arg, p->namespace, p->name);
     if (p->branches.is_admitted)
         vd_buf_add_char(text, '\n');
     finish(p, vd_buf_slice(text), NULL, "admitted");

@@ -2,6 +2,7 @@
 #include "base/container_of.h"
 #include "base/failpoint.h"
 #include "base/limits.h"
+#include "git/lost_contents.h"
 #include "git/path_pattern.h"
 #include "git/push_internal.h"
 
@@ -137,7 +138,16 @@ static bool look_at_command(struct vd_push *p, const struct vd_repository *repos
     }
     if (!admitted && !recorded.n)
         return true;
-    if (recorded.n && !vd_slice_eq(recorded, c->before)) {
+    if (recorded.n && vd_contents_are_mended(c, recorded)) {
+        p->mends = true;
+    } else if (recorded.n && vd_object_id_is_none(c->before)) {
+        refuse(p, "stale",
+               "branch %.*s is recorded at commit %.*s, which the repository does not have at this "
+               "branch; if its contents were lost, bring them back first: git push origin "
+               "%.*s:refs/heads/%.*s",
+               VD_FMT(branch), VD_FMT(recorded), VD_FMT(recorded), VD_FMT(branch));
+        return false;
+    } else if (recorded.n && !vd_slice_eq(recorded, c->before)) {
         refuse(p, "stale", "somebody else has pushed to branch %.*s meanwhile; fetch first",
                VD_FMT(branch));
         return false;

@@ -36,6 +36,9 @@ struct vd_repositories_options {
     /* Whether somebody's git process writes into the folder with this uid: it is left alone then.
      * NULL: nobody's does. */
     bool (*is_used)(void *arg, struct vd_slice uid);
+    /* The repository is deleted: who uses it is to end. NULL: nobody does. */
+    void (*evict)(void *arg, struct vd_slice uid);
+    void (*made)(void *arg, struct vd_slice uid); /* the folder is there; may be NULL */
     void *arg;
 };
 

@@ -100,11 +100,31 @@ static void on_refs_behind(void *arg, struct vd_slice namespace, struct vd_slice
     vd_repositories_recover(git->repositories, namespace, name);
 }
 
+static bool is_pushed(void *arg, struct vd_slice uid)
+{
+    const struct vd_git *git = arg;
+    return git->pushes && vd_pushes_use(git->pushes, uid);
+}
+
+/* Who asks wants the folder for itself. */
 static bool is_used(void *arg, struct vd_slice uid)
 {
     const struct vd_git *git = arg;
-    return git->pushes &&
-           (vd_pushes_use(git->pushes, uid) || vd_folder_is_used(&git->admissions.uses, uid));
+    vd_upkeep_give_way(git->upkeep, uid);
+    return is_pushed(arg, uid) || vd_folder_is_used(&git->admissions.uses, uid);
+}
+
+static void evict(void *arg, struct vd_slice uid)
+{
+    const struct vd_git *git = arg;
+    if (git->pushes)
+        vd_pushes_give_up(git->pushes, uid);
+}
+
+static void on_made(void *arg, struct vd_slice uid)
+{
+    const struct vd_git *git = arg;
+    vd_upkeep_look(git->upkeep, uid);
 }
 
 void vd_git_join(struct vd_git *git, struct vd_api_loop *api, struct vd_request_loop *requests)
@@ -118,8 +138,16 @@ void vd_git_join(struct vd_git *git, struct vd_api_loop *api, struct vd_request_
                                              .root = git->root,
                                              .refs_behind = on_refs_behind,
                                              .arg = git};
-    if (git->has_program)
-        git->pushes = vd_pushes_new(&git->admissions);
+    if (!git->has_program)
+        return;
+    git->upkeep = vd_upkeep_new(&(struct vd_upkeep_options){.loop = git->first,
+                                                            .program = &git->program,
+                                                            .root = git->root,
+                                                            .uses = &git->admissions.uses,
+                                                            .is_pushed = is_pushed,
+                                                            .arg = git});
+    git->admissions.upkeep = git->upkeep;
+    git->pushes = vd_pushes_new(&git->admissions);
 }
 
 void vd_git_follow(struct vd_git *git, struct vd_controller *controller)
@@ -130,6 +158,8 @@ void vd_git_follow(struct vd_git *git, struct vd_controller *controller)
                                           .missing = git->missing.text,
                                           .root = git->root,
                                           .is_used = is_used,
+                                          .evict = evict,
+                                          .made = on_made,
                                           .arg = git});
     git->drift = vd_drift_new(controller);
     if (!git->has_program)
@@ -140,6 +170,7 @@ void vd_git_follow(struct vd_git *git, struct vd_controller *controller)
                                        .all = &git->admissions,
                                        .repositories = git->repositories,
                                        .policy = git->policy,
+                                       .audit = git->request_loops[0]->audit,
                                        .ssh = git->ssh,
                                        .ssh_launcher = git->ssh_launcher});
 }
@@ -160,6 +191,7 @@ static void stop_pushes(struct vd_task *task)
         vd_resets_stop(s->git->resets);
     if (s->git->followers)
         vd_followers_stop(s->git->followers);
+    vd_upkeep_stop(s->git->upkeep);
     uv_sem_post(&s->done);
 }
 
@@ -186,6 +218,7 @@ void vd_git_close(struct vd_git *git)
     vd_drift_free(git->drift);
     vd_repositories_free(git->repositories);
     vd_pushes_free(git->pushes);
+    vd_upkeep_free(git->upkeep);
     vd_process_slots_release(&git->slots);
     vd_git_program_close(&git->program);
     free(git->request_loops);

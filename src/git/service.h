@@ -16,6 +16,7 @@
 #include "git/repositories.h"
 #include "git/resets.h"
 #include "git/smart_http.h"
+#include "git/upkeep.h"
 #include "git/webhook.h"
 #include "net/route.h"
 #include "request/loop.h"
@@ -30,6 +31,7 @@ struct vd_git {
     struct vd_repositories *repositories;
     struct vd_admissions admissions;
     struct vd_pushes *pushes;       /* NULL: there is no program */
+    struct vd_upkeep *upkeep;       /* likewise */
     struct vd_resets *resets;       /* likewise */
     struct vd_followers *followers; /* likewise */
     struct vd_remote_policy policy; /* of the URLs that are followed */

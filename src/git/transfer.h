@@ -9,9 +9,10 @@
  *
  *     waits for the repository -> waits for a slot -> runs -> the process has exited
  *
- * If the client leaves, the process is killed with its group. If the process fails before it has
- * said anything, the answer is a sentence; after that, whatever it has said is the answer, and one
- * that was cut off is broken off. What it says on stderr goes to the log.
+ * If the client leaves, git's input ends, and if it does not end with that, it is killed with its
+ * group; what a killed push has sent is removed (git/quarantines.h). If the process fails before it
+ * has said anything, the answer is a sentence; after that, whatever it has said is the answer, and
+ * one that was cut off is broken off. What it says on stderr goes to the log.
  *
  * All on the exchange's loop.
  */

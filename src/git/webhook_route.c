@@ -12,12 +12,15 @@
 #include "git/follow_metrics.h"
 #include "git/repository.h"
 #include "net/url.h"
+#include "request/request.h"
 #include "json/parse.h"
 
 struct call {
     struct vd_git *git;
     struct vd_exchange *x;
+    struct vd_user *user; /* system:anonymous: nobody logs in */
     struct vd_slice namespace, name;
+    bool is_webhook;
     struct vd_arena arena;
     struct vd_repository repository;
     struct vd_buf secret;
@@ -68,6 +71,40 @@ static void hurry(struct call *c)
     vd_buf_release(&key);
 }
 
+/* ---- the answer ---- */
+
+static struct vd_request request_of(struct call *c)
+{
+    return (struct vd_request){.x = c->x,
+                               .user = c->user,
+                               .access = {.user = c->user,
+                                          .verb = VD_SLICE("create"),
+                                          .group = VD_SLICE(VD_GIT_GROUP),
+                                          .resource = VD_SLICE("repositories"),
+                                          .subresource = VD_SLICE("webhook"),
+                                          .namespace = c->namespace,
+                                          .name = c->name},
+                               .api_version = VD_SLICE("v1"),
+                               .labels = {.verb = VD_SLICE("POST"),
+                                          .group = VD_SLICE(VD_GIT_GROUP),
+                                          .version = VD_SLICE("v1"),
+                                          .resource = VD_SLICE("repositories"),
+                                          .subresource = VD_SLICE("webhook")}};
+}
+
+/* `result` is counted; "": it is not. */
+static void answer(struct call *c, unsigned status, const char *result, const char *reason,
+                   const char *text)
+{
+    if (*result)
+        vd_follow_count_webhook(result);
+    vd_audit_answer(vd_request_log_audit(c->x),
+                    &(struct vd_audit_answer){.success = status < 300,
+                                              .reason = vd_slice_of(reason),
+                                              .message = vd_slice_of(text)});
+    vd_git_answer(c->x, status, text);
+}
+
 static void judge(struct call *c, uint64_t now_ms)
 {
     struct vd_webhook_request request = {
@@ -78,44 +115,55 @@ static void judge(struct call *c, uint64_t now_ms)
     };
     switch (vd_webhook_judge(&c->git->webhooks, &request, vd_buf_slice(&c->secret), now_ms)) {
     case VD_WEBHOOK_ACCEPTED:
-        vd_follow_count_webhook("accepted");
         hurry(c);
-        vd_git_answer(c->x, 202, "the remote will be fetched");
+        answer(c, 202, "accepted", "", "the remote will be fetched");
         return;
     case VD_WEBHOOK_REPLAYED:
-        vd_follow_count_webhook("replayed");
-        vd_git_answer(c->x, 409, "this call has come before");
+        answer(c, 409, "replayed", "Conflict", "this call has come before");
         return;
     case VD_WEBHOOK_REFUSED:
-        vd_follow_count_webhook("refused");
-        vd_git_answer(c->x, 403,
-                      "the signature is not good: X-Hub-Signature-256 has to be the HMAC-SHA256 of "
-                      "the body, or X-Gitlab-Token the secret itself");
+        answer(c, 403, "refused", "Forbidden",
+               "the signature is not good: X-Hub-Signature-256 has to be the HMAC-SHA256 of the "
+               "body, or X-Gitlab-Token the secret itself");
     }
+}
+
+/* Reads whose webhook it is, and begins its line of the logs. */
+static void begin(struct call *c)
+{
+    struct vd_slice path, query;
+    vd_url_split(vd_http_head_target(c->x->head), &path, &query);
+    c->is_webhook = vd_smart_http_webhook(path, &c->namespace, &c->name);
+    c->user = vd_user_new_anonymous();
+    struct vd_request request = request_of(c);
+    (void)vd_request_begin(vd_git_requests(c->git, c->x), &request);
+}
+
+static void end(struct call *c)
+{
+    if (c->secret.p)
+        explicit_bzero(c->secret.p, c->secret.n);
+    vd_buf_release(&c->secret);
+    vd_arena_release(&c->arena);
+    vd_user_unref(c->user);
 }
 
 static void handle(struct vd_http_service *service, struct vd_exchange *x)
 {
     struct call c = {.git = x->route->arg, .x = x};
     uint64_t now_ms = vd_clock_mono_ns(c.git->env->clock) / 1000000;
-    struct vd_slice path, query;
     (void)service;
-    vd_url_split(vd_http_head_target(x->head), &path, &query);
-    if (x->head->method != VD_HTTP_POST) {
-        vd_git_answer(x, 405, "POST");
-    } else if (!vd_webhooks_admit(&c.git->webhooks, now_ms)) {
-        vd_follow_count_webhook("limited");
-        vd_git_answer(x, 429, "too many webhooks are called: try again in a second");
-    } else if (!c.git->followers || !vd_smart_http_webhook(path, &c.namespace, &c.name) ||
-               !find(&c)) {
-        vd_git_answer(x, 404, "there is no webhook here");
-    } else {
+    begin(&c);
+    if (x->head->method != VD_HTTP_POST)
+        answer(&c, 405, "", "MethodNotAllowed", "POST");
+    else if (!vd_webhooks_admit(&c.git->webhooks, now_ms))
+        answer(&c, 429, "limited", "TooManyRequests",
+               "too many webhooks are called: try again in a second");
+    else if (!c.git->followers || !c.is_webhook || !find(&c))
+        answer(&c, 404, "", "NotFound", "there is no webhook here");
+    else
         judge(&c, now_ms);
-    }
-    if (c.secret.p)
-        explicit_bzero(c.secret.p, c.secret.n);
-    vd_buf_release(&c.secret);
-    vd_arena_release(&c.arena);
+    end(&c);
 }
 
 static bool matches(const struct vd_route *route, const struct vd_http_head *head)

@@ -61,6 +61,7 @@ struct vd_process_options {
     const char *cwd;          /* NULL: "/" */
     const char *name;         /* for metrics, behind argv[0]'s: "receive-pack"; constant; or NULL */
     bool has_channel;         /* fd 3 is a socket */
+    bool is_background;       /* it has the lowest priority */
     uint64_t timeout_ms;      /* that it may take in all; 0: any time */
     uint64_t idle_timeout_ms; /* in which a byte must go in or out; 0: any time */
     /* Of each process of the group; 0: as the server's own. */

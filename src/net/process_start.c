@@ -8,6 +8,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+enum { LOWEST_PRIORITY = 19 }; /* as nice(2) counts; the disk's follows from it */
+
 /* ---- what went wrong ---- */
 
 static int not_found(const struct vd_process_options *o, struct vd_error *error)
@@ -108,6 +110,8 @@ int vd_process_spawn(uv_process_t *uv, struct vd_loop *loop, const struct vd_pro
     int rc = uv_spawn(&loop->uv, uv, &options);
     if (rc)
         return failure(o, rc, error);
+    if (o->is_background) /* who may not, or is too late, only gets its work done sooner */
+        (void)setpriority(PRIO_PGRP, (id_t)uv->pid, LOWEST_PRIORITY);
     rc = set_limits(uv->pid, o);
     if (!rc)
         return VD_OK;

@@ -340,3 +340,27 @@ void vd_audit_refused(struct vd_audit *audit, const struct vd_request *request, 
     }
     vd_arena_release(&arena);
 }
+
+/* ---- what nobody has asked for ---- */
+
+void vd_audit_act(struct vd_audit *audit, const struct vd_audit_act *act)
+{
+    char id[VD_UID_TEXT_MAX];
+    struct vd_audit_verdict verdict = judge(audit, act->access);
+    if (verdict.level == VD_AUDIT_NONE || (verdict.omit_stages & VD_AUDIT_COMPLETE))
+        return;
+    struct vd_audit_event event = {
+        .level = verdict.level,
+        .id = vd_uid_format(vd_uid_generate(), id),
+        .uri = act->uri,
+        .access = act->access,
+        .api_version = act->api_version,
+        .agent = act->agent,
+        .status = act->status,
+        .status_text = act->answer.success ? VD_SLICE("Success") : VD_SLICE("Failure"),
+        .reason = act->answer.reason,
+        .message = act->answer.message,
+        .received_us = vd_clock_wall_us(audit->options.clock) - (int64_t)(act->duration_ns / 1000),
+    };
+    emit(audit, &event, VD_AUDIT_COMPLETE);
+}

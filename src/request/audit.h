@@ -92,4 +92,18 @@ struct vd_audit_stamp {
 void vd_audit_refused(struct vd_audit *audit, const struct vd_request *request, unsigned status,
                       const struct vd_audit_answer *answer, struct vd_audit_stamp *stamp);
 
+/* Something that the server does without a request, as a fetch of a remote repository. All is
+ * borrowed. */
+struct vd_audit_act {
+    const struct vd_access *access; /* what it does, and in whose name */
+    struct vd_slice api_version;    /* of the resource: "v1" */
+    struct vd_slice uri, agent;     /* what stands for those of a request */
+    uint64_t duration_ns;           /* it has just ended, and took so long */
+    unsigned status;
+    struct vd_audit_answer answer;
+};
+
+/* Writes its event, of the last stage, if the policy wants it. Any thread. */
+void vd_audit_act(struct vd_audit *audit, const struct vd_audit_act *act);
+
 #endif

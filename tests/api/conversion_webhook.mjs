@@ -81,7 +81,7 @@ const modes = {
     huge: (request, objects, response) => {
         const piece = Buffer.alloc(1 << 20, 'x');
         response.write('{"kind":"ConversionReview","filler":"');
-        for (let i = 0; i < 100; i++) response.write(piece);
+        for (let i = 0; i < 20; i++) response.write(piece);
         response.end('"}');
     },
 };

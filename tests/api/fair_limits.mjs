@@ -73,21 +73,36 @@ const wait = async (client, n) => {
     const path = await later();
     return Array.from({ length: n }, () => client.ask('GET', path));
 };
-const waiting = await wait(ann, 20);
-const inFlight = await untilTrue(async () => (await usageOf('ann')).requests === 20);
-tap('twenty requests of a user are in flight', wrong(inFlight, await usageOf('ann')));
-tap('one more is 429', not429(await clientOf('ann').ask('GET', maps)));
-tap('health is not asked who', is(await ann.ask('GET', '/readyz'), 200));
-tap('another user is served', is(await bob.ask('GET', maps), 200));
-waiting.push(...(await wait(bob, 10)));
-await untilTrue(async () => (await usageOf('bob')).requests === 10);
-tap('thirty of forty are for anybody', not429(await cem.ask('GET', maps)));
-tap('the rest for monitoring', is(await kim.ask('GET', '/metrics'), 200));
-tap('and administrators', is(await root.ask('GET', maps), 200));
 const lease = '/apis/coordination.k8s.io/v1/namespaces/default/leases/none';
-tap('and for leases', is(await cem.ask('GET', lease), 404));
-const answers = await Promise.all(waiting);
-tap('who waited is answered', answers.filter(({ status }) => status !== 504).map((a) => a.text));
+
+// What others are told while requests wait. On a busy machine some of these are answered before
+// the last question is asked; then nothing was shown, and it is done again.
+async function askBeside() {
+    const waiting = [];
+    let answered = 0;
+    const begin = async (client, user, n) => {
+        for (const one of await wait(client, n)) waiting.push(one.finally(() => answered++));
+        return untilTrue(async () => (await usageOf(user)).requests === n || answered > 0);
+    };
+    const told = [];
+    const inFlight = await begin(ann, 'ann', 20);
+    told.push(['twenty requests of a user are in flight', wrong(inFlight, await usageOf('ann'))]);
+    told.push(['one more is 429', not429(await clientOf('ann').ask('GET', maps))]);
+    told.push(['health is not asked who', is(await ann.ask('GET', '/readyz'), 200)]);
+    told.push(['another user is served', is(await bob.ask('GET', maps), 200)]);
+    await begin(bob, 'bob', 10);
+    told.push(['thirty of forty are for anybody', not429(await cem.ask('GET', maps))]);
+    told.push(['the rest for monitoring', is(await kim.ask('GET', '/metrics'), 200)]);
+    told.push(['and administrators', is(await root.ask('GET', maps), 200)]);
+    told.push(['and for leases', is(await cem.ask('GET', lease), 404)]);
+    const isShown = answered === 0;
+    const late = (await Promise.all(waiting)).filter(({ status }) => status !== 504);
+    told.push(['who waited is answered', late.map(({ text }) => text)]);
+    return { told, isShown };
+}
+let beside = await askBeside();
+for (let i = 0; i < 10 && !beside.isShown; i++) beside = await askBeside();
+for (const [name, problems] of beside.told) tap(name, problems);
 tap('and asks again', is(await ann.ask('GET', maps), 200));
 const after = await usageOf('ann');
 tap('nothing is left in flight', after.requests === 0 ? [] : [`${after.requests}`]);

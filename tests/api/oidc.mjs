@@ -16,6 +16,34 @@ const keys = {};
 for (const alg of ['RS256', 'RS384', 'RS512', 'PS256', 'ES256', 'ES384', 'EdDSA'])
     keys[alg] = new Key(alg, `key-${alg}`);
 const issuer = await new Issuer(Object.values(keys)).listen();
+// What an issuer may do instead of telling its keys.
+const misbehaviours = {
+    'status 500': (path, response) => response.writeHead(500).end(),
+    'a redirect': (path, response, { url }) =>
+        response.writeHead(302, { Location: `${url}/elsewhere` }).end(),
+    'no JSON': (path, response) => response.end('<html>'),
+    'an empty set': (path, response) => path === '/keys' && response.end('{"keys":[]}'),
+    'an endless set': (path, response) =>
+        path === '/keys' && response.end(`{"keys":[],"x":"${'x'.repeat(2 << 20)}"}`),
+    'a deep set': (path, response) =>
+        path === '/keys' && response.end(`{"keys":${'['.repeat(1e5)}${']'.repeat(1e5)}}`),
+    'a cut answer': (path, response) => {
+        response.writeHead(200, { 'Content-Length': 1000 });
+        response.write('{');
+        response.socket.destroy();
+    },
+    "another issuer's discovery": (path, response, { url }) =>
+        path !== '/keys' &&
+        response.end(
+            JSON.stringify({ issuer: 'https://elsewhere.example', jwks_uri: `${url}/keys` }),
+        ),
+    'keys over plain HTTP elsewhere': (path, response, { url }) =>
+        path !== '/keys' &&
+        response.end(JSON.stringify({ issuer: url, jwks_uri: 'http://192.0.2.1/keys' })),
+};
+const liars = {};
+for (const name of Object.keys(misbehaviours))
+    liars[name] = await new Issuer([keys.RS256]).listen();
 const server = new ServerProcess(binary, `${folder}/data`, ['--authentication-config', file]);
 
 // ---- asking ----
@@ -90,7 +118,7 @@ const binding = (name, subject) => ({
     subjects: [{ apiGroup: 'rbac.authorization.k8s.io', ...subject }],
 });
 
-write([[issuer.url]]);
+write([issuer, ...Object.values(liars)].map(({ url }) => [url]));
 await server.start();
 const root = server.token('root', 'system:masters');
 
@@ -279,48 +307,33 @@ await letIn('and the second', twins[1].sign(issuer.claims()));
 
 // ---- issuers that misbehave: the old keys stay ----
 
-const errors = () => metric(`vedette_oidc_refreshes_total{issuer="${issuer.url}",result="error"}`);
-let sockets = [];
-const misbehaviours = {
-    'status 500': (path, response) => response.writeHead(500).end(),
-    'a redirect': (path, response) =>
-        response.writeHead(302, { Location: `${issuer.url}/elsewhere` }).end(),
-    'no JSON': (path, response) => response.end('<html>'),
-    'an empty set': (path, response) => path === '/keys' && response.end('{"keys":[]}'),
-    'an endless set': (path, response) =>
-        path === '/keys' && response.end(`{"keys":[],"x":"${'x'.repeat(2 << 20)}"}`),
-    'a deep set': (path, response) =>
-        path === '/keys' && response.end(`{"keys":${'['.repeat(1e5)}${']'.repeat(1e5)}}`),
-    'a cut answer': (path, response) => {
-        response.writeHead(200, { 'Content-Length': 1000 });
-        response.write('{');
-        response.socket.destroy();
-    },
-    "another issuer's discovery": (path, response) =>
-        path !== '/keys' &&
-        response.end(
-            JSON.stringify({ issuer: 'https://elsewhere.example', jwks_uri: `${issuer.url}/keys` }),
-        ),
-    'keys over plain HTTP elsewhere': (path, response) =>
-        path !== '/keys' &&
-        response.end(JSON.stringify({ issuer: issuer.url, jwks_uri: 'http://192.0.2.1/keys' })),
-};
-for (const [name, misbehave] of Object.entries(misbehaviours)) {
+// The server asks an issuer for unknown keys every two seconds at most, so each misbehaviour has an
+// issuer of its own (liars), and all of them misbehave at the same time.
+async function misbehaves(name, liar) {
+    const { url } = liar;
+    const errors = () => metric(`vedette_oidc_refreshes_total{issuer="${url}",result="error"}`);
+    const old = keys.RS256.sign(liar.claims());
+    const known = await untilTrue(() => isLetIn(old));
     const before = await errors();
-    issuer.answer = (path, response) => {
-        misbehave(path, response);
+    liar.answer = (path, response) => {
+        misbehaviours[name](path, response, liar);
         return response.writableEnded || response.destroyed || response.headersSent;
     };
-    const unknown = new Key('ES256', `after ${name}`).sign(issuer.claims());
+    const unknown = new Key('ES256', `after ${name}`).sign(liar.claims());
     const noticed = await untilTrue(
         async () => (await status(unknown)) === 401 && (await errors()) > before,
     );
-    tap(`${name}: is counted`, noticed ? [] : ['no']);
-    await letIn(`${name}: old keys stay`, keys.RS256.sign(issuer.claims()));
+    return { name, known, noticed, stays: await untilTrue(() => isLetIn(old)) };
+}
+for (const { name, known, noticed, stays } of await Promise.all(
+    Object.entries(liars).map(([name, liar]) => misbehaves(name, liar)),
+)) {
+    tap(`${name}: is counted`, known && noticed ? [] : ['no']);
+    tap(`${name}: old keys stay`, stays ? [] : ['they do not']);
 }
 tap(
     'redirects were not followed',
-    issuer.paths.filter((path) => path === '/elsewhere'),
+    liars['a redirect'].paths.filter((path) => path === '/elsewhere'),
 );
 tap(
     'the log tells',
@@ -329,6 +342,7 @@ tap(
         : ['it does not'],
 );
 {
+    const sockets = [];
     issuer.answer = (path, response) => sockets.push(response); // never answers
     const slow = new Key('ES256', 'slow').sign(issuer.claims());
     const hangs = await untilTrue(async () => (await status(slow)) === 401 && sockets.length > 0);
@@ -361,10 +375,10 @@ function watch(token) {
 const begins = (stream) => untilTrue(() => stream.status === 200);
 const endsWith401 = (stream) => untilTrue(() => stream.ended && stream.text.includes('"code":401'));
 {
-    issuer.keys = [next, keys.RS256];
-    await letIn('the issuer is well again', next.sign(issuer.claims()));
     const soon = Math.floor(Date.now() / 1000) - 6; // 10 s of skew are left
     const short = watch(keys.RS256.sign(issuer.claims({ exp: soon })));
+    issuer.keys = [next, keys.RS256];
+    await letIn('the issuer is well again', next.sign(issuer.claims()));
     tap(
         'a watch with a token that ends soon',
         (await begins(short)) ? [] : [`status ${short.status}`],

@@ -13,12 +13,12 @@ bind() {
 }
 user() { echo "{\"kind\":\"User\",\"name\":\"$1\",\"apiGroup\":\"rbac.authorization.k8s.io\"}"; }
 path=/api/v1/namespaces/default/configmaps
-# watches FILE TOKEN: a watch that has begun.
-watches() {
-    until_true sh -c "[ \"\$(curl -sS -o /dev/null -w '%{http_code}' --cacert data/pki/ca.crt \
-        -H 'Authorization: Bearer $2' '$https$path?watch=1&timeoutSeconds=1')\" = 200 ]" || return 1
+# watches FILE TOKEN: a watch that has begun. It may be refused until the server knows the binding.
+watches() { until_true begins "$@"; }
+begins() {
     watch "$1" -H "Authorization: Bearer $2" "$https$path?watch=1"
-    until_true grep -q '"ADDED"' "$1"
+    until [ -s "$1" ] || is_over "$stream"; do sleep 0.02; done
+    grep -q '"ADDED"' "$1"
 }
 # ended FILE STREAM STATUS: its last line is an error with this status, and the stream is complete.
 is_over() { ! kill -0 "$1" 2>/dev/null; }

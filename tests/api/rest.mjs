@@ -98,7 +98,7 @@ export class Api {
     // door: {port, tls: {ca, cert, key}}
     constructor(door) {
         this.door = door;
-        this.agent = new https.Agent({ keepAlive: true, ...door.tls });
+        this.agent = new https.Agent({ keepAlive: true, maxSockets: 64, ...door.tls });
         this.streams = [];
     }
 

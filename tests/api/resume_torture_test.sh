@@ -1,5 +1,5 @@
 #!/bin/sh
-# The short version of `make torture`: watches that are cut and resumed 1,000 times, while writers
+# The short version of `make torture`: watches that are cut and resumed 300 times, while writers
 # write, the server dies and compaction runs, miss nothing and see nothing twice.
 set -u
 build=${1:?usage: resume_torture_test.sh BUILD_DIR [RESUMES]}
@@ -12,7 +12,7 @@ command -v node >/dev/null || {
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 trap 'exit 1' INT TERM
-node "$here/resume_torture.mjs" "$build/vedette" "$scratch" "${2:-1000}"
+node "$here/resume_torture.mjs" "$build/vedette" "$scratch" "${2:-300}"
 status=$?
 [ "$status" -eq 0 ] || sed 's/^/# server: /' "$scratch/data.log" | tail -n 20
 exit "$status"

@@ -14,21 +14,30 @@ const api = new Api({ port: Number(port), tls: files });
 
 let count = 0;
 let failed = 0;
+async function play(table, name, run) {
+    const number = ++count;
+    try {
+        await run(api, await Space.make(api, `${table}-${number}`));
+        console.log(`ok ${number} - ${name}`);
+    } catch (error) {
+        failed++;
+        console.log(`not ok ${number} - ${name}`);
+        console.log(String(error.stack).slice(0, 3000).replace(/^/gm, '# '));
+    }
+}
+
+const later = []; // those that wait for the server's time: they are played at the same time
 for (const table of tables) {
-    const { scenarios } = await import(`./scenarios_${table}.mjs`);
+    const { scenarios, waiting = [] } = await import(`./scenarios_${table}.mjs`);
     for (const [name, run] of Object.entries(scenarios)) {
-        count++;
-        const spaceName = `${table}-${count}`;
-        try {
-            await run(api, await Space.make(api, spaceName));
-            console.log(`ok ${count} - ${name}`);
-        } catch (error) {
-            failed++;
-            console.log(`not ok ${count} - ${name}`);
-            console.log(String(error.stack).slice(0, 3000).replace(/^/gm, '# '));
+        if (waiting.includes(name)) {
+            later.push([table, name, run]);
+            continue;
         }
+        await play(table, name, run);
         api.closeStreams();
     }
 }
+await Promise.all(later.map((scenario) => play(...scenario)));
 console.log(`1..${count}`);
 process.exit(failed ? 1 : 0);

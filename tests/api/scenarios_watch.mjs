@@ -83,6 +83,14 @@ async function semantics(space, query, { initial, end, later }) {
     stream.close();
 }
 
+// They wait for bookmarks and for the ends of streams, and look at nothing but their namespaces.
+export const waiting = [
+    'RunOptionalTestProgressNotify',
+    'RunTestWatchDispatchBookmarkEvents',
+    'RunTestWatchDispatchBookmarkEvents: the last one costs no time',
+    'RunTestOptionalWatchBookmarksWithCorrectResourceVersion',
+];
+
 export const scenarios = {
     'RunTestWatch: recursive': (api, space) => throughFilter(space, { labelSelector: 'color=red' }),
 

@@ -119,24 +119,24 @@ const cases = {
   // Several at a time share a connection; the slow ones do not hold the others up.
   async several2() {
     const session = open();
-    const slow = echo2(session, '/up/cat', 4 << 20, { readPause: 50 });
+    const slow = echo2(session, '/up/cat', 2 << 20, { readPause: 50 });
     const start = Date.now();
-    await Promise.all([1, 2, 3, 4].map(() => echo2(session, '/up/cat', 8 << 20)));
+    await Promise.all([1, 2, 3, 4].map(() => echo2(session, '/up/cat', 4 << 20)));
     const fast = Date.now() - start;
     await slow;
     assert.ok(fast < Date.now() - start, 'the others waited for the slow one');
     session.close();
   },
   async slowReader() {
-    await echo1(agentOf(), '/up/cat', 8 << 20, { readPause: 10 });
+    await echo1(agentOf(), '/up/cat', 4 << 20, { readPause: 10 });
     const session = open();
-    await echo2(session, '/up/cat', 8 << 20, { readPause: 10 });
+    await echo2(session, '/up/cat', 4 << 20, { readPause: 10 });
     session.close();
   },
   async slowWriter() {
-    await echo1(agentOf(), '/up/cat', 4 << 20, { writePause: 20 });
+    await echo1(agentOf(), '/up/cat', 2 << 20, { writePause: 20 });
     const session = open();
-    await echo2(session, '/up/cat', 4 << 20, { writePause: 20 });
+    await echo2(session, '/up/cat', 2 << 20, { writePause: 20 });
     session.close();
   },
   // A hundred on one connection, one after the other: it is kept.

@@ -1,13 +1,14 @@
 #!/bin/sh
 # Request bodies that are read as they arrive, through a process and back, as curl and node send
-# them: over HTTP/1.1 and HTTP/2, plain and through TLS. STREAM_MB is the length of the large ones.
+# them: over HTTP/1.1 and HTTP/2, plain and through TLS. STREAM_MB is the length of the large ones,
+# which is a multiple of what the memory may grow by.
 set -u
 script=$(cd "$(dirname "$0")" && pwd)/stream_body.mjs
 # shellcheck source=tests/checks/tap.sh
 . "$(dirname "$0")/../checks/tap.sh"
 build=$(cd "$build" && pwd)
 program=$build/tests/body_server
-mb=${STREAM_MB:-256}
+mb=${STREAM_MB:-64}
 cd "$scratch" || exit 1
 server=
 trap 'kill -9 $server 2>/dev/null; rm -rf "$scratch"' EXIT

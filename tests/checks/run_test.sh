@@ -46,6 +46,16 @@ tap "death is a failure" runs 1 '1 passed, 1 failed' dies
 tap "a test has a deadline" runs 1 '1 passed, 1 failed' hangs 1
 tap "no test at all is no success" runs 1 '0 passed, 0 failed' nobody
 
+# Scripts first: they are the long ones.
+printf '#!/bin/sh\necho "ok 1 - short"\n' >"$tree/build/tests/a_test"
+chmod +x "$tree/build/tests/a_test"
+scripts_first() {
+    WORD=alone TEST_JOBS=1 sh "$tree/tests/run.sh" "$tree/build" 'good/same\|a_test' >"$scratch/run"
+    cat "$scratch/run"
+    [ "$(awk '{print $1}' "$scratch/run" | xargs)" = "good/same_test.sh a_test 3" ]
+}
+tap "scripts run before executables" scripts_first
+
 # Two runs at a time: the first one's test goes on when the second has come and gone.
 script good/both <<'END'
 if [ "$WORD" = first ]; then

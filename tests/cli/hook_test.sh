@@ -138,6 +138,9 @@ tap "proc-receive: refs are reported to git" scene reported
 tap "the server goes away" scene gone
 tap "the server has gone before" scene gone_before
 tap "what nobody understands" scene nonsense
-no_channel() { complains 'the server has gone away' ./pre-receive </dev/null 3<&-; }
+no_channel() {
+    complains "push to the server's URL" ./pre-receive </dev/null 3<&- &&
+        complains "push to the server's URL" ./proc-receive </dev/null 3</dev/null
+}
 tap "there is no channel" no_channel
 tap_end

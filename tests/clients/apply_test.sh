@@ -1,5 +1,5 @@
 #!/bin/sh
-# kubectl apply --server-side, with every version of kubectl that is on this machine: two managers
+# kubectl apply --server-side, with the versions of kubectl that kubectls.sh chooses: two managers
 # who want the same fields, what they are told, and who owns what in the end.
 set -u
 # shellcheck source=tests/checks/tap.sh

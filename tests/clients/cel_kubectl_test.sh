@@ -169,12 +169,8 @@ END
     tap "but for the better" gives 'old.cel.example.com/it patched' old '{"spec":{"n":6}}'
 }
 
-find_kubectls
-for one in $kubectls; do
-    number=$(minor "$one")
-    if [ -n "$number" ] && [ "$number" -ge 24 ]; then kubectl=$one; fi
-done
-[ -n "${kubectl:-}" ] || skip_all "no kubectl of 1.24 or newer"
+newest_kubectl
+[ "$(minor "$kubectl")" -ge 24 ] || skip_all "no kubectl of 1.24 or newer"
 tap "a server starts" start_server
 tap "a definition with thirty rules" gives \
     "$crd/databases.cel.example.com created" \

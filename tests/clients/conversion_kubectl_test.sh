@@ -1,5 +1,6 @@
 #!/bin/sh
-# Custom objects in two versions that a webhook converts, with every kubectl on this machine.
+# Custom objects in two versions that a webhook converts, with the kubectls that
+# kubectls.sh chooses.
 set -u
 # shellcheck source=tests/checks/tap.sh
 . "$(dirname "$0")/../checks/tap.sh"

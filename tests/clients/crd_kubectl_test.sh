@@ -1,6 +1,6 @@
 #!/bin/sh
-# Custom kinds with every kubectl on this machine: the widgets of examples/, and small definitions
-# in the manner of well-known projects, each with a good and a bad object.
+# Custom kinds with the kubectls that kubectls.sh chooses: the widgets of examples/, and small
+# definitions in the manner of well-known projects, each with a good and a bad object.
 set -u
 # shellcheck source=tests/checks/tap.sh
 . "$(dirname "$0")/../checks/tap.sh"

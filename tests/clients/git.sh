@@ -71,7 +71,15 @@ fill() {
         git -C "work.$1" add . && git -C "work.$1" commit -q -m "c$fill_at" || return 1
     done
     until_true condition_is "$1" Ready True &&
-        git -C "work.$1" -c core.hooksPath=/dev/null push -q "$(folder "$1")" main
+        into_folder "$1" main
+}
+
+# into_folder NAME ARGUMENT...: a push of `work.NAME` past the server.
+into_folder() {
+    into_name=$1
+    shift
+    git -C "work.$into_name" push -q \
+        --receive-pack 'git -c core.hooksPath=/dev/null receive-pack' "$(folder "$into_name")" "$@"
 }
 
 # metric NAME-WITH-LABELS: its value.

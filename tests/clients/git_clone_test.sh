@@ -42,7 +42,7 @@ clone_partial() {
 fetch_more() {
     echo 6 >work.catalog/file6.txt && git -C work.catalog add . &&
         git -C work.catalog commit -q -m c6 && git -C work.catalog tag v6 &&
-        git -C work.catalog -c core.hooksPath=/dev/null push -q "$(folder catalog)" main v6 &&
+        into_folder catalog main v6 &&
         git -C v2 pull -q && is_clone v2 6 && [ "$(git -C v2 tag)" = v6 ] &&
         silent git -C v2 fetch
 }

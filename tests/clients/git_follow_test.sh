@@ -125,11 +125,9 @@ metadata: {name: hosted}
 REPOSITORY
 }
 
-# Without a hurry: the interval is 10 s.
-by_itself() {
-    map one 2 >origin/one.yaml && publish && until_true at_commit main &&
-        is 2 field configmap one .data.x
-}
+# Without a hurry: the interval is 10 s. What comes between the two leaves main alone.
+change_one() { map one 2 >origin/one.yaml && publish; }
+by_itself() { until_true at_commit main && is 2 field configmap one .data.x; }
 
 clone_and_push() {
     timeout 60 git clone -q "$(url main)" copy &&
@@ -193,6 +191,34 @@ gone_and_back() {
         map three 2 >origin/three.yaml && publish && hurry main &&
         until_true synced_is main "True UpToDate" && until_true at_commit main &&
         is 2 field configmap three .data.x
+}
+
+# event FILTER: the audit log has an event of the repository `main` for which jq says true.
+event() {
+    jq -e -s "any(.[]; .objectRef.resource == \"repositories\" and .objectRef.name == \"main\" and
+        .objectRef.namespace == \"shop\" and .stage == \"ResponseComplete\" and ($1))" audit.log
+}
+of_fetch='.verb == "update" and .objectRef.subresource == "contents" and
+    .userAgent == "vedette-git" and .requestURI == "/shop/main.git" and
+    .requestReceivedTimestamp < .stageTimestamp'
+audited_fetches() {
+    until_true event "$of_fetch and .responseStatus.code == 200 and
+        .user.username == \"system:serviceaccount:shop:default\" and
+        (.responseStatus.message | test(\"^https.*origin.git: admitted \"))" &&
+        until_true event "$of_fetch and .responseStatus.code == 422 and
+        .responseStatus.reason == \"ManifestsInvalid\" and
+        (.responseStatus.message | contains(\"one.yaml:7:1\"))" &&
+        until_true event "$of_fetch and .responseStatus.code == 502 and
+        .responseStatus.reason == \"FetchFailed\" and .user.username == \"system:vedette:git\""
+}
+of_call='.verb == "create" and .objectRef.subresource == "webhook" and
+    .user.username == "system:anonymous" and .sourceIPs == ["127.0.0.1"] and
+    (.userAgent | startswith("curl/"))'
+audited_calls() {
+    for code in 202 403 409 405; do
+        until_true event "$of_call and .responseStatus.code == $code" || return 1
+    done
+    ! grep -q -e "$remote_token" audit.log
 }
 
 missing_branch() {
@@ -331,19 +357,19 @@ REPOSITORY
 no_secrets_told() {
     ! grep -r -q -e "$remote_token" err out && ! grep -q -e "$remote_token" gives.out refuses.out &&
         k get repositories -o yaml >all.yaml && ! grep -q -e "$remote_token" all.yaml &&
-        is "" find data/git -name vedette-remote
+        until_true no_secret_files
 }
 
+# killed FAILPOINT: with a change that the server has not fetched yet.
 killed() {
-    map three 3 >origin/three.yaml && publish || return 1
     kill_server
+    map three "$1" >origin/three.yaml && publish || return 1
     VEDETTE_FAILPOINT=$1:1 start_server
     hurry main
     until_true is_gone || return 1
     wait "$pid" 2>/dev/null
-    start_server && until_true at_commit main && is 3 field configmap three .data.x &&
-        agree main main && map three 2 >origin/three.yaml && publish && hurry main &&
-        until_true at_commit main
+    start_server && until_true at_commit main && is "$1" field configmap three .data.x &&
+        agree main main
 }
 
 # fetching: git fetches for the server, or has done so already.
@@ -357,8 +383,9 @@ killed_while_fetching() {
     start_server && hurry main && until_true fetching
     kill_server
     start_server && until_true at_commit main && is 5 field configmap three .data.x &&
-        agree main main && is "" find data/git -name vedette-remote
+        agree main main && until_true no_secret_files
 }
+no_secret_files() { [ -z "$(find data/git -name vedette-remote)" ]; }
 
 # A fetch that takes long does not keep the Repository from being deleted, nor the server from
 # ending.
@@ -372,15 +399,15 @@ SLOW
     slow_pid=$!
     until_true grep -q . slow.port || return 1
     slow_url=http://127.0.0.1:$(cat slow.port)/x.git
-    follow slow "$slow_url" '' && until_true fetching && k delete repository slow --timeout=20s &&
-        follow slow "$slow_url" '' && until_true fetching && kill "$pid" && until_true is_gone
+    follow slow "$slow_url" '' && until_true is_slow && k delete repository slow --timeout=20s &&
+        follow slow "$slow_url" '' && until_true is_slow && kill "$pid" && until_true is_gone
     slow_status=$?
     kill "$slow_pid"
     slow_pid=
     start_server && [ "$slow_status" = 0 ] && until_true synced_is slow "False FetchFailed" &&
         k delete repository slow
 }
-fetching() { pgrep -P "$pid" -f "fetch.*x.git" >/dev/null; }
+is_slow() { pgrep -P "$pid" -f "fetch.*x.git" >/dev/null; }
 
 metrics() {
     curl -sS -m 20 -H "Authorization: Bearer $token" "$http/metrics" >metrics &&
@@ -396,13 +423,21 @@ deleted() {
 
 tap "the remote starts" start_remote
 tap "with a repository" make_origin
-tap "the server starts" start_server
+tap "the server starts" start_server --audit-log audit.log
 tap "a namespace and a token" open_shop
 tap "secrets" make_secrets
 tap "a commit of the remote" first_commit
 tap "its manifests become objects, over TLS with its own authority" follows
 tap "another repository" others
-tap "a change is noticed" by_itself
+tap "a change" change_one
+tap "a branch that is not there" missing_branch
+tap "a wrong password" wrong_password
+tap "a Secret that is not there" no_secret
+tap "another authority's certificate" wrong_authority
+tap "a redirect is not followed" redirected
+tap "only URLs that the policy allows" policy
+tap "a ServiceAccount that is not there" no_account
+tap "the change is noticed" by_itself
 tap "it can be cloned and not be pushed to" clone_and_push
 tap "the ref of the fetch is not shown" own_refs_are_hidden
 tap "a webhook hurries it" by_webhook
@@ -411,17 +446,12 @@ tap "wrong manifests leave the last good state" invalid_keeps
 tap "until they are mended" mended
 tap "a forced push of the remote" forced
 tap "the remote goes away and comes back" gone_and_back
-tap "a branch that is not there" missing_branch
-tap "a wrong password" wrong_password
-tap "a Secret that is not there" no_secret
-tap "another authority's certificate" wrong_authority
-tap "a redirect is not followed" redirected
+tap "fetches are audited" audited_fetches
+tap "calls of the webhook are audited" audited_calls
 tap "a program in the place of ssh" fake_ssh
 tap "ssh gets its key and knows its hosts" by_ssh
 tap "ssh without known hosts" half_ssh
 tap "ssh to where nobody listens" real_ssh
-tap "only URLs that the policy allows" policy
-tap "a ServiceAccount that is not there" no_account
 tap "another namespace needs the ServiceAccount's right" foreign
 tap "killed before a fetch" killed git.before_fetch
 tap "killed behind a fetch" killed git.after_fetch

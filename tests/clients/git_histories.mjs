@@ -342,7 +342,7 @@ async function main() {
         }
         console.log(`# ${JSON.stringify(counts)}`);
         if (!(counts['push admitted'] > steps / 20)) throw new Error('hardly any push was admitted');
-        console.log(`ok 1 - ${steps} steps`);
+        console.log(`ok 1 - the server and the model agree after each of ${steps} steps`);
     } catch (error) {
         console.log(`not ok 1 - step ${at} of seed ${seed}: ${String(error.stack).replace(/\n/g, '\n# ')}`);
         process.exitCode = 1;

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Repository and the catalogue kinds with every kubectl on this machine: discovery, explain,
+# Repository and the catalogue kinds with the kubectls of kubectls.sh: discovery, explain,
 # columns, what is refused because Git owns it, and an override.
 set -u
 # shellcheck source=tests/checks/tap.sh

@@ -36,7 +36,7 @@ leave() {
 }
 
 leave_often() {
-    for after in 01 02 03 04 05 06 07 08 09 10 12 14 16 20 25 30; do
+    for after in 01 02 04 06 08 10 13 16 20 25; do
         leave "0.$after" || {
             echo "after 0.$after s"
             return 1

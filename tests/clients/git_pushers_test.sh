@@ -1,6 +1,6 @@
 #!/bin/sh
-# Twenty who push at once: to one repository, where each has to fetch until it is its turn, and to
-# as many repositories. Nothing is lost and nothing is admitted twice.
+# Many who push at once, GIT_PUSHERS: to one repository, where each has to fetch until it is its
+# turn, and to as many repositories. Nothing is lost and nothing is admitted twice.
 set -u
 # shellcheck source=tests/checks/tap.sh
 . "$(dirname "$0")/../checks/tap.sh"
@@ -9,7 +9,7 @@ set -u
 # shellcheck source=tests/clients/git_shop.sh
 . "$here/git_shop.sh"
 
-pushers=20
+pushers=${GIT_PUSHERS:-8}
 
 # one_of_many N: adds a file and pushes until it is admitted.
 one_of_many() {
@@ -62,7 +62,7 @@ many_repositories() { all_push one_of_its_own; }
 
 start_server >/dev/null
 open_shop >/dev/null
-tap "twenty push to one repository" one_repository
+tap "many push to one repository" one_repository
 tap "each is admitted once" each_once
-tap "twenty push to twenty repositories" many_repositories
+tap "many push to a repository each" many_repositories
 tap_end

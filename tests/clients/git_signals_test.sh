@@ -58,19 +58,29 @@ moved_ref() {
         grep -q 'refs are set to what the store records' err
 }
 
-# The folder is gone: the objects stay, and the condition tells. What a clone has goes into the new
-# folder on the server's own machine, and the next start finds the commit.
+# The folder is gone: the objects stay, and the condition tells.
 lost_folder() {
     where=$(bare)
     kill_server
     rm -rf "$where"
-    start_server && until_true reason_is Synced "False RefsBehind" && k get configmap one two three
+    start_server && until_true reason_is Synced "False ContentsLost" &&
+        reason_is Ready "True Served" && k get configmap one two three
 }
+# A clone brings the history back, also over a restart in between. One that is ahead is told which
+# commit comes first, and another history is refused.
 mended() {
-    g push -q "$(bare)" HEAD:refs/heads/main || return 1
+    recorded=$(g rev-parse HEAD) && before=$(k get configmap -o yaml) || return 1
     kill_server
-    start_server && until_true reason_is Synced "True RefsAgree" && agree catalog main &&
-        k get configmap one two three && map four >catalog/four.yaml && change
+    start_server && until_true reason_is Synced "False ContentsLost" &&
+        shows "git push origin $recorded:refs/heads/main" k get repository catalog \
+            -o "jsonpath={.status.conditions[?(@.type=='Synced')].message}" &&
+        map four >catalog/four.yaml && commit four &&
+        refuses "git push origin $recorded:refs/heads/main" push origin HEAD:main &&
+        refuses "which the repository does not have" push --force origin HEAD~2:refs/heads/main &&
+        shows "no resources changed" push origin "$recorded:refs/heads/main" || return 1
+    is "$before" k get configmap -o yaml && until_true reason_is Synced "True RefsAgree" &&
+        agree catalog main && push origin HEAD:main && agree catalog main &&
+        rm -rf again && git clone -q "$(url catalog)" again && git -C again fsck --full
 }
 
 # Something else stands where the folder should be.
@@ -103,7 +113,7 @@ tap "one that came too late may fetch and push again" stale
 tap "the steps of pushes are timed" steps
 tap "a ref that was moved is set back at the next start" moved_ref
 tap "a folder that was lost is told" lost_folder
-tap "and a clone on the same machine mends it" mended
+tap "and a push from a clone mends it" mended
 tap "a folder that cannot be used is told" no_folder
 tap "so is a server without git" no_git
 tap_end

@@ -1,6 +1,6 @@
 #!/bin/sh
-# kubectl, every version of it that is on this machine, against a server of its own namespace each:
-# what people type, and the texts they get.
+# kubectl, the versions that kubectls.sh chooses, in a namespace of its own each: what people type,
+# and the texts they get.
 set -u
 # shellcheck source=tests/checks/tap.sh
 . "$(dirname "$0")/../checks/tap.sh"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Status and ownership with every kubectl on this machine: what people type, and what they are told.
+# Status and ownership with the kubectls of kubectls.sh: what people type, and what they are told.
 set -u
 # shellcheck source=tests/checks/tap.sh
 . "$(dirname "$0")/../checks/tap.sh"

@@ -291,9 +291,11 @@ async function verify(cycle) {
         if (result === 'admitted' && !admitted.has(id)) violated(`cycle ${cycle}: ${id} is lost`);
         if (result !== 'unknown') results.delete(id);
     }
-    for (const [key] of last) {
-        const [name, branch] = key.split(' ');
-        last.set(key, replayed.branches.get(name)?.[branch] ?? '');
+    for (const pusher of pushers) {
+        for (const branch of pusher.branches) {
+            const branches = replayed.branches.get(pusher.repository);
+            last.set(pusher.key(branch), branches?.[branch] ?? '');
+        }
     }
 }
 

@@ -8,7 +8,7 @@ command -v git >/dev/null || { echo "ok 1 # SKIP there is no git" && exit 0; }
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 trap 'exit 1' INT TERM
-node "$here/git_crash.mjs" "$build/vedette" "$scratch" "${GIT_CRASH_CYCLES:-10}" \
+node "$here/git_crash.mjs" "$build/vedette" "$scratch" "${GIT_CRASH_CYCLES:-6}" \
     "${VEDETTE_SEED:-$(date +%s)}"
 status=$?
 [ "$status" -eq 0 ] || tail -n 40 "$scratch/err" | sed 's/^/# /'

@@ -22,7 +22,7 @@
 #include "store/folder.h"
 #include "store/sqlite_engine.h"
 
-enum { WRITERS = 3, KEYS = 9, BATCH_MAX = 4, CYCLES = 12, CRASHES = 360 };
+enum { WRITERS = 3, KEYS = 9, BATCH_MAX = 4, CYCLES = 12, CRASHES = 200 };
 
 enum fate {
     PENDING,  /* proposed; nobody knows */

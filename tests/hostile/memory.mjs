@@ -95,7 +95,7 @@ async function settle(mb_max) {
         const now = residentMb();
         if (now > last + 1) since = Date.now();
         last = Math.max(last, now);
-        return Date.now() - since > 250 || now > mb_max;
+        return Date.now() - since > 100 || now > mb_max;
     }, 5);
 }
 

@@ -232,27 +232,25 @@ static enum vd_batch_result perform_probed(struct many *m, const char *what)
 
 /* ---- all of it ---- */
 
-static void each_is_told_its_revision(void **state)
+static void write_all(size_t n)
 {
-    enum { N = 20000 };
     struct many m;
-    (void)state;
     making.filling = 1000;
     making.version = 1;
-    many_init(&m, VD_WRITE_REPLACE, N);
+    many_init(&m, VD_WRITE_REPLACE, n);
     many_expect_done(&m, perform_probed(&m, "create"));
-    assert_int_equal(m.b.counts[VD_WRITE_CREATED], N);
+    assert_int_equal(m.b.counts[VD_WRITE_CREATED], n);
     assert_int_equal(m.writes[0].revision, m.b.revision_first);
-    assert_int_equal(m.writes[N - 1].revision, m.b.revision);
-    for (size_t i = 1; i < N; i++)
+    assert_int_equal(m.writes[n - 1].revision, m.b.revision);
+    for (size_t i = 1; i < n; i++)
         assert_true(m.writes[i - 1].revision < m.writes[i].revision);
     many_release(&m);
     making.version = 2;
-    many_init(&m, VD_WRITE_REPLACE, N);
+    many_init(&m, VD_WRITE_REPLACE, n);
     many_expect_done(&m, perform_probed(&m, "replace"));
-    assert_int_equal(m.b.counts[VD_WRITE_UPDATED], N / 2);
-    assert_int_equal(m.b.counts[VD_WRITE_UNCHANGED], N / 2);
-    for (size_t i = 0; i < N; i++) {
+    assert_int_equal(m.b.counts[VD_WRITE_UPDATED], n / 2);
+    assert_int_equal(m.b.counts[VD_WRITE_UNCHANGED], n / 2);
+    for (size_t i = 0; i < n; i++) {
         struct vd_key key = {VD_SLICE("configmaps"), VD_SLICE("room"), m.writes[i].name};
         struct vd_event *event = NULL;
         assert_int_equal(m.writes[i].result, i % 2 ? VD_WRITE_UNCHANGED : VD_WRITE_UPDATED);
@@ -261,11 +259,23 @@ static void each_is_told_its_revision(void **state)
         vd_event_unref(event);
     }
     many_release(&m);
-    many_init(&m, VD_WRITE_DELETE, N);
+    many_init(&m, VD_WRITE_DELETE, n);
     many_expect_done(&m, perform_probed(&m, "delete"));
-    assert_int_equal(m.b.counts[VD_WRITE_DELETED], N);
+    assert_int_equal(m.b.counts[VD_WRITE_DELETED], n);
     assert_int_equal(vd_store_count(setting.store, VD_SLICE("configmaps")), 0);
     many_release(&m);
+}
+
+static void each_is_told_its_revision(void **state)
+{
+    (void)state;
+    write_all(5000);
+}
+
+static void twenty_thousand_are_told_their_revisions(void **state)
+{
+    (void)state;
+    write_all(20000);
 }
 
 /* ---- nobody sees half of it ---- */
@@ -523,6 +533,7 @@ int main(void)
         on(memory, each_is_told_its_revision),
         on(shared, each_is_told_its_revision),
         on(sqlite, each_is_told_its_revision),
+        on(memory, twenty_thousand_are_told_their_revisions),
         on(memory, nobody_sees_half_of_it),
         on(shared, nobody_sees_half_of_it),
         on(sqlite, nobody_sees_half_of_it),

@@ -116,33 +116,20 @@ static void head_follows_the_default_branch(void **state)
     assert_non_null(strstr(error.text, "HEAD.lock"));
 }
 
-static void locks_and_quarantines_are_cleaned_and_nothing_else(void **state)
+static void pushes_into_the_folder_run_the_hooks_also_of_old_folders(void **state)
 {
     (void)state;
-    static const char *const left[] = {UID ".git/HEAD.lock",
-                                       UID ".git/packed-refs.lock",
-                                       UID ".git/refs/heads/main.lock",
-                                       UID ".git/refs/heads/a/b.lock",
-                                       UID ".git/objects/pack/tmp_pack_x",
-                                       UID ".git/objects/tmp_objdir-incoming-x/y",
-                                       UID ".git/objects/incoming-x/y"};
-    static const char *const kept[] = {UID ".git/refs/heads/main", UID ".git/refs/heads/a/b",
-                                       UID ".git/objects/pack/pack-1.pack"};
+    static const char old[] = "[core]\n\tbare = true\n[uploadpack]\n\tallowFilter = false";
     struct vd_error error;
     make(UID, "main");
-    assert_int_equal(mkdir(path_of(UID ".git/refs/heads/a"), 0700), 0);
-    assert_int_equal(mkdir(path_of(UID ".git/objects/tmp_objdir-incoming-x"), 0700), 0);
-    assert_int_equal(mkdir(path_of(UID ".git/objects/incoming-x"), 0700), 0);
-    for (size_t i = 0; i < sizeof left / sizeof *left; i++)
-        write_text(left[i], "x");
-    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
-        write_text(kept[i], "x");
-    assert_int_equal(vd_bare_repository_clean(root, UID, &error), VD_OK);
-    for (size_t i = 0; i < sizeof left / sizeof *left; i++)
-        assert_false(is_there(left[i]));
-    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
-        assert_true(is_there(kept[i]));
-    assert_false(is_there(UID ".git/objects/incoming-x"));
+    assert_text(UID ".git/config", "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n"
+                                   "\tbare = true\n\thooksPath = ../hooks\n");
+    write_text(UID ".git/config", old);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(vd_bare_repository_refuse_direct(root, UID, &error), VD_OK);
+        assert_text(UID ".git/config", "[core]\n\tbare = true\n[uploadpack]\n\tallowFilter = false"
+                                       "\n[core]\n\thooksPath = ../hooks\n");
+    }
 }
 
 static void refs_are_read_from_files_and_from_the_packed_ones(void **state)
@@ -205,7 +192,7 @@ int main(void)
         TEST(making_it_again_changes_nothing),
         TEST(what_was_half_made_is_made_anew),
         TEST(head_follows_the_default_branch),
-        TEST(locks_and_quarantines_are_cleaned_and_nothing_else),
+        TEST(pushes_into_the_folder_run_the_hooks_also_of_old_folders),
         TEST(refs_are_read_from_files_and_from_the_packed_ones),
         TEST(a_removed_one_is_gone_and_the_list_has_the_others),
     };
