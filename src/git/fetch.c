@@ -296,16 +296,18 @@ static int run(struct vd_fetch *f, struct vd_error *error)
     vd_remote_credentials_give(&f->credentials, f->scheme, &c);
     add_arguments(f, &c);
     f->process.arg = f;
-    int code = vd_process_start(&f->process, f->loop,
-                                &(struct vd_process_options){.argv = vd_git_command_argv(&c),
-                                                             .env = vd_git_command_env(&c),
-                                                             .cwd = f->place.folder,
-                                                             .name = "fetch",
-                                                             .timeout_ms = VD_GIT_FETCH_MS,
-                                                             .memory_max = vd_git_memory_max(),
-                                                             .file_len_max = f->pack_len_max,
-                                                             .files_max = VD_GIT_FILES_OPEN_MAX},
-                                &ops, error);
+    int code = vd_process_start(
+        &f->process, f->loop,
+        &(struct vd_process_options){.argv = vd_git_command_argv(&c),
+                                     .env = vd_git_command_env(&c),
+                                     .cwd = f->place.folder,
+                                     .name = "fetch",
+                                     .timeout_ms = VD_GIT_FETCH_MS,
+                                     .memory_max = vd_git_fetch_memory_max(),
+                                     .cpu_s_max = VD_GIT_CPU_S,
+                                     .file_len_max = f->pack_len_max,
+                                     .files_max = VD_GIT_FILES_OPEN_MAX},
+        &ops, error);
     if (!code) {
         vd_process_close_input(&f->process);
         f->timer.fire = look;

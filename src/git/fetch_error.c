@@ -46,6 +46,10 @@ void vd_fetch_describe(struct vd_fetch *f, const struct vd_process_exit *exit,
                            VD_GIT_FETCH_MS / 1000);
     else if (exit->signal)
         (void)vd_error_set(error, VD_ERR_IO, "git fetch was ended by signal %d", exit->signal);
+    else if (says(f, "index-pack died of signal 24")) /* SIGXCPU */
+        (void)vd_error_set(error, VD_ERR_LIMIT,
+                           "git needs more than %d s of CPU time for what was fetched",
+                           VD_GIT_CPU_S);
     else if (says(f, "index-pack died of signal") && f->pack_len_max < VD_GIT_FETCH_LEN_MAX)
         (void)vd_error_set(error, VD_ERR_FULL,
                            "no space left: what was fetched has more than the %" PRIu64 " bytes "
