@@ -5,7 +5,7 @@ set -u
 # shellcheck source=tests/checks/tap.sh
 . "$(dirname "$0")/../checks/tap.sh"
 
-# The test has a mount namespace of its own, for a disk of 40 MB.
+# The test has a mount namespace of its own, for a disk of 24 MB.
 if [ -z "${GIT_FULL_TEST:-}" ]; then
     rm -rf "$scratch"
     for unshare in "unshare -m" "unshare -rm"; do
@@ -22,7 +22,7 @@ fi
 # shellcheck source=tests/clients/git_shop.sh
 . "$here/git_shop.sh"
 mkdir data
-mount -t tmpfs -o size=40m,mode=700 none data 2>/dev/null || skip_all "no disk can be mounted"
+mount -t tmpfs -o size=24m,mode=700 none data 2>/dev/null || skip_all "no disk can be mounted"
 
 host_pid=
 end_all() {
@@ -43,7 +43,7 @@ start_host() {
 }
 
 free_kib() { df --output=avail data | tail -n 1 | tr -d ' '; }
-leaves_room() { [ "$(free_kib)" -ge 4000 ]; }
+leaves_room() { [ "$(free_kib)" -ge 2300 ]; }
 tells() { field repository "$1" .status.lastError | grep -q -i -e "$2"; }
 leaves_nothing() { is "" find data/git -name 'tmp_*'; }
 writes() { map "$1" | k apply -f -; }
@@ -51,27 +51,27 @@ writes() { map "$1" | k apply -f -; }
 large_remote() {
     git init -q --bare remotes/large.git &&
         git -C remotes/large.git symbolic-ref HEAD refs/heads/main && git init -q large &&
-        head -c 60000000 /dev/urandom >large/large && tree=large && commit one &&
+        head -c 32000000 /dev/urandom >large/large && tree=large && commit one &&
         g push -q ../remotes/large.git HEAD:main
 }
 
 fetch_is_ended() {
-    k apply -f - <<REPOSITORY && until_true tells large "no space left" && leaves_nothing &&
+    k apply -f - <<REPOSITORY && until_true tells large "no space left" &&
 apiVersion: git.vedette.dev/v1
 kind: Repository
 metadata: {name: large}
 spec: {remote: {url: "$host/plain/large.git", branch: main, interval: 10s}}
 REPOSITORY
-        leaves_room && writes one && k delete repository large --timeout=50s
+        until_true leaves_nothing && until_true leaves_room && writes one && k delete repository large --timeout=50s
 }
 
 push_is_ended() {
     repository pushed "" && cp large/large pushed/large && map two >pushed/two.yaml &&
         tree=pushed && commit large && refuses "no space left" push origin HEAD:main &&
-        until_true leaves_nothing && leaves_room && writes two
+        until_true leaves_nothing && until_true leaves_room && writes two
 }
 push_is_refused() {
-    head -c $((($(free_kib) - 3000) * 1024)) /dev/zero >data/filler &&
+    head -c $((($(free_kib) - 1500) * 1024)) /dev/zero >data/filler &&
         g rm -q large && g commit -q --amend -m small && rm -f two.yaml &&
         refuses "no space left" push origin HEAD:main && rm data/filler &&
         k delete configmap two && push origin HEAD:main

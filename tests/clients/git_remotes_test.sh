@@ -78,7 +78,8 @@ slow() {
 dripping() { [ "$(pgrep -P "$pid" -f 'fetch.*drip' | wc -l)" -ge 2 ]; }
 came_to() { timeout 60 "$kubectl" -n "$1" get configmap good; }
 slow_gives_way() {
-    follow slow good plain/good.git && until_true came_to slow && shows 'gave way' gave_way &&
+    timeout 60 "$kubectl" -n slow delete repository s3 s4 s5 s6 s7 s8 s9 --timeout=50s &&
+        follow slow good plain/good.git && until_true came_to slow && shows 'gave way' gave_way &&
         k delete namespace slow --timeout=50s
 }
 gave_way() { grep 'gave way' err; }

@@ -101,6 +101,24 @@ static void one_user_has_not_all(void **state)
     assert_ptr_equal(granted_last, &many[100]);
 }
 
+/* "a" has many and waits longer; "b" has none. */
+static void who_has_the_fewest_gets_the_next(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < VD_GIT_PROCESSES_MAX; i++)
+        assert_int_equal(take(i, i % 2 ? "a" : "c"), VD_SLOT_NOW);
+    assert_false(vd_slot_is_wanted(&many[0]));
+    assert_int_equal(take(100, "a"), VD_SLOT_LATER);
+    assert_false(vd_slot_is_wanted(&many[0])); /* "a" has as many as it may */
+    assert_true(vd_slot_is_wanted(&many[1]));
+    assert_int_equal(take(101, "b"), VD_SLOT_LATER);
+    assert_true(vd_slot_is_wanted(&many[0]));
+    vd_slot_give_back(&many[1]);
+    vd_loop_run_posted(&loop);
+    assert_int_equal(granted_n, 1);
+    assert_ptr_equal(granted_last, &many[101]);
+}
+
 static void who_waits_may_leave(void **state)
 {
     (void)state;
@@ -140,6 +158,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(who_waits_longest_gets_the_next),
         TEST(one_user_has_not_all),
+        TEST(who_has_the_fewest_gets_the_next),
         TEST(who_waits_may_leave),
         TEST(too_many_who_wait_are_refused),
     };
