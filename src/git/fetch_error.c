@@ -4,6 +4,7 @@
 
 #include "base/limits.h"
 #include "git/fetch.h"
+#include "git/fetch_quarantine.h"
 
 static bool says(const struct vd_fetch *f, const char *text)
 {
@@ -35,6 +36,33 @@ static struct vd_slice words(struct vd_fetch *f)
     return first.n ? first : VD_SLICE("git says nothing");
 }
 
+/* Whether a signal has ended git index-pack, which takes what is fetched: it could say nothing. */
+static bool was_ended(struct vd_slice said)
+{
+    return vd_slice_is(said, "fetch-pack: invalid index-pack output") ||
+           vd_slice_starts_with(said, VD_SLICE("error: index-pack died of signal"));
+}
+
+/* Which of its limits it was: how much it has written tells. */
+static void describe_limit(const struct vd_fetch *f, struct vd_error *error)
+{
+    bool is_long = vd_fetch_quarantine_len(f->place.folder) >= f->pack_len_max;
+    if (is_long && f->pack_len_max < VD_GIT_FETCH_LEN_MAX)
+        (void)vd_error_set(error, VD_ERR_FULL,
+                           "no space left: what was fetched has more than the %" PRIu64 " bytes "
+                           "that the server's disk has, besides those that are kept for the "
+                           "store: make room there",
+                           f->pack_len_max);
+    else if (is_long)
+        (void)vd_error_set(error, VD_ERR_LIMIT, "what was fetched has more than %d bytes",
+                           VD_GIT_FETCH_LEN_MAX);
+    else
+        (void)vd_error_set(error, VD_ERR_LIMIT,
+                           "git index-pack was ended: what was fetched needs more than its %d MiB "
+                           "of memory or %d s of CPU time",
+                           VD_GIT_FETCH_MEMORY_MIB, VD_GIT_CPU_S);
+}
+
 void vd_fetch_describe(struct vd_fetch *f, const struct vd_process_exit *exit,
                        struct vd_error *error)
 {
@@ -46,19 +74,8 @@ void vd_fetch_describe(struct vd_fetch *f, const struct vd_process_exit *exit,
                            VD_GIT_FETCH_MS / 1000);
     else if (exit->signal)
         (void)vd_error_set(error, VD_ERR_IO, "git fetch was ended by signal %d", exit->signal);
-    else if (says(f, "index-pack died of signal 24")) /* SIGXCPU */
-        (void)vd_error_set(error, VD_ERR_LIMIT,
-                           "git needs more than %d s of CPU time for what was fetched",
-                           VD_GIT_CPU_S);
-    else if (says(f, "index-pack died of signal") && f->pack_len_max < VD_GIT_FETCH_LEN_MAX)
-        (void)vd_error_set(error, VD_ERR_FULL,
-                           "no space left: what was fetched has more than the %" PRIu64 " bytes "
-                           "that the server's disk has, besides those that are kept for the "
-                           "store: make room there",
-                           f->pack_len_max);
-    else if (says(f, "index-pack died of signal"))
-        (void)vd_error_set(error, VD_ERR_LIMIT, "what was fetched has more than %d bytes",
-                           VD_GIT_FETCH_LEN_MAX);
+    else if (was_ended(said))
+        describe_limit(f, error);
     else if (asks_for_credentials(f) && f->secret)
         (void)vd_error_set(error, VD_ERR_FORBIDDEN,
                            "the remote refused the credentials of Secret %s", f->secret);

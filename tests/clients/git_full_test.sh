@@ -62,7 +62,8 @@ kind: Repository
 metadata: {name: large}
 spec: {remote: {url: "$host/plain/large.git", branch: main, interval: 10s}}
 REPOSITORY
-        until_true leaves_nothing && until_true leaves_room && writes one && k delete repository large --timeout=50s
+        until_true leaves_nothing && until_true leaves_room && writes one &&
+        k delete repository large --timeout=50s
 }
 
 push_is_ended() {

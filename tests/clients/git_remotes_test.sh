@@ -27,7 +27,8 @@ start_host() {
 
 # remote NAME BYTES: a bare repository with a manifest of that name, and so much more.
 remote() {
-    git init -q --bare "remotes/$1.git" && git -C "remotes/$1.git" symbolic-ref HEAD refs/heads/main &&
+    git init -q --bare "remotes/$1.git" &&
+        git -C "remotes/$1.git" symbolic-ref HEAD refs/heads/main &&
         git init -q "$1" && map "$1" >"$1/$1.yaml" && head -c "$2" /dev/urandom >"$1/large" &&
         tree=$1 && commit one && g push -q "../remotes/$1.git" HEAD:main
 }
