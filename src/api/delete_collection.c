@@ -1,6 +1,7 @@
 /* See delete_collection.h. */
 #include "api/delete_collection.h"
 
+#include "api/cascade.h"
 #include "api/git_claim.h"
 #include "api/write.h"
 #include "base/container_of.h"
@@ -113,6 +114,14 @@ static int list_piece(struct vd_delete_collection *d, struct vd_error *error)
     return code;
 }
 
+static void add_cascade(struct vd_delete_collection *d, const struct vd_key *key)
+{
+    struct vd_buf text = {0};
+    vd_buf_addf(&text, "%.*s/%.*s", VD_FMT(key->namespace), VD_FMT(key->name));
+    *VD_VEC_PUSH(&d->cascades) = vd_arena_copy(&d->arena, vd_buf_slice(&text));
+    vd_buf_release(&text);
+}
+
 /* The wish that the object of this event goes, if it is still there. What is read of it is
  * forgotten at once: a piece of large objects would hold many times their size until it is done. */
 static int want_gone(struct vd_delete_collection *d, const struct vd_event *was,
@@ -137,11 +146,17 @@ static int want_gone(struct vd_delete_collection *d, const struct vd_event *was,
     bool same = !code && vd_uid_eq(now->uid, was->uid);
     if (same)
         code = vd_deletion_check(object, key.resource, error);
+    enum vd_cascade cascade = VD_CASCADE_NONE;
+    if (same && !code)
+        cascade = vd_cascade_of(d->l->env, d->user, key.resource, object);
+    deletion.cascades_elsewhere = cascade != VD_CASCADE_NONE;
     if (same && !code)
         code = vd_deletion_wish(&deletion, now, object, &scratch, &d->arena, &step, &wish, error);
     if (!code && step != VD_DELETION_NOTHING) {
         wish.key = key; /* of an event that stays as long as the piece */
         *VD_VEC_PUSH(&d->wishes) = wish;
+        if (cascade == VD_CASCADE_UNKNOWN)
+            add_cascade(d, &key);
     }
     vd_event_unref(now);
     vd_arena_release(&scratch);
@@ -152,7 +167,7 @@ static int make_wishes(struct vd_delete_collection *d, struct vd_error *error)
 {
     int code = VD_OK;
     vd_arena_reset(&d->arena);
-    d->wishes.n = 0;
+    d->wishes.n = d->cascades.n = 0;
     for (size_t i = 0; !code && i < d->piece.n; i++)
         code = want_gone(d, d->piece.p[i], error);
     return code;
@@ -166,9 +181,8 @@ static void next_piece(struct vd_task *task);
 /* Whether the user may delete the piece; NULL: not, and `claim` says why. */
 static struct vd_admitted *admit(struct vd_delete_collection *d)
 {
-    struct vd_admission admission = {.store = d->l->env->store,
-                                     .author = VD_AUTHOR_API,
-                                     .subject = {.kind = d->kind}};
+    struct vd_admission admission = {
+        .store = d->l->env->store, .author = VD_AUTHOR_API, .subject = {.kind = d->kind}};
     struct vd_admitted *admitted = vd_admission_admit(&admission, &d->proposal.proposal, &d->arena,
                                                       &d->claim);
     d->claim.is_one_of_many = true;
@@ -179,13 +193,8 @@ static struct vd_admitted *admit(struct vd_delete_collection *d)
 }
 
 /* Proposes the piece, or goes on when there is nothing to propose. */
-static void do_piece(struct vd_delete_collection *d)
+static void propose_piece(struct vd_delete_collection *d)
 {
-    int code = make_wishes(d, &d->error);
-    if (code) {
-        finish(d, code == VD_ERR_CONFLICT ? VD_COLLECTION_IN_USE : VD_COLLECTION_FAILED);
-        return;
-    }
     struct vd_api_loop *l = d->l;
     d->proposal.proposal = (struct vd_proposal){.wishes = d->wishes.p, .n = d->wishes.n};
     d->proposal.done = answered;
@@ -202,6 +211,39 @@ static void do_piece(struct vd_delete_collection *d)
         vd_loop_post(l->loop, &d->task);
     else
         vd_api_loop_propose(l, &d->proposal, admitted, false);
+}
+
+/* On a worker's thread. */
+static void check_cascades(struct vd_pool_item *item)
+{
+    struct vd_delete_collection *d = VD_CONTAINER_OF(item, struct vd_delete_collection, checking);
+    if (!vd_cascade_check(d->l->env, d->user, d->cascades.p, d->cascades.n, &d->error))
+        d->error.code = VD_OK; /* whatever was wrong with an earlier scan */
+}
+
+static void on_checked(struct vd_pool_item *item)
+{
+    struct vd_delete_collection *d = VD_CONTAINER_OF(item, struct vd_delete_collection, checking);
+    if (d->cancelled)
+        finish(d, VD_COLLECTION_CANCELLED);
+    else if (d->error.code)
+        finish(d, VD_COLLECTION_FAILED);
+    else
+        propose_piece(d);
+}
+
+static void do_piece(struct vd_delete_collection *d)
+{
+    int code = make_wishes(d, &d->error);
+    if (code) {
+        finish(d, code == VD_ERR_CONFLICT ? VD_COLLECTION_IN_USE : VD_COLLECTION_FAILED);
+    } else if (d->cascades.n) {
+        d->checking.run = check_cascades;
+        d->checking.done = on_checked;
+        vd_worker_pool_add(&d->l->worker_pool, d->l->loop, &d->l->worker_flow, &d->checking);
+    } else {
+        propose_piece(d);
+    }
 }
 
 static void next_piece(struct vd_task *task)
@@ -254,6 +296,7 @@ void vd_delete_collection_release(struct vd_delete_collection *d)
     drop_listed(d);
     VD_VEC_RELEASE(&d->piece);
     VD_VEC_RELEASE(&d->wishes);
+    VD_VEC_RELEASE(&d->cascades);
     vd_arena_release(&d->arena);
     vd_buf_release(&d->prefix);
     vd_buf_release(&d->after);

@@ -31,7 +31,7 @@ enum vd_delete_collection_result {
     VD_COLLECTION_DELETED,
     VD_COLLECTION_OWNED_BY_GIT, /* `claim` says which object, and whose it is */
     VD_COLLECTION_IN_USE,       /* an object owns others, `error` says which */
-    VD_COLLECTION_FAILED,       /* `error` says why */
+    VD_COLLECTION_FAILED,       /* `error` says why; VD_ERR_FORBIDDEN: api/cascade.h */
     VD_COLLECTION_CANCELLED,
 };
 
@@ -69,6 +69,10 @@ struct vd_delete_collection {
     VD_VEC(struct vd_event *) piece; /* references */
     struct vd_arena arena;           /* of the piece */
     VD_VEC(struct vd_wish) wishes;
+    VD_VEC(struct vd_slice)
+    cascades;                     /* Repositories of which it has to be asked whether the user
+                                     may delete what they own; in the arena */
+    struct vd_pool_item checking; /* that, on a worker's thread */
     struct vd_loop_proposal proposal;
     struct vd_task task; /* goes on in a later turn */
     unsigned attempts;

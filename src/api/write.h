@@ -6,7 +6,8 @@
  *
  * VD_WRITE_REPLACE creates the object or puts another in the place of the one that is there. One
  * that is being deleted is not replaced: VD_REFUSED_EXISTS, with `deleting` and the finalizers that
- * it waits for. With `checks_rights` the user needs the verb create or update, by which it is.
+ * it waits for. With `checks_rights` the user needs the verb create or update, by which it is; if
+ * it changes nothing, neither.
  *
  *     w->l = loop; w->kind = ...; w->verb = ...;     the first part of the struct
  *     vd_write_start(w);
@@ -95,8 +96,9 @@ struct vd_write_ops {
     bool (*make)(struct vd_write *w, const struct vd_json *old, struct vd_json **out);
     /* Of VD_WRITE_REPLACE, likewise by any thread: the object is new, or differs from the one that
      * is replaced. Changes its annotations or its status, and nothing else, before it is validated;
-     * memory is the arena's. No field manager is recorded for that. */
-    void (*stamp)(struct vd_write *w, struct vd_json *object);
+     * memory is the arena's. No field manager is recorded for that. False: the write is refused,
+     * as by `read`. */
+    bool (*stamp)(struct vd_write *w, struct vd_json *object);
     /* On the loop, before a worker calls these for the first time: what they need must not go
      * when the client does. */
     void (*detach)(struct vd_write *w);

@@ -40,6 +40,9 @@ static bool report_members(struct vd_git_admission *a)
                                    a->report,
                                    "somebody else has created or deleted this object meanwhile; "
                                    "push again");
+        else if (refused && w->is_out_of_scope)
+            vd_git_manifest_refuse(w->operation->source->manifest, w->operation->scope_field,
+                                   a->report, "%.*s", VD_FMT(w->operation->scope_text));
         else if (refused)
             vd_refusal_lines_add(a->report, w->operation, &w->write.refusal);
         if (a->dry_run)

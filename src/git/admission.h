@@ -20,7 +20,7 @@
  *
  * The writes are Git's, on behalf of the user. In the repository's own namespace the user needs no
  * further right; elsewhere, and for objects that it adopts, the right to do what is done to each
- * object.
+ * object. A manifest that changes nothing needs none.
  *
  * On the loop.
  */
@@ -50,7 +50,8 @@ struct vd_git_write {
     struct vd_git_admission *admission;
     const struct vd_plan_operation *operation; /* NULL: the Repository's status */
     struct vd_slice commit;
-    bool is_claimed; /* `make` has found that the object is not the repository's */
+    bool is_claimed;      /* `make` has found that the object is not the repository's */
+    bool is_out_of_scope; /* `stamp` has found that it would change, outside the scope */
 };
 
 struct vd_git_admission {

@@ -31,6 +31,7 @@ static bool make_object(struct vd_write *write, const struct vd_json *old, struc
 {
     struct vd_git_write *w = of(write);
     const struct vd_plan_manifest *source = w->operation->source;
+    w->is_out_of_scope = false;
     w->is_claimed = !is_ours(w, old);
     if (w->is_claimed)
         return false;
@@ -55,13 +56,10 @@ static bool status_has(const struct vd_kind *kind, struct vd_slice field)
 /* Of a kind whose status has them: the revision, "main@sha1:1111...", and the condition
  * AdmissionAccepted, both as GitStore writes them. The rest of the status belongs to controllers
  * and stays as it is. */
-static void stamp_object(struct vd_write *write, struct vd_json *object)
+static void stamp_status(struct vd_write *write, struct vd_json *object)
 {
     struct vd_git_write *w = of(write);
     struct vd_buf text = {0};
-    vd_meta_set_annotation(write->arena, object, VD_SLICE(VD_GIT_COMMIT), w->commit);
-    if (!status_has(write->kind, VD_SLICE("lastAppliedRevision")))
-        return;
     vd_buf_addf(&text, "%.*s@%s:%.*s", VD_FMT(w->operation->source->branch),
                 w->commit.n > 40 ? "sha256" : "sha1", VD_FMT(w->commit));
     struct vd_json *status = vd_json_get(object, VD_SLICE("status"));
@@ -78,6 +76,18 @@ static void stamp_object(struct vd_write *write, struct vd_json *object)
                                                 .status = VD_SLICE("True"),
                                                 .reason = VD_SLICE("AdmittedByHookPipeline")},
                          vd_clock_wall_ms(w->admission->l->env->clock));
+}
+
+static bool stamp_object(struct vd_write *write, struct vd_json *object)
+{
+    struct vd_git_write *w = of(write);
+    w->is_out_of_scope = w->operation->scope_text.n > 0;
+    if (w->is_out_of_scope)
+        return false;
+    vd_meta_set_annotation(write->arena, object, VD_SLICE(VD_GIT_COMMIT), w->commit);
+    if (status_has(write->kind, VD_SLICE("lastAppliedRevision")))
+        stamp_status(write, object);
+    return true;
 }
 
 static const struct vd_write_ops object_ops = {.make = make_object, .stamp = stamp_object};

@@ -16,20 +16,13 @@ static void begin(struct vd_owned_objects *owned, struct vd_controller *controll
 {
     vd_object_scan_begin(&owned->scan, controller->env.store, controller->env.kinds);
     owned->is_scanning = true;
-    owned->found = owned->contents = owned->staying = 0;
+    owned->found = owned->contents = owned->staying = owned->kept = 0;
 }
 
-/* Whether the bytes may have the mark; nearly all objects have not. */
-static bool may_be_owned(const struct vd_event *event)
-{
-    static const char mark[] = VD_GIT_REPOSITORY;
-    return event->body && memmem(event->body->bytes, event->body->len, mark, sizeof mark - 1);
-}
-
-static bool is_owned_by(const struct vd_json *object, struct vd_slice repository)
+static bool is_owned_by(const struct vd_event *event, struct vd_slice repository)
 {
     struct vd_slice owner;
-    return vd_meta_annotation(object, VD_SLICE(VD_GIT_REPOSITORY), &owner) &&
+    return event->body && vd_git_find_owner(vd_body_slice(event->body), &owner) &&
            vd_slice_eq(owner, repository);
 }
 
@@ -40,32 +33,57 @@ static bool is_container(struct vd_slice resource)
            vd_slice_is(resource, "customresourcedefinitions.apiextensions.k8s.io");
 }
 
+/* Takes the marks of the pipeline off the object. */
+static void release(struct vd_conditional_batch *batch, const struct vd_event *event,
+                    struct vd_json *object)
+{
+    static const char *const marks[] = {VD_GIT_REPOSITORY, VD_GIT_BRANCH, VD_GIT_PATH,
+                                        VD_GIT_COMMIT, VD_GIT_OVERRIDE};
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
+        vd_meta_remove_annotation(object, vd_slice_of(marks[i]));
+    vd_conditional_batch_replace(batch, event, object);
+}
+
+static void handle(struct vd_owned_objects *owned, const struct vd_event *event,
+                   struct vd_json *object, struct vd_conditional_batch *batch,
+                   const struct vd_owned_policy *policy)
+{
+    bool here = vd_slice_eq(vd_entry_namespace(event->entry), policy->namespace);
+    bool contains = is_container(vd_entry_resource(event->entry));
+    enum vd_owned_action action = here ? policy->here : policy->elsewhere;
+    owned->found++;
+    owned->kept += action == VD_OWNED_KEEP;
+    if (action == VD_OWNED_RELEASE) {
+        release(batch, event, object);
+        return;
+    }
+    owned->contents += action == VD_OWNED_DELETE && !contains;
+    if (action == VD_OWNED_DELETE && (!contains || owned->only_containers))
+        vd_conditional_batch_delete(batch, event, object, VD_SLICE(""));
+    owned->staying += vd_meta_is_deleting(object);
+}
+
 static void look_at(struct vd_owned_objects *owned, struct vd_controller *controller,
                     const struct vd_event *was, struct vd_slice repository,
-                    struct vd_conditional_batch *batch, bool deletes)
+                    struct vd_conditional_batch *batch, const struct vd_owned_policy *policy)
 {
     struct vd_key key = {vd_entry_resource(was->entry), vd_entry_namespace(was->entry),
                          vd_entry_name(was->entry)};
     struct vd_event *event = NULL;
     struct vd_json *object = NULL;
-    if (!may_be_owned(was) ||
+    if (!is_owned_by(was, repository) ||
         vd_controller_read(controller, &key, vd_conditional_batch_arena(batch), &event, &object))
         return;
-    if (is_owned_by(object, repository)) {
-        bool waits = is_container(key.resource) && !owned->only_containers;
-        owned->found++;
-        owned->contents += !is_container(key.resource);
-        if (deletes && !waits)
-            vd_conditional_batch_delete(batch, event, object, VD_SLICE(""));
-        owned->staying += vd_meta_is_deleting(object);
-    }
+    if (is_owned_by(event, repository))
+        handle(owned, event, object, batch, policy);
     vd_event_unref(event);
 }
 
 enum vd_owned_step vd_owned_objects_step(struct vd_owned_objects *owned,
                                          struct vd_controller *controller,
                                          struct vd_slice repository,
-                                         struct vd_conditional_batch *batch, bool deletes)
+                                         struct vd_conditional_batch *batch,
+                                         const struct vd_owned_policy *policy)
 {
     struct vd_event *events[STEP_OBJECTS];
     size_t n = 0;
@@ -74,7 +92,7 @@ enum vd_owned_step vd_owned_objects_step(struct vd_owned_objects *owned,
         begin(owned, controller);
     int code = vd_object_scan_next(&owned->scan, events, STEP_OBJECTS, &n, &error);
     for (size_t i = 0; !code && i < n; i++) {
-        look_at(owned, controller, events[i], repository, batch, deletes);
+        look_at(owned, controller, events[i], repository, batch, policy);
         vd_event_unref(events[i]);
     }
     if (code == VD_ERR_CORRUPT) {

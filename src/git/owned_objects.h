@@ -1,5 +1,5 @@
 /*
- * The objects that a repository owns, found and deleted when the repository is deleted.
+ * The objects that a repository owns, found and deleted or released when the repository is deleted.
  *
  * They are found by the annotation that the Git pipeline puts on them, in a scan over all objects:
  * repositories are deleted so rarely that no index is kept for it. A scan that finds objects is
@@ -14,14 +14,27 @@
 #include "api/conditional_batch.h"
 #include "api/object_scan.h"
 
+/* What becomes of an object. */
+enum vd_owned_action {
+    VD_OWNED_KEEP,    /* nothing: the repository waits for it */
+    VD_OWNED_DELETE,  /* it is deleted, or marked if it has finalizers */
+    VD_OWNED_RELEASE, /* it stays, and belongs to the API from then on */
+};
+
+struct vd_owned_policy {
+    struct vd_slice namespace;            /* the repository's */
+    enum vd_owned_action here, elsewhere; /* for what is in it, and for what is not */
+};
+
 /* `= {0}` is at rest. */
 struct vd_owned_objects {
     struct vd_object_scan scan;
     bool is_scanning;
-    bool only_containers; /* the last scan has found nothing but definitions and namespaces */
+    bool only_containers; /* the last scan has deleted nothing but definitions and namespaces */
     size_t found;         /* by the scan so far */
-    size_t contents;      /* of those, the ones that are no definitions and no namespaces */
+    size_t contents;      /* of those, the ones to delete that are no definitions or namespaces */
     size_t staying;       /* of those, the ones that wait for finalizers */
+    size_t kept;          /* of those, the ones that are kept */
 };
 
 enum vd_owned_step {
@@ -31,15 +44,14 @@ enum vd_owned_step {
 };
 
 /*
- * Looks at the next few objects for those of `repository`, which is "namespace/name", and puts
- * their deletion into the batch if `deletes`. *error is why a scan has to begin again, which it
- * does by itself.
+ * Looks at the next few objects for those of `repository`, which is "namespace/name", and puts what
+ * the policy says into the batch. A scan that has to begin again does so by itself.
  */
 enum vd_owned_step vd_owned_objects_step(struct vd_owned_objects *owned,
                                          struct vd_controller *controller,
                                          struct vd_slice repository,
                                          struct vd_conditional_batch *batch,
-                                         bool deletes) VD_MUST_USE;
+                                         const struct vd_owned_policy *policy) VD_MUST_USE;
 
 void vd_owned_objects_release(struct vd_owned_objects *owned);
 

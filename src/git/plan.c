@@ -177,17 +177,31 @@ static void add_new(struct vd_plan *plan, struct vd_plan_objects *list,
     *VD_VEC_PUSH(list) = o;
 }
 
+/* Whether the store has the object from the very file that describes it. */
+static bool is_in_place(const struct vd_plan *plan, const struct vd_plan_object *o)
+{
+    const struct vd_plan_manifest *m = o->new_manifest;
+    return o->stored.exists && vd_slice_eq(o->stored.repository, plan->repository) &&
+           vd_slice_eq(o->stored.branch, m->branch) &&
+           vd_slice_eq(o->stored.path, m->manifest->source.path);
+}
+
 static void check_new(struct vd_plan *plan, struct vd_plan_object *o)
 {
     const struct vd_kind *kind = o->new_manifest->kind;
     struct vd_buf text = {0};
     const char *field = scope_refusal(plan, o, kind, &text);
-    if (field)
-        refuse_new(plan, o, field, "%s", vd_buf_text(&text));
-    else if (is_own_repository(plan, o))
-        refuse_new(plan, o, "metadata.name", "a repository cannot describe itself");
-    else
+    if (field && is_in_place(plan, o)) {
+        o->scope_field = vd_slice_of(field);
+        o->scope_text = vd_arena_copy(&plan->arena, vd_buf_slice(&text));
         check_stored(plan, o);
+    } else if (field) {
+        refuse_new(plan, o, field, "%s", vd_buf_text(&text));
+    } else if (is_own_repository(plan, o)) {
+        refuse_new(plan, o, "metadata.name", "a repository cannot describe itself");
+    } else {
+        check_stored(plan, o);
+    }
     vd_buf_release(&text);
     o->is_foreign = !kind->namespaced || !vd_slice_eq(o->identity.namespace, plan->namespace);
     vd_references_of(kind, o->new_manifest->manifest->document, o->identity.namespace, &plan->arena,
@@ -228,6 +242,8 @@ static void add_operations(struct vd_plan *plan, const struct vd_plan_objects *l
                 .source = o->is_deleted ? o->old_manifest : o->new_manifest,
                 .uid = o->stored.uid,
                 .is_foreign = o->is_foreign,
+                .scope_text = o->scope_text,
+                .scope_field = o->scope_field,
             };
     }
 }

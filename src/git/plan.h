@@ -15,7 +15,9 @@
  *   Repository itself.
  * - A repository may write its own namespace. Other namespaces, and kinds without a namespace, have
  *   to be named in the Repository's spec.scope; such operations are marked, since the pusher needs
- *   the right to them.
+ *   the right to them. An object that the same file describes before and after the push needs
+ *   neither if it does not change, which only its write finds out: outside the scope its operation
+ *   says why it must not.
  * - A new reference to an object that is being deleted is refused. A reference that blocks the
  *   deletion of what it refers to (kinds/references.h) is refused, too, if the push deletes that
  *   object, or if the object refers to itself.
@@ -73,6 +75,9 @@ struct vd_plan_operation {
     const struct vd_plan_manifest *source; /* the new manifest; of a deletion, the old one */
     struct vd_slice uid;                   /* of a deletion: the object's */
     bool is_foreign; /* not in the repository's own namespace: the user's rights are asked */
+    /* Of VD_PLAN_REPLACE: why the object must not change, and the field that is wrong. Empty: it
+     * may. */
+    struct vd_slice scope_text, scope_field;
 };
 
 struct vd_plan {

@@ -14,6 +14,7 @@ struct vd_plan_object {
     struct vd_plan_stored stored;
     bool is_deleted, is_foreign, is_wrong;
     enum vd_plan_action action;
+    struct vd_slice scope_text, scope_field; /* see struct vd_plan_operation */
     struct vd_references references; /* of the new manifest; of one that is deleted, the old one */
     /* For the order: */
     size_t waits_for;                     /* objects that have to come before it */

@@ -2,6 +2,7 @@
 #include "git/repository.h"
 
 #include "base/limits.h"
+#include "kinds/deletion.h"
 #include "kinds/object_meta.h"
 
 static uint64_t limit_of(const struct vd_json *limits, const char *key, uint64_t by_default)
@@ -57,6 +58,7 @@ int vd_repository_read(struct vd_repository *out, const struct vd_json *object,
     vd_uid_format(vd_meta_uid(object), out->uid);
     read_spec(out, vd_json_get(object, VD_SLICE("spec")));
     read_status(out, vd_json_get(object, VD_SLICE("status")));
+    out->cascades_elsewhere = vd_deletion_cascades_elsewhere(object);
     if (!vd_branch_name_is_valid(out->default_branch))
         return vd_error_set(error, VD_ERR_INVALID,
                             "spec.defaultBranch: \"%.*s\" is no name of a branch",

@@ -37,7 +37,9 @@ struct vd_repository {
     const struct vd_json *namespaces;               /* others that it may write; NULL: none */
     const struct vd_json *cluster_scoped; /* resources without a namespace that it may write */
     bool cascades;                        /* deleting it deletes its objects */
-    const struct vd_json *remote;         /* that it follows; NULL: it is hosted here */
+    bool
+        cascades_elsewhere; /* those outside its namespace, too: who has deleted it had the right */
+    const struct vd_json *remote; /* that it follows; NULL: it is hosted here */
     /* ---- status ---- */
     const struct vd_json *recorded; /* branches[]: {name, commit}; NULL: none */
     uint64_t resources;             /* that it owns */

@@ -72,6 +72,21 @@ static void mark_definition(struct vd_arena *a, struct vd_json *object, int64_t 
                      now_ms);
 }
 
+bool vd_deletion_cascades_elsewhere(const struct vd_json *object)
+{
+    return vd_json_truth(vd_json_dig(object, "status", "cascadesElsewhere", NULL));
+}
+
+static void record_cascade(struct vd_arena *a, struct vd_json *object)
+{
+    struct vd_json *status = vd_json_get(object, VD_SLICE("status"));
+    if (!vd_json_is(status, VD_JSON_OBJECT)) {
+        status = vd_json_object(a);
+        vd_json_set(a, object, VD_SLICE("status"), status);
+    }
+    vd_json_set(a, status, VD_SLICE("cascadesElsewhere"), vd_json_bool(a, true));
+}
+
 static void mark(struct vd_arena *a, struct vd_json *object, struct vd_slice resource,
                  int64_t now_ms)
 {
@@ -96,6 +111,8 @@ enum vd_deletion_step vd_deletion_begin(const struct vd_deletion *deletion, stru
     if (!vd_deletion_waits(object, deletion->resource))
         return VD_DELETION_REMOVE;
     mark(a, object, deletion->resource, vd_clock_wall_ms(deletion->clock));
+    if (deletion->cascades_elsewhere && is_repository(deletion->resource))
+        record_cascade(a, object);
     return VD_DELETION_MARK;
 }
 

@@ -40,8 +40,10 @@ struct vd_deletion {
     struct vd_slice resource;   /* of the object's kind */
     const struct vd_kind *kind; /* in whose form it is stored; NULL: unknown, or the object is not
                                    behind it (object.h) */
-    struct vd_slice policy; /* "Foreground" or "Orphan" for a finalizer of the garbage collector;
-                               any other adds nothing */
+    struct vd_slice policy;  /* "Foreground" or "Orphan" for a finalizer of the garbage collector;
+                                any other adds nothing */
+    bool cascades_elsewhere; /* of a repository with Cascade: who deletes it may also delete what it
+                                owns outside its namespace, which its status records */
     const struct vd_clock *clock;
 };
 
@@ -72,6 +74,10 @@ int vd_deletion_wish(const struct vd_deletion *deletion, const struct vd_event *
                      struct vd_json *object, struct vd_arena *scratch, struct vd_arena *arena,
                      enum vd_deletion_step *step, struct vd_wish *wish,
                      struct vd_error *error) VD_MUST_USE;
+
+/* Whether the repository was deleted by somebody who may also delete what it owns outside its
+ * namespace. */
+bool vd_deletion_cascades_elsewhere(const struct vd_json *object);
 
 /* Whether finalizers keep the object, so that it can only be marked. */
 bool vd_deletion_waits(const struct vd_json *object, struct vd_slice resource);

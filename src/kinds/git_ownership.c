@@ -7,6 +7,7 @@
 #include "kinds/object_meta.h"
 #include "json/compare.h"
 #include "json/parse.h"
+#include "json/span.h"
 
 /* Stored bytes and templates are written by one writer, which escapes nothing in it. */
 static bool may_be_marked(struct vd_slice bytes)
@@ -114,6 +115,19 @@ bool vd_git_owns(const struct vd_kind *kind, struct vd_slice body)
                 (may_be_marked(body) && is_marked(read_document(&scratch, body)));
     vd_arena_release(&scratch);
     return owns;
+}
+
+/* The names of a repository and its namespace have no characters that are escaped. */
+bool vd_git_find_owner(struct vd_slice body, struct vd_slice *repository)
+{
+    static const struct vd_slice path[] = {
+        {"metadata", 8}, {"annotations", 11}, {VD_GIT_REPOSITORY, sizeof VD_GIT_REPOSITORY - 1}};
+    struct vd_slice value;
+    if (!may_be_marked(body) || !vd_span_find(body, path, 3, &value) || value.n < 2 ||
+        value.p[0] != '"')
+        return false;
+    *repository = vd_slice(value.p + 1, value.n - 2);
+    return true;
 }
 
 bool vd_git_allows(const struct vd_kind *kind, struct vd_slice before, struct vd_slice after,

@@ -62,6 +62,10 @@ static inline bool vd_git_claim_asks_override(const struct vd_git_claim *claim)
 /* Whether Git owns the object with these bytes. */
 bool vd_git_owns(const struct vd_kind *kind, struct vd_slice body);
 
+/* The repository, "namespace/name", that has brought the object with these bytes, which it lies in.
+ * False: none has. */
+bool vd_git_find_owner(struct vd_slice body, struct vd_slice *repository) VD_MUST_USE;
+
 /* Whether somebody else than Git may make `after` of `before`, the bytes of an object of the kind.
  * No bytes: there is no such object. False: *claim says what belongs to Git, but for its name and
  * which wish it is. */

@@ -17,8 +17,8 @@ static bool is_same(const struct vd_json *a, const struct vd_json *b)
 bool vd_server_status_check(const struct vd_kind *kind, const struct vd_json *object,
                             const struct vd_json *old, struct vd_violations *out)
 {
-    static const char *const fields[] = {"branches", "lastAdmission", "resources", "lastReset",
-                                         "drift"};
+    static const char *const fields[] = {"branches",  "lastAdmission", "resources",
+                                         "lastReset", "drift",         "cascadesElsewhere"};
     const struct vd_json *now = vd_json_get(object, VD_SLICE("status"));
     const struct vd_json *was = vd_json_get(old, VD_SLICE("status"));
     bool ok = true;

@@ -68,6 +68,8 @@ for query in '' '?dryRun=All'; do
     tap "PUT: lastReset $query" refused lastReset PUT json "$(changed '.status.lastReset = "1"')"
     tap "PUT: drift $query" refused drift PUT json \
         "$(changed '.status.drift = [{"resource": "configmaps", "name": "x", "user": "bob"}]')"
+    tap "PUT: cascadesElsewhere $query" refused cascadesElsewhere PUT json \
+        "$(changed '.status.cascadesElsewhere = true')"
     tap "merge patch $query" refused branches PATCH merge-patch+json \
         "{\"status\":{\"branches\":$branches}}"
     tap "JSON patch $query" refused resources PATCH json-patch+json \

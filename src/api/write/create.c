@@ -100,9 +100,10 @@ void vd_write_create_object(struct vd_write *w, struct vd_json *object)
     furnish_namespace(w, object);
     if (!w->applied)
         vd_write_track(w, NULL, object, NULL);
-    if (w->verb == VD_WRITE_REPLACE && w->ops->stamp)
-        w->ops->stamp(w, object);
-    vd_write_validate(w, object, NULL, create_valid);
+    if (w->verb == VD_WRITE_REPLACE && !vd_write_stamp(w, object))
+        return;
+    if (vd_write_check_follower(w, object, NULL))
+        vd_write_validate(w, object, NULL, create_valid);
 }
 
 void vd_write_create(struct vd_write *w)

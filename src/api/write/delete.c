@@ -2,6 +2,7 @@
  * delete: at once, or, when finalizers have a say, by marking the object and
  * waiting until the last of them is taken off.
  */
+#include "api/cascade.h"
 #include "api/write/write_internal.h"
 #include "kinds/deletion.h"
 #include "kinds/uid.h"
@@ -49,6 +50,30 @@ static bool check_use(struct vd_write *w, const struct vd_json *object)
            vd_write_refuse_text(w, VD_REFUSED_IN_USE, vd_slice_of(error.text));
 }
 
+/* Whether the user may delete what a repository owns outside its namespace: on a worker's thread,
+ * which makes the attempt from its beginning if it is not there. */
+static bool check_cascade(struct vd_write *w, enum vd_cascade cascade)
+{
+    struct vd_buf key = {0};
+    struct vd_error error;
+    if (cascade != VD_CASCADE_UNKNOWN)
+        return true;
+    if (!w->job) {
+        vd_write_job_restart(w);
+        return false;
+    }
+    vd_buf_addf(&key, "%.*s/%.*s", VD_FMT(w->namespace), VD_FMT(w->name));
+    struct vd_slice repository = vd_buf_slice(&key);
+    int code = vd_cascade_check(w->l->env, w->user, &repository, 1, &error);
+    vd_buf_release(&key);
+    if (code == VD_ERR_FORBIDDEN)
+        return vd_write_refuse(
+            w, &(struct vd_refusal){.reason = VD_REFUSED_FORBIDDEN,
+                                    .text = vd_arena_copy(w->arena, vd_slice_of(error.text)),
+                                    .name = w->name});
+    return !code || vd_write_refuse_error(w, code, &error);
+}
+
 void vd_write_delete(struct vd_write *w)
 {
     struct vd_json *object = NULL;
@@ -62,8 +87,13 @@ void vd_write_delete(struct vd_write *w)
     }
     if (!check_preconditions(w) || !check_use(w, object))
         return;
-    struct vd_deletion deletion = {
-        .resource = w->kind->resource, .policy = w->propagation, .clock = w->l->env->clock};
+    enum vd_cascade cascade = vd_cascade_of(w->l->env, w->user, w->kind->resource, object);
+    if (!check_cascade(w, cascade))
+        return;
+    struct vd_deletion deletion = {.resource = w->kind->resource,
+                                   .policy = w->propagation,
+                                   .cascades_elsewhere = cascade != VD_CASCADE_NONE,
+                                   .clock = w->l->env->clock};
     if (vd_deletion_begin(&deletion, w->arena, object) == VD_DELETION_MARK) {
         vd_write_store(w, object);
         return;

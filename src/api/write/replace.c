@@ -84,6 +84,19 @@ void vd_write_ignore_annotations(struct vd_write *w, const struct vd_json *old,
         set_ignored(w, object, values + n, there + n);
 }
 
+/* ---- what a change needs ---- */
+
+bool vd_write_stamp(struct vd_write *w, struct vd_json *object)
+{
+    return !w->ops->stamp || w->ops->stamp(w, object) ||
+           vd_write_refuse_for(w, VD_REFUSED_BY_CALLER);
+}
+
+bool vd_write_allow_replacement(struct vd_write *w, struct vd_json *object)
+{
+    return (!w->checks_rights || vd_write_check_rights(w, "update")) && vd_write_stamp(w, object);
+}
+
 /* ---- the verb ---- */
 
 static void create(struct vd_write *w, struct vd_json *object)
@@ -109,7 +122,7 @@ void vd_write_replace(struct vd_write *w)
 {
     struct vd_json *object = NULL, *old = NULL;
     if (!vd_write_read_sent(w, &object) || !vd_write_read_current(w, &old) ||
-        (w->checks_rights && !vd_write_check_rights(w, old ? "update" : "create")))
+        (!old && w->checks_rights && !vd_write_check_rights(w, "create")))
         return;
     if (old &&
         (!vd_write_check_places(w) || (vd_meta_is_deleting(old) && !refuse_deleting(w, old))))

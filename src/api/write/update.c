@@ -194,9 +194,10 @@ void vd_write_put_version(struct vd_write *w, const struct vd_json *old, struct 
         vd_write_ignore_annotations(w, old, object);
     vd_write_warn_of_finalizers(w, object, old);
     object = track(w, old, object, managed);
-    if (w->verb == VD_WRITE_REPLACE && w->ops->stamp && !w->unchanged)
-        w->ops->stamp(w, object);
-    vd_write_validate(w, object, old, write_valid);
+    if (w->verb == VD_WRITE_REPLACE && !w->unchanged && !vd_write_allow_replacement(w, object))
+        return;
+    if (vd_write_check_follower(w, object, old))
+        vd_write_validate(w, object, old, write_valid);
 }
 
 void vd_write_update(struct vd_write *w)

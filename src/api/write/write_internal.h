@@ -138,6 +138,13 @@ void vd_write_create_object(struct vd_write *w, struct vd_json *object);
 void vd_write_ignore_annotations(struct vd_write *w, const struct vd_json *old,
                                  struct vd_json *object);
 
+/* Has the caller stamp an object that is made, or refuse it. */
+bool vd_write_stamp(struct vd_write *w, struct vd_json *object) VD_MUST_USE;
+
+/* The same of an object that differs from the one that it replaces: for that, and for nothing less,
+ * the user needs the right to update it. */
+bool vd_write_allow_replacement(struct vd_write *w, struct vd_json *object) VD_MUST_USE;
+
 /* The whole way of an update: checks the new object, keeps what it cannot change of the
  * old one, and proposes it. */
 void vd_write_put_version(struct vd_write *w, const struct vd_json *old, struct vd_json *object);
@@ -230,6 +237,14 @@ void vd_write_warn_of_finalizers(struct vd_write *w, const struct vd_json *objec
  * nobody gives away rights that they do not have. */
 bool vd_write_check_escalation(struct vd_write *w, const struct vd_json *object,
                                bool creating) VD_MUST_USE;
+
+/* ---- follower_rights.c ---- */
+
+/* Whether the user may make `object` of `old` (NULL: there is none), if it is a Repository that
+ * follows a remote and its spec is new or another one: that takes the right to impersonate its
+ * ServiceAccount and to get its Secrets. Any other object may be made. */
+bool vd_write_check_follower(struct vd_write *w, const struct vd_json *object,
+                             const struct vd_json *old) VD_MUST_USE;
 
 /* ---- rights.c ---- */
 

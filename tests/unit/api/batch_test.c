@@ -340,10 +340,11 @@ static void a_status_can_tell_of_the_others(void **state)
 #define ROLE(verbs)                                                                                \
     "{\"metadata\":{\"name\":\"r\"},\"rules\":[{\"apiGroups\":[\"\"],\"resources\":"               \
     "[\"configmaps\"],\"verbs\":[" verbs "]}]}"
-#define BINDING(name)                                                                              \
-    "{\"metadata\":{\"name\":\"b\"},\"subjects\":[{\"kind\":\"User\",\"apiGroup\":"                \
+#define BINDING_OF(meta, name)                                                                     \
+    "{\"metadata\":{" meta "},\"subjects\":[{\"kind\":\"User\",\"apiGroup\":"                      \
     "\"" RBAC "\",\"name\":\"eve\"}],\"roleRef\":{\"apiGroup\":\"" RBAC "\",\"kind\":\"Role\","    \
     "\"name\":\"" name "\"}}"
+#define BINDING(name) BINDING_OF("\"name\":\"b\"", name)
 
 /* Nobody gives away what he does not have, through a role of the same batch neither. */
 static void a_binding_is_judged_by_the_role_of_the_batch(void **state)
@@ -369,11 +370,38 @@ static void a_binding_is_judged_by_the_role_of_the_batch(void **state)
     assert_int_equal(perform_batch(&t), VD_BATCH_DONE);
     expect(t.members.p[0], VD_WRITE_CREATED);
     release_batch(&t);
-    add_of(&t, VD_WRITE_REPLACE, RBAC, "rolebindings", "b2", BINDING("r"));
-    t.members.p[0]->w.name = VD_SLICE("b");
+    add_of(&t, VD_WRITE_REPLACE, RBAC, "rolebindings", "b",
+           BINDING_OF("\"name\":\"b\",\"labels\":{\"a\":\"b\"}", "r"));
     add_of(&t, VD_WRITE_DELETE, RBAC, "roles", "r", NULL);
     assert_int_equal(perform_batch(&t), VD_BATCH_REFUSED);
     expect_refusal(t.members.p[0], VD_REFUSED_ROLE_NOT_FOUND);
+    release_batch(&t);
+    vd_gatekeeper_free(setting.env.gatekeeper);
+    setting.env.gatekeeper = all;
+}
+
+/* Somebody else may have granted what the role allows, and bound it. What is new is judged by the
+ * role as it stays. */
+static void roles_that_stay_as_they_are_are_not_judged(void **state)
+{
+    static struct batch_trial t;
+    struct vd_gatekeeper *all = setting.env.gatekeeper;
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        add_of(&t, VD_WRITE_REPLACE, RBAC, "roles", "r", ROLE("\"get\",\"delete\""));
+        add_of(&t, VD_WRITE_REPLACE, RBAC, "rolebindings", "b", BINDING("r"));
+        assert_int_equal(perform_batch(&t), VD_BATCH_DONE);
+        expect(t.members.p[0], i == 0 ? VD_WRITE_CREATED : VD_WRITE_UNCHANGED);
+        expect(t.members.p[1], i == 0 ? VD_WRITE_CREATED : VD_WRITE_UNCHANGED);
+        release_batch(&t);
+        if (i == 0)
+            setting.env.gatekeeper = gatekeeper_for_all("\"get\"");
+    }
+    add_of(&t, VD_WRITE_REPLACE, RBAC, "rolebindings", "c", BINDING_OF("\"name\":\"c\"", "r"));
+    add_of(&t, VD_WRITE_REPLACE, RBAC, "roles", "r", ROLE("\"get\",\"delete\""));
+    assert_int_equal(perform_batch(&t), VD_BATCH_REFUSED);
+    expect_refusal(t.members.p[0], VD_REFUSED_FORBIDDEN);
+    expect(t.members.p[1], VD_WRITE_WITHHELD);
     release_batch(&t);
     vd_gatekeeper_free(setting.env.gatekeeper);
     setting.env.gatekeeper = all;
@@ -385,10 +413,13 @@ static void rights_are_asked_for_each(void **state)
     static struct batch_trial t;
     struct vd_gatekeeper *all = setting.env.gatekeeper;
     (void)state;
+    write_it(VD_WRITE_CREATE, "configmaps", "", NAMED("same"), VD_WRITE_CREATED);
     write_it(VD_WRITE_CREATE, "configmaps", "", NAMED("there"), VD_WRITE_CREATED);
     setting.env.gatekeeper = gatekeeper_for_all("\"create\"");
     add(&t, VD_WRITE_REPLACE, "configmaps", "new", NAMED("new"))->w.checks_rights = true;
-    add(&t, VD_WRITE_REPLACE, "configmaps", "there", NAMED("there"))->w.checks_rights = true;
+    add(&t, VD_WRITE_REPLACE, "configmaps", "there",
+        "{\"metadata\":{\"name\":\"there\"},\"data\":{\"a\":\"b\"}}")
+        ->w.checks_rights = true;
     add(&t, VD_WRITE_DELETE, "configmaps", "there", NULL)->w.checks_rights = true;
     assert_int_equal(perform_batch(&t), VD_BATCH_REFUSED);
     expect(t.members.p[0], VD_WRITE_WITHHELD);
@@ -396,6 +427,10 @@ static void rights_are_asked_for_each(void **state)
     assert_slice(t.members.p[1]->w.refusal.access.verb, "update");
     expect_refusal(t.members.p[2], VD_REFUSED_NOT_ALLOWED);
     assert_slice(t.members.p[2]->w.refusal.access.verb, "delete");
+    release_batch(&t);
+    add(&t, VD_WRITE_REPLACE, "configmaps", "same", NAMED("same"))->w.checks_rights = true;
+    assert_int_equal(perform_batch(&t), VD_BATCH_DONE);
+    expect(t.members.p[0], VD_WRITE_UNCHANGED);
     release_batch(&t);
     vd_gatekeeper_free(setting.env.gatekeeper);
     setting.env.gatekeeper = all;
@@ -529,6 +564,7 @@ int main(void)
         write_test(deletions_are_told_apart),
         write_test(a_status_can_tell_of_the_others),
         write_test(a_binding_is_judged_by_the_role_of_the_batch),
+        write_test(roles_that_stay_as_they_are_are_not_judged),
         write_test(rights_are_asked_for_each),
         write_test(refusals_are_bounded),
         write_test(a_dry_run_changes_nothing),

@@ -16,7 +16,7 @@ static bool make_document(struct vd_write *w, const struct vd_json *old, struct 
     return *out != NULL && w->kind != NULL;
 }
 
-static void stamp_ready(struct vd_write *w, struct vd_json *object)
+static bool stamp_ready(struct vd_write *w, struct vd_json *object)
 {
     struct vd_json *status = vd_json_get(object, VD_SLICE("status"));
     if (!status) {
@@ -24,14 +24,14 @@ static void stamp_ready(struct vd_write *w, struct vd_json *object)
         vd_json_set(w->arena, object, VD_SLICE("status"), status);
     }
     vd_json_set(w->arena, status, VD_SLICE("ready"), vd_json_bool(w->arena, true));
+    return true;
 }
 
 static bool make_ready(struct vd_write *w, const struct vd_json *old, struct vd_json **out)
 {
     *out = vd_write_pruned_copy(w, old);
     vd_meta_set_resource_version(w->arena, *out, VD_SLICE(""));
-    stamp_ready(w, *out);
-    return true;
+    return stamp_ready(w, *out);
 }
 
 static const struct vd_write_ops ready_ops = {.make = make_ready, .done = on_written};
@@ -233,14 +233,16 @@ static void rights_go_by_what_is_there(void **state)
     struct trial t;
     (void)state;
     setting.env.gatekeeper = gatekeeper_for_all("\"create\"");
-    for (int i = 0; i < 2; i++) {
-        prepare_replacement(&t, "gadgets", "g",
-                            "{\"metadata\":{\"name\":\"g\"},\"spec\":{\"size\":1}}");
+    for (int i = 0; i < 3; i++) {
+        prepare_replacement(
+            &t, "gadgets", "g",
+            i < 2 ? "{\"metadata\":{\"name\":\"g\"," MARKS("a", "1") "},\"spec\":{\"size\":1}}"
+                  : "{\"metadata\":{\"name\":\"g\"," MARKS("b", "1") "},\"spec\":{\"size\":1}}");
         t.w.checks_rights = true;
         perform(&t);
-        if (i == 0) {
-            expect(&t, VD_WRITE_CREATED);
-        } else {
+        if (i < 2) {
+            expect(&t, i == 0 ? VD_WRITE_CREATED : VD_WRITE_UNCHANGED);
+        } else { /* it moves */
             expect_refusal(&t, VD_REFUSED_NOT_ALLOWED);
             assert_slice(t.w.refusal.access.verb, "update");
         }

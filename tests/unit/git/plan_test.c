@@ -330,6 +330,42 @@ static void the_scope_allows_other_namespaces(void **state)
     assert_plan(t, "create a (foreign), create b, create new (foreign)");
 }
 
+/* The scope was larger once. Only the write of an object finds out that it stays as it is. */
+static void what_stays_in_its_file_is_judged_when_it_changes(void **state)
+{
+    static const struct stored stored[] = {
+        {"ConfigMap", "other", "a", "shop/catalog", "main", "a.yaml", false},
+    };
+    struct setting *t = *state;
+    store(t, stored, 1);
+    add_old(t, "a.yaml", MAP_OF("a", "other"));
+    add_new(t, "a.yaml", MAP_OF("a", "other"));
+    assert_plan(t, "replace a (foreign)");
+    assert_slice(t->plan.operations.p[0].scope_field, "metadata.namespace");
+    assert_true(t->plan.operations.p[0].scope_text.n > 0);
+}
+
+static void what_moves_needs_the_scope(void **state)
+{
+    static const struct stored stored[] = {
+        {"ConfigMap", "other", "b", "shop/catalog", "main", "b.yaml", false},
+        {"ConfigMap", "other", "c", "shop/else", "main", "c.yaml", false},
+        {"ConfigMap", "other", "d", "", "", "", false},
+    };
+    static const char *const paths[] = {"moved.yaml", "c.yaml", "d.yaml"};
+    static const char *const texts[] = {MAP_OF("b", "other"), MAP_OF("c", "other"),
+                                        MAP_OF("d", "other")};
+    struct setting *t = *state;
+    store(t, stored, 3);
+    t->plan.adopts = true;
+    add_old(t, "b.yaml", MAP_OF("b", "other"));
+    for (size_t i = 0; i < 3; i++)
+        add_new(t, paths[i], texts[i]);
+    assert_false(make(t));
+    assert_int_equal(t->report.found[VD_GIT_ERROR], 3);
+    assert_int_equal(t->plan.operations.n, 0);
+}
+
 static void a_repository_does_not_describe_itself(void **state)
 {
     struct setting *t = *state;
@@ -433,6 +469,8 @@ int main(void)
         TEST(two_branches_do_not_share_an_object),
         TEST(other_namespaces_need_the_scope),
         TEST(the_scope_allows_other_namespaces),
+        TEST(what_stays_in_its_file_is_judged_when_it_changes),
+        TEST(what_moves_needs_the_scope),
         TEST(a_repository_does_not_describe_itself),
         TEST(what_is_referred_to_comes_first),
         TEST(what_refers_goes_first),

@@ -179,6 +179,22 @@ static void a_repository_waits_for_the_server(void **state)
     assert_true(vd_deletion_is_finished(object, deletion.resource));
 }
 
+/* Also of one that was deleted before, by somebody who had no such right. */
+static void a_cascade_beyond_the_namespace_is_recorded(void **state)
+{
+    struct vd_arena *a = *state;
+    struct test_clock clock;
+    struct vd_deletion deletion = deletion_of("repositories.git.vedette.dev", "", &clock);
+    struct vd_json *object = json_of(a, REPOSITORY("}"));
+    assert_int_equal(vd_deletion_begin(&deletion, a, object), VD_DELETION_MARK);
+    assert_false(vd_deletion_cascades_elsewhere(object));
+    deletion.cascades_elsewhere = true;
+    assert_int_equal(vd_deletion_begin(&deletion, a, object), VD_DELETION_MARK);
+    assert_true(vd_deletion_cascades_elsewhere(object));
+    assert_json(object, REPOSITORY(",\"finalizers\":[\"git.vedette.dev/repository\"]," MARK
+                                   "},\"status\":{\"cascadesElsewhere\":true}"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -187,6 +203,7 @@ int main(void)
         arena_test(a_wish_is_about_the_version_that_was_read),
         arena_test(a_repository_stays_while_it_owns_objects),
         arena_test(a_repository_waits_for_the_server),
+        arena_test(a_cascade_beyond_the_namespace_is_recorded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
