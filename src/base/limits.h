@@ -157,6 +157,9 @@
     X(VD_GIT_READY_MS,           5000,        "milliseconds that a request waits for a repository that was just created; then 503") \
     X(VD_GIT_TIMEOUT_MS,         3600000,     "milliseconds that one git process may run") \
     X(VD_GIT_IDLE_MS,            120000,      "milliseconds in which a git process has to read or write something") \
+    X(VD_GIT_CPU_S,              1800,        "seconds of CPU time of a git process") \
+    X(VD_GIT_UNPACK_MS,          60000,       "milliseconds that git may take to unpack and check what was pushed, when all of it has come ...") \
+    X(VD_GIT_UNPACK_MS_PER_MIB,  2000,        "... and these for each MiB of it") \
     X(VD_GIT_MEMORY_MIB,         2048,        "MiB of address space of a git process") \
     X(VD_GIT_FILES_OPEN_MAX,     256,         "files that a git process may have open") \
     X(VD_GIT_BACKLOG_LEN_MAX,    262144,      "bytes that wait for the client or for git, in each direction of a transfer; the other side then waits") \
@@ -220,8 +223,14 @@
     X(VD_GIT_RETRY_MS_MIN,       1000,        "milliseconds before a fetch or a reset that has failed is tried again; they double from failure to failure ...") \
     X(VD_GIT_RETRY_MS_MAX,       300000,      "... up to these") \
     X(VD_GIT_FETCHES_MAX,        8,           "fetches of remote repositories at a time; others wait") \
+    X(VD_GIT_NAMESPACE_FETCHES_MAX, 2,        "of those, the ones of one namespace") \
+    X(VD_GIT_FETCH_SLOW_MS,      10000,       "milliseconds in which a fetch has to bring something while others wait, or it gives way to them; they double each time it has given way ...") \
+    X(VD_GIT_FETCH_SLOW_MS_MAX,  60000,       "... up to these") \
+    X(VD_GIT_FETCH_SPEED_MIN,    16384,       "bytes that it has to bring in each second of them") \
+    X(VD_GIT_FETCH_MEMORY_MIB,   768,         "MiB of address space of a git process that fetches") \
     X(VD_GIT_FETCH_MS,           600000,      "milliseconds that a fetch of a remote repository may take") \
     X(VD_GIT_FETCH_LEN_MAX,      1073741824,  "bytes of one file that a fetch of a remote repository writes: of its pack") \
+    X(VD_GIT_DISK_KEPT_LEN,      268435456,   "bytes of the disk that git leaves free for the store, or a tenth of a smaller disk: fetches and pushes that need them fail") \
     X(VD_GIT_UPKEEP_PACKS,       50,          "packs of a repository; with more, git gc is run") \
     X(VD_GIT_UPKEEP_LOOSE,       6700,        "objects outside of packs of a repository, about; with more, git gc is run") \
     X(VD_GIT_UPKEEP_AGE_MS,      86400000,    "milliseconds after which git gc is run again in a repository that has several packs or objects outside of them") \
@@ -231,7 +240,9 @@
     X(VD_GIT_CREDENTIAL_LEN_MAX, 65536,       "bytes of each credential of a remote repository") \
     X(VD_GIT_HURRY_MS,           1000,        "milliseconds between two fetches of a repository that its webhook asks for, at least") \
     X(VD_GIT_WEBHOOK_LEN_MAX,    1048576,     "bytes of a call of a repository's webhook") \
-    X(VD_GIT_WEBHOOKS_PER_S,     50,          "calls of all webhooks that are looked at in a second; more are 429") \
+    X(VD_GIT_WEBHOOKS_PER_S,     50,          "calls of all webhooks that are accepted in a second; more are 429") \
+    X(VD_GIT_WEBHOOK_REFUSED_LEN, 16777216,   "bytes of refused calls of webhooks from one address in a second; further calls from there that are longer than ...") \
+    X(VD_GIT_WEBHOOK_SHORT_LEN,  65536,       "... these are 429") \
     X(VD_GIT_WEBHOOK_WINDOW_MS,  600000,      "milliseconds in which the same call of a webhook is refused as a replay") \
     X(VD_GIT_WEBHOOKS_KEPT,      4096,        "calls of webhooks that are remembered for that") \
     X(VD_PATH_PATTERN_LEN_MAX,   255,         "bytes of a pattern of paths or branches")

@@ -39,6 +39,12 @@ static inline uint64_t vd_git_memory_max(void)
     return VD_GIT_MEMORY_IS_LIMITED ? (uint64_t)VD_GIT_MEMORY_MIB << 20 : 0;
 }
 
+/* The same for one that fetches: what a remote says may not make it grow. */
+static inline uint64_t vd_git_fetch_memory_max(void)
+{
+    return VD_GIT_MEMORY_IS_LIMITED ? (uint64_t)VD_GIT_FETCH_MEMORY_MIB << 20 : 0;
+}
+
 struct vd_git_command {
     struct vd_arena arena; /* has all texts */
     VD_VEC(const char *) argv;

@@ -16,6 +16,7 @@
 #include "base/container_of.h"
 #include "git/fetch.h"
 #include "git/followers.h"
+#include "git/process_slots.h"
 #include "git/repository.h"
 #include "git/repository_items.h"
 #include "git/sync.h"
@@ -24,7 +25,7 @@ struct vd_followers {
     struct vd_followers_options options;
     struct vd_repository_items items;
     struct vd_informer_handler handler;
-    size_t fetching;
+    struct vd_process_slots slots; /* of fetches; its users are the namespaces */
     bool is_stopped;
 };
 
@@ -39,7 +40,9 @@ struct vd_follower {
     uint64_t begun_ns;  /* when that was last begun */
     bool hurries;       /* somebody has asked for a fetch since that */
     unsigned failures;  /* in a row */
-    int64_t good_ms;    /* wall clock of the last fetch that has succeeded; 0: none has */
+    unsigned gave_way;  /* so many of the last fetches, in a row, to others that waited */
+    struct vd_slot slot;
+    int64_t good_ms; /* wall clock of the last fetch that has succeeded; 0: none has */
     /* The outcome, until the status says it: */
     bool has_outcome;
     const char *reason; /* NULL: all is well */

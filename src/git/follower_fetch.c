@@ -1,5 +1,6 @@
 /* See follower.h: the fetch of a remote, with what the Repository's spec says of it. */
 #include "base/failpoint.h"
+#include "base/limits.h"
 #include "cel/value.h"
 #include "git/bare_repository.h"
 #include "git/follow_metrics.h"
@@ -33,8 +34,9 @@ static void on_fetched(struct vd_fetch *fetch)
     struct vd_follower *w = VD_CONTAINER_OF(fetch, struct vd_follower, fetch);
     struct vd_followers *f = w->followers;
     bool good = fetch->error.code == VD_OK;
-    f->fetching--;
+    vd_slot_give_back(&w->slot);
     w->is_fetching = false;
+    w->gave_way = fetch->gave_way ? w->gave_way + 1 : 0;
     vd_fetch_release(fetch);
     vd_follow_count_fetch(good, vd_follower_now_ns(f) - w->begun_ns);
     if (!good) {
@@ -105,11 +107,27 @@ static void take_spec(struct vd_follower *w, const struct vd_repository *reposit
     w->generation = repository->generation;
 }
 
+/* Who was slow before is waited for longer: it may be a good remote that has much to count. */
+static uint64_t slow_ms(const struct vd_follower *w)
+{
+    uint64_t ms = VD_GIT_FETCH_SLOW_MS;
+    for (unsigned i = 0; i < w->gave_way && ms < VD_GIT_FETCH_SLOW_MS_MAX; i++)
+        ms *= 2;
+    return ms < VD_GIT_FETCH_SLOW_MS_MAX ? ms : VD_GIT_FETCH_SLOW_MS_MAX;
+}
+
+static bool is_wanted(struct vd_fetch *fetch)
+{
+    return vd_slot_is_wanted(&VD_CONTAINER_OF(fetch, struct vd_follower, fetch)->slot);
+}
+
 static int prepare(struct vd_follower *w, const struct vd_repository *repository,
                    struct vd_error *error)
 {
     const struct vd_followers_options *o = &w->followers->options;
     struct vd_slice text = vd_json_text(vd_json_get(repository->remote, VD_SLICE("url")));
+    struct vd_slice secret = vd_json_text(
+        vd_json_dig(repository->remote, "secretRef", "name", NULL));
     struct vd_remote_url url;
     struct vd_buf folder = {0};
     int code = vd_remote_url_read(&url, text, error);
@@ -130,6 +148,9 @@ static int prepare(struct vd_follower *w, const struct vd_repository *repository
         .url = copy_text(w, text),
         .scheme = url.scheme,
         .branch = w->branch.p,
+        .secret = secret.n ? copy_text(w, secret) : NULL,
+        .slow_ms = slow_ms(w),
+        .is_wanted = is_wanted,
         .done = on_fetched,
     };
     vd_buf_release(&folder);
@@ -147,6 +168,7 @@ void vd_follower_fetch(struct vd_follower *w, const struct vd_repository *reposi
     take_spec(w, repository);
     int code = prepare(w, repository, &error);
     if (code) {
+        vd_slot_give_back(&w->slot);
         vd_fetch_release(&w->fetch);
         vd_buf_reset(&w->message);
         vd_buf_add_text(&w->message, error.text);
@@ -154,7 +176,6 @@ void vd_follower_fetch(struct vd_follower *w, const struct vd_repository *reposi
         return;
     }
     vd_folder_use_begin(&w->use, &f->options.all->uses, vd_slice_of(w->uid));
-    f->fetching++;
     w->is_fetching = true;
     VD_FAILPOINT("git.before_fetch");
     vd_fetch_start(&w->fetch);

@@ -10,10 +10,7 @@
 #include "kinds/object_meta.h"
 #include "json/parse.h"
 
-enum {
-    READY_MS = 300, /* before it is looked again whether the repository is ready */
-    BUSY_MS = 200   /* before it is looked again whether a fetch may begin */
-};
+enum { READY_MS = 300 }; /* before it is looked again whether the repository is ready */
 
 /* ---- the item ---- */
 
@@ -41,22 +38,56 @@ static void tell_oldest(struct vd_followers *f)
     vd_follow_tell_oldest(oldest_ms);
 }
 
+static void on_granted(struct vd_slot *slot)
+{
+    struct vd_follower *w = VD_CONTAINER_OF(slot, struct vd_follower, slot);
+    w->item.is_busy = false;
+    if (w->followers->is_stopped)
+        vd_slot_give_back(slot);
+    vd_repository_item_add(&w->followers->items, &w->item);
+}
+
+/* Takes a slot, or waits for one: until it comes, the item is not reconciled. */
+static bool takes_slot(struct vd_follower *w)
+{
+    struct vd_followers *f = w->followers;
+    if (w->slot.state == VD_SLOT_TAKEN)
+        return true;
+    w->slot.loop = f->options.controller->env.loop;
+    w->slot.granted = on_granted;
+    w->item.is_busy = vd_slot_take(&f->slots, &w->slot, vd_repository_item_namespace(&w->item)) !=
+                      VD_SLOT_NOW;
+    return !w->item.is_busy;
+}
+
+/* It does not wait for a slot any more. One that is about to come is given back when it has. */
+static void stop_waiting(struct vd_follower *w)
+{
+    if (w->slot.state == VD_SLOT_WAITING && vd_slot_cancel(&w->slot)) {
+        w->item.is_busy = false;
+        vd_repository_item_add(&w->followers->items, &w->item);
+    }
+}
+
 static void proceed(struct vd_follower *w, const struct vd_repository *repository)
 {
     struct vd_followers *f = w->followers;
     uint64_t now_ns = vd_follower_now_ns(f);
     if (w->generation && w->generation != repository->generation)
         w->due_ns = 0, w->failures = 0;
+    bool is_due = !f->is_stopped && now_ns >= w->due_ns;
+    bool is_ready = is_due &&
+                    vd_repositories_is_ready(f->options.repositories, repository->namespace,
+                                             repository->name, vd_slice_of(repository->uid));
+    if (!is_ready)
+        vd_slot_give_back(&w->slot);
     if (f->is_stopped)
         return;
-    if (now_ns < w->due_ns)
+    if (!is_due)
         vd_repository_item_add_after(&f->items, &w->item, (w->due_ns - now_ns) / 1000000 + 1);
-    else if (!vd_repositories_is_ready(f->options.repositories, repository->namespace,
-                                       repository->name, vd_slice_of(repository->uid)))
+    else if (!is_ready)
         vd_repository_item_add_after(&f->items, &w->item, READY_MS);
-    else if (f->fetching >= VD_GIT_FETCHES_MAX)
-        vd_repository_item_add_after(&f->items, &w->item, BUSY_MS);
-    else
+    else if (takes_slot(w))
         vd_follower_fetch(w, repository);
 }
 
@@ -69,6 +100,8 @@ static void reconcile(struct vd_repository_items *items, struct vd_repository_it
     w->followers = VD_CONTAINER_OF(items, struct vd_followers, items);
     bool follows = object && !vd_repository_read(&repository, object, &error) &&
                    repository.remote && !repository.is_deleting;
+    if (!follows)
+        vd_slot_give_back(&w->slot);
     if (!follows && w->is_followed)
         forget(w);
     w->is_followed = follows;
@@ -82,6 +115,7 @@ static void reconcile(struct vd_repository_items *items, struct vd_repository_it
 static void release(struct vd_repository_item *item)
 {
     struct vd_follower *w = vd_follower_of(item);
+    vd_slot_give_back(&w->slot);
     vd_buf_release(&w->message);
     vd_arena_release(&w->arena);
     vd_user_unref(w->user);
@@ -96,15 +130,19 @@ static void give_up(struct vd_follower *w)
         vd_sync_stop(&w->sync);
 }
 
-/* A fetch may take long: it is stopped when it is for a spec that does not hold any more. */
-static void look_at_fetch(struct vd_follower *w, const struct vd_event *event)
+/* A fetch may take long, and so may waiting for its turn. The fetch is stopped when it is for a
+ * spec that does not hold any more; the spec of one that waits is read when its turn comes. */
+static void look_at_busy(struct vd_follower *w, const struct vd_event *event)
 {
     struct vd_arena arena = {0};
     struct vd_json *object;
-    if (event->type == VD_EVENT_DELETED || !event->body ||
-        vd_json_parse_copy(&arena, vd_body_slice(event->body), NULL, &object, NULL) ||
-        vd_meta_is_deleting(object) || vd_meta_generation(object) != w->generation)
+    bool is_gone = event->type == VD_EVENT_DELETED || !event->body ||
+                   vd_json_parse_copy(&arena, vd_body_slice(event->body), NULL, &object, NULL) ||
+                   vd_meta_is_deleting(object);
+    if (w->is_fetching && (is_gone || vd_meta_generation(object) != w->generation))
         give_up(w);
+    else if (is_gone)
+        stop_waiting(w);
     vd_arena_release(&arena);
 }
 
@@ -116,8 +154,8 @@ static void on_changed(struct vd_informer_handler *handler, const struct vd_chan
     if (!vd_slice_eq(vd_entry_resource(entry), VD_SLICE(VD_REPOSITORY_RESOURCE)))
         return;
     struct vd_repository_item *item = vd_repository_items_find(&f->items, vd_entry_path(entry));
-    if (item && item->is_busy && vd_follower_of(item)->is_fetching)
-        look_at_fetch(vd_follower_of(item), change->now);
+    if (item && item->is_busy)
+        look_at_busy(vd_follower_of(item), change->now);
 }
 
 /* ---- haste ---- */
@@ -163,6 +201,12 @@ struct vd_followers *vd_followers_new(const struct vd_followers_options *options
     f->items.ops = &ops;
     f->items.record_len = sizeof(struct vd_follower);
     vd_repository_items_init(&f->items);
+    vd_process_slots_init(&f->slots,
+                          &(struct vd_slot_limits){.max = VD_GIT_FETCHES_MAX,
+                                                   .user_max = VD_GIT_NAMESPACE_FETCHES_MAX,
+                                                   .waiting_max = SIZE_MAX,
+                                                   .user_waiting_max = SIZE_MAX},
+                          NULL);
     f->handler.ops = &informer_ops;
     vd_informer_add_handler(&options->controller->informer, &f->handler);
     return f;
@@ -173,8 +217,11 @@ void vd_followers_stop(struct vd_followers *f)
     size_t at = 0;
     f->is_stopped = true;
     for (struct vd_repository_item *item; (item = vd_hash_map_next(&f->items.all, &at));) {
-        if (item->is_busy)
-            give_up(vd_follower_of(item));
+        struct vd_follower *w = vd_follower_of(item);
+        if (w->slot.state == VD_SLOT_WAITING)
+            stop_waiting(w);
+        else if (item->is_busy && w->slot.state != VD_SLOT_GRANTED)
+            give_up(w);
     }
 }
 
@@ -183,5 +230,6 @@ void vd_followers_free(struct vd_followers *f)
     if (!f)
         return;
     vd_repository_items_release(&f->items);
+    vd_process_slots_release(&f->slots);
     free(f);
 }

@@ -6,6 +6,7 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "git/command.h"
+#include "git/disk_room.h"
 
 enum { KILL_MS = 10000 }; /* that git has to end when it is told to */
 
@@ -87,7 +88,10 @@ static void add_arguments(const struct vd_gc_run *r, struct vd_git_command *c)
 int vd_gc_run_start(struct vd_gc_run *r, struct vd_error *error)
 {
     static const struct vd_process_ops ops = {.errors = on_errors, .exited = on_exited};
+    struct vd_disk_room room = vd_disk_room(r->folder);
     struct vd_git_command c;
+    if (vd_disk_room_check(&room, error))
+        return error->code;
     vd_git_command_init(&c, r->program, r->folder);
     add_arguments(r, &c);
     r->process.arg = r;
@@ -100,6 +104,7 @@ int vd_gc_run_start(struct vd_gc_run *r, struct vd_error *error)
                                      .name = "gc",
                                      .is_background = true,
                                      .memory_max = vd_git_memory_max(),
+                                     .file_len_max = vd_disk_room_left(&room),
                                      .files_max = VD_GIT_FILES_OPEN_MAX},
         &ops, error);
     vd_git_command_release(&c);

@@ -87,6 +87,7 @@ int vd_git_process_start(struct vd_git_process *p, struct vd_loop *loop,
         .name = arguments[0],
         .timeout_ms = VD_PUSH_GIT_MS,
         .memory_max = vd_git_memory_max(),
+        .cpu_s_max = VD_GIT_CPU_S,
     };
     int rc = vd_process_start(&p->process, loop, &options, &process_ops, error);
     vd_git_command_release(&c);

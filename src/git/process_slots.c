@@ -7,8 +7,6 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/container_of.h"
-#include "base/limits.h"
-#include "git/meter.h"
 
 struct vd_slot_user {
     size_t taken, waiting;
@@ -42,14 +40,15 @@ static void close_user(struct vd_process_slots *s, struct vd_slot_user *user)
     free(user);
 }
 
-static void measure(const struct vd_process_slots *s)
+static void tell(const struct vd_process_slots *s)
 {
-    vd_git_meter_processes(s->taken, s->waiting);
+    if (s->measure)
+        s->measure(s->taken, s->waiting);
 }
 
 static bool is_free(const struct vd_process_slots *s, const struct vd_slot_user *user)
 {
-    return s->taken < VD_GIT_PROCESSES_MAX && user->taken < VD_GIT_USER_PROCESSES_MAX;
+    return s->taken < s->limits.max && user->taken < s->limits.user_max;
 }
 
 static void count_taken(struct vd_slot *slot)
@@ -88,9 +87,10 @@ static void on_granted(struct vd_task *task)
 /* Under the lock. */
 static void grant_next(struct vd_process_slots *s)
 {
-    struct vd_slot *slot = s->first;
-    while (slot && !is_free(s, slot->user))
-        slot = slot->next;
+    struct vd_slot *slot = NULL;
+    for (struct vd_slot *w = s->first; w; w = w->next)
+        if (is_free(s, w->user) && (!slot || w->user->taken < slot->user->taken))
+            slot = w;
     if (!slot)
         return;
     unqueue(s, slot);
@@ -112,13 +112,14 @@ enum vd_slot_result vd_slot_take(struct vd_process_slots *s, struct vd_slot *slo
         count_taken(slot);
         slot->state = VD_SLOT_TAKEN;
         result = VD_SLOT_NOW;
-    } else if (s->waiting < VD_GIT_WAITING_MAX && slot->user->waiting < VD_GIT_USER_WAITING_MAX) {
+    } else if (s->waiting < s->limits.waiting_max &&
+               slot->user->waiting < s->limits.user_waiting_max) {
         queue(s, slot);
         result = VD_SLOT_LATER;
     } else {
         close_user(s, slot->user);
     }
-    measure(s);
+    tell(s);
     pthread_mutex_unlock(&s->lock);
     return result;
 }
@@ -132,10 +133,23 @@ bool vd_slot_cancel(struct vd_slot *slot)
         unqueue(s, slot);
         slot->state = VD_SLOT_NONE;
         close_user(s, slot->user);
-        measure(s);
+        tell(s);
     }
     pthread_mutex_unlock(&s->lock);
     return waits;
+}
+
+bool vd_slot_is_wanted(struct vd_slot *slot)
+{
+    struct vd_process_slots *s = slot->slots;
+    bool wanted = false;
+    if (slot->state != VD_SLOT_TAKEN)
+        return false;
+    pthread_mutex_lock(&s->lock);
+    for (const struct vd_slot *w = s->first; w && !wanted; w = w->next)
+        wanted = w->user == slot->user || w->user->taken < s->limits.user_max;
+    pthread_mutex_unlock(&s->lock);
+    return wanted;
 }
 
 void vd_slot_give_back(struct vd_slot *slot)
@@ -151,17 +165,18 @@ void vd_slot_give_back(struct vd_slot *slot)
     grant_next(s);
     if (!s->taken)
         pthread_cond_broadcast(&s->free);
-    measure(s);
+    tell(s);
     pthread_mutex_unlock(&s->lock);
 }
 
-void vd_process_slots_init(struct vd_process_slots *s)
+void vd_process_slots_init(struct vd_process_slots *s, const struct vd_slot_limits *limits,
+                           void (*measure)(size_t taken, size_t waiting))
 {
-    *s = (struct vd_process_slots){0};
+    *s = (struct vd_process_slots){.limits = *limits, .measure = measure};
     pthread_mutex_init(&s->lock, NULL);
     pthread_cond_init(&s->free, NULL);
     vd_hash_map_init(&s->users, user_name);
-    measure(s);
+    tell(s);
 }
 
 void vd_process_slots_release(struct vd_process_slots *s)

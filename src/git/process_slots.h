@@ -1,10 +1,11 @@
 /*
- * Slots: how many git processes serve requests at a time, and who waits for one.
+ * Slots: how many git processes run at a time, and who waits for one.
  *
- * A process needs a slot from before its start until it has exited. There are VD_GIT_PROCESSES_MAX
- * of them, of which one user has VD_GIT_USER_PROCESSES_MAX at most. A request that
- * finds none waits. A slot that is given back goes to the request that has waited longest, among
- * those whose user may have one more. When too many wait, one more is refused.
+ * A process needs a slot from before its start until it has exited. There is a set of slots for
+ * those that serve requests, whose users share it, and one for fetches, where the users are the
+ * namespaces. There are so many slots in a set, of which one user has a part at most. Who finds
+ * none waits. A slot that is given back goes to the user who has the fewest and may have one more,
+ * and of these to the one who has waited longest. When too many wait, one more is refused.
  *
  * One set of slots serves all loops. Its functions take a lock for a short while; a slot itself
  * belongs to its loop.
@@ -20,8 +21,15 @@
 
 struct vd_slot_user;
 
+struct vd_slot_limits {
+    size_t max, user_max;                 /* slots, and those of one user */
+    size_t waiting_max, user_waiting_max; /* who may wait */
+};
+
 struct vd_process_slots {
-    pthread_cond_t free;  /* signalled when no slot is taken any more */
+    struct vd_slot_limits limits;
+    void (*measure)(size_t taken, size_t waiting); /* for metrics; NULL: nobody measures */
+    pthread_cond_t free;                           /* signalled when no slot is taken any more */
     pthread_mutex_t lock; /* guards the rest; held for a look-up or a walk over those who wait */
     size_t taken, waiting;
     struct vd_slot *first, *last; /* those who wait, the longest waiting first */
@@ -43,7 +51,8 @@ struct vd_slot {
     struct vd_task task;
 };
 
-void vd_process_slots_init(struct vd_process_slots *slots);
+void vd_process_slots_init(struct vd_process_slots *slots, const struct vd_slot_limits *limits,
+                           void (*measure)(size_t taken, size_t waiting));
 void vd_process_slots_release(struct vd_process_slots *slots); /* when all were given back */
 
 /* Waits until all were given back. False: the time is up. Any thread but a loop's. */
@@ -61,6 +70,9 @@ enum vd_slot_result vd_slot_take(struct vd_process_slots *slots, struct vd_slot 
 
 /* Does not wait any more. False: it is too late, and `granted` will be called still. */
 bool vd_slot_cancel(struct vd_slot *slot) VD_MUST_USE;
+
+/* Whether somebody waits who would get this slot, which is taken, if it were given back. */
+bool vd_slot_is_wanted(struct vd_slot *slot) VD_MUST_USE;
 
 /* Gives it back. Does nothing to one that was not taken. */
 void vd_slot_give_back(struct vd_slot *slot);

@@ -5,7 +5,10 @@
 #include "base/limits.h"
 #include "git/command.h"
 
-enum { UPDATE_MS_MAX = 60000 }; /* milliseconds that moving refs may take */
+enum {
+    UPDATE_MS_MAX = 60000, /* milliseconds that moving refs may take ... */
+    REF_MS_MAX = 20        /* ... and these for each of them, whose file has to be on the disk */
+};
 
 void vd_ref_update_init(struct vd_ref_update *u, const struct vd_git_program *program)
 {
@@ -20,6 +23,7 @@ void vd_ref_update_release(struct vd_ref_update *u)
 
 void vd_ref_update_add(struct vd_ref_update *u, struct vd_slice ref, struct vd_slice commit)
 {
+    u->refs_n++;
     if (commit.n)
         vd_buf_addf(&u->input, "update %.*s %.*s\n", VD_FMT(ref), VD_FMT(commit));
     else
@@ -55,14 +59,15 @@ int vd_ref_update_start(struct vd_ref_update *u, struct vd_loop *loop, const cha
     vd_git_command_add(&command, "--stdin");
     u->process.arg = u;
     u->error = (struct vd_error){.code = VD_OK};
-    int code = vd_process_start(&u->process, loop,
-                                &(struct vd_process_options){.argv = vd_git_command_argv(&command),
-                                                             .env = vd_git_command_env(&command),
-                                                             .name = "update-ref",
-                                                             .timeout_ms = UPDATE_MS_MAX,
-                                                             .memory_max = vd_git_memory_max(),
-                                                             .files_max = VD_GIT_FILES_OPEN_MAX},
-                                &ops, error);
+    int code = vd_process_start(
+        &u->process, loop,
+        &(struct vd_process_options){.argv = vd_git_command_argv(&command),
+                                     .env = vd_git_command_env(&command),
+                                     .name = "update-ref",
+                                     .timeout_ms = UPDATE_MS_MAX + u->refs_n * REF_MS_MAX,
+                                     .memory_max = vd_git_memory_max(),
+                                     .files_max = VD_GIT_FILES_OPEN_MAX},
+        &ops, error);
     vd_git_command_release(&command);
     if (code)
         return code;

@@ -22,6 +22,7 @@ struct vd_ref_update {
     void *arg;
     struct vd_error error;
     /* Private: */
+    size_t refs_n;
     struct vd_buf input;
     struct vd_buf said; /* on stderr; its beginning */
     struct vd_process process;

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/container_of.h"
+#include "base/limits.h"
 #include "base/log.h"
 #include "git/bare_repository.h"
 #include "git/meter.h"
@@ -62,7 +63,10 @@ int vd_git_open(struct vd_git **out, const struct vd_git_options *options, struc
     git->env = options->env;
     git->loops_n = options->loops_n;
     git->request_loops = vd_calloc(options->loops_n, sizeof *git->request_loops);
-    vd_process_slots_init(&git->slots);
+    vd_process_slots_init(&git->slots,
+                          &(struct vd_slot_limits){VD_GIT_PROCESSES_MAX, VD_GIT_USER_PROCESSES_MAX,
+                                                   VD_GIT_WAITING_MAX, VD_GIT_USER_WAITING_MAX},
+                          vd_git_meter_processes);
     vd_webhooks_init(&git->webhooks);
     vd_git_meter_register();
     git->ssh = vd_program_find(options->search_path, "ssh");

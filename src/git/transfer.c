@@ -53,6 +53,7 @@ void vd_transfer_end_git(struct vd_transfer *t)
 static void on_channel(struct vd_process *p, struct vd_slice bytes)
 {
     struct vd_transfer *t = p->arg;
+    vd_transfer_unpacked(t);
     if (t->push)
         vd_push_channel(t->push, bytes);
 }
@@ -138,6 +139,7 @@ static int start_process(struct vd_transfer *t, struct vd_error *error)
                                      .timeout_ms = VD_GIT_TIMEOUT_MS,
                                      .idle_timeout_ms = VD_GIT_IDLE_MS,
                                      .memory_max = vd_git_memory_max(),
+                                     .cpu_s_max = VD_GIT_CPU_S,
                                      .files_max = VD_GIT_FILES_OPEN_MAX},
         &ops, error);
     vd_git_command_release(&command);
@@ -157,6 +159,11 @@ static void run(struct vd_transfer *t)
     static const struct vd_exchange_ops running = {.drained = vd_transfer_client_drained,
                                                    .gone = left_running};
     struct vd_error error;
+    if (vd_transfer_check_room(t, &error)) {
+        vd_transfer_refuse(t, 507, error.text);
+        vd_transfer_free(t);
+        return;
+    }
     if (vd_transfer_is_push(t))
         begin_push(t);
     if (start_process(t, &error)) {

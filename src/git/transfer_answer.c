@@ -19,14 +19,21 @@ static void begin_answer(struct vd_transfer *t)
     vd_buf_release(&text);
 }
 
-void vd_transfer_output(struct vd_process *p, struct vd_slice bytes)
+void vd_transfer_send(struct vd_transfer *t, struct vd_slice bytes)
 {
-    struct vd_transfer *t = p->arg;
-    if (!t->x)
-        return;
     if (!t->has_answered)
         begin_answer(t);
     vd_exchange_send(t->x, vd_bytes_copy(bytes));
+}
+
+void vd_transfer_output(struct vd_process *p, struct vd_slice bytes)
+{
+    struct vd_transfer *t = p->arg;
+    if (!t->x || t->is_broken)
+        return;
+    vd_transfer_send(t, bytes);
+    if (vd_transfer_is_push(t))
+        vd_transfer_follow_packets(t, bytes);
     if (vd_exchange_backlog(t->x) < VD_GIT_BACKLOG_LEN_MAX)
         return;
     vd_process_pause(p);
@@ -61,7 +68,7 @@ static void log_failure(const struct vd_transfer *t, const struct vd_process_exi
 static void end_answer(struct vd_transfer *t, const struct vd_process_exit *exit)
 {
     struct vd_exchange *x = t->x;
-    bool is_whole = exit->status >= 0 && !exit->timed_out && !exit->is_cut;
+    bool is_whole = t->is_broken || (exit->status >= 0 && !exit->timed_out && !exit->is_cut);
     if (!t->has_answered && !vd_process_succeeded(exit)) {
         vd_transfer_refuse(t, exit->timed_out ? 504 : 500,
                            exit->timed_out ? "git took too long: try again, or fetch less at a time"
@@ -81,13 +88,15 @@ static void end_answer(struct vd_transfer *t, const struct vd_process_exit *exit
  * and cannot send on may wait forever: the rest of the body is read and dropped, up to a bound. */
 static bool must_discard(const struct vd_transfer *t, const struct vd_process_exit *exit)
 {
-    return t->x && t->x->stream && t->has_answered && exit->status >= 0 && !exit->timed_out &&
-           !exit->is_stopped && !t->request.advertises && !t->body_has_ended;
+    bool is_whole = t->is_broken || (exit->status >= 0 && !exit->timed_out);
+    return t->x && t->x->stream && t->has_answered && is_whole && !exit->is_stopped &&
+           !t->request.advertises && !t->body_has_ended;
 }
 
 void vd_transfer_exited(struct vd_process *p, const struct vd_process_exit *exit)
 {
     struct vd_transfer *t = p->arg;
+    vd_timer_stop(t->loop, &t->timer);
     log_failure(t, exit);
     if (vd_transfer_is_push(t) && exit->status < 0 && !exit->is_stopped)
         vd_pushes_killed(t->git->pushes, t->uid);

@@ -59,6 +59,8 @@ static void on_piece(struct vd_exchange *x, struct vd_slice bytes)
             end_discarding(t);
         return;
     }
+    if (!vd_transfer_received(t, bytes.n))
+        return;
     if (t->request.is_gzip) {
         vd_inflate_add(&t->inflate, bytes);
         unpack(t);
@@ -79,6 +81,8 @@ static void on_body_end(struct vd_exchange *x)
         unpack(t);
     else
         vd_process_close_input(&t->process);
+    if (!t->is_discarding)
+        vd_transfer_await_unpacked(t);
 }
 
 void vd_transfer_feed(struct vd_process *p)

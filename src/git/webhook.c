@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/hash_map.h"
 #include "base/limits.h"
 
 struct vd_webhook_call {
@@ -28,17 +29,34 @@ void vd_webhooks_release(struct vd_webhooks *w)
     pthread_mutex_destroy(&w->lock);
 }
 
-bool vd_webhooks_admit(struct vd_webhooks *w, uint64_t now_ms)
+/* ---- strangers ---- */
+
+static struct vd_webhook_stranger *stranger_at(struct vd_webhooks *w, struct vd_slice address,
+                                               uint64_t now_ms)
+{
+    struct vd_webhook_stranger *s =
+        &w->strangers[vd_hash_bytes(address.p, address.n) % VD_WEBHOOK_STRANGERS];
+    if (s->second != now_ms / 1000)
+        *s = (struct vd_webhook_stranger){.second = now_ms / 1000};
+    return s;
+}
+
+bool vd_webhooks_look(struct vd_webhooks *w, struct vd_slice address, uint64_t len, uint64_t now_ms)
+{
+    if (len <= VD_GIT_WEBHOOK_SHORT_LEN)
+        return true;
+    pthread_mutex_lock(&w->lock);
+    bool looks = stranger_at(w, address, now_ms)->len < VD_GIT_WEBHOOK_REFUSED_LEN;
+    pthread_mutex_unlock(&w->lock);
+    return looks;
+}
+
+void vd_webhooks_refused(struct vd_webhooks *w, struct vd_slice address, uint64_t len,
+                         uint64_t now_ms)
 {
     pthread_mutex_lock(&w->lock);
-    if (w->second != now_ms / 1000) {
-        w->second = now_ms / 1000;
-        w->in_second = 0;
-    }
-    bool admitted = w->in_second < VD_GIT_WEBHOOKS_PER_S;
-    w->in_second += admitted;
+    stranger_at(w, address, now_ms)->len += len;
     pthread_mutex_unlock(&w->lock);
-    return admitted;
 }
 
 /* ---- the signature ---- */
@@ -80,24 +98,39 @@ static void digest_of(const struct vd_webhook_request *r, unsigned char out[SHA2
     EVP_MD_CTX_free(context);
 }
 
-/* Whether it has come before; it is remembered. */
-static bool is_replayed(struct vd_webhooks *w, const struct vd_webhook_request *r, uint64_t now_ms)
+/* Under the lock: whether one more may be accepted now. */
+static bool is_admitted(struct vd_webhooks *w, uint64_t now_ms)
+{
+    if (w->second != now_ms / 1000) {
+        w->second = now_ms / 1000;
+        w->in_second = 0;
+    }
+    bool admitted = w->in_second < VD_GIT_WEBHOOKS_PER_S;
+    w->in_second += admitted;
+    return admitted;
+}
+
+/* Whether it has come before, and whether it may come now; if so, it is remembered. */
+static enum vd_webhook_result admit(struct vd_webhooks *w, const struct vd_webhook_request *r,
+                                    uint64_t now_ms)
 {
     unsigned char digest[SHA256_DIGEST_LENGTH];
-    bool found = false;
+    enum vd_webhook_result result = VD_WEBHOOK_ACCEPTED;
     digest_of(r, digest);
     pthread_mutex_lock(&w->lock);
-    for (size_t i = 0; i < VD_GIT_WEBHOOKS_KEPT && !found; i++)
-        found = w->calls[i].until_ms > now_ms &&
-                memcmp(w->calls[i].digest, digest, sizeof digest) == 0;
-    if (!found) {
+    for (size_t i = 0; i < VD_GIT_WEBHOOKS_KEPT && result == VD_WEBHOOK_ACCEPTED; i++)
+        if (w->calls[i].until_ms > now_ms && memcmp(w->calls[i].digest, digest, sizeof digest) == 0)
+            result = VD_WEBHOOK_REPLAYED;
+    if (result == VD_WEBHOOK_ACCEPTED && !is_admitted(w, now_ms))
+        result = VD_WEBHOOK_LIMITED;
+    if (result == VD_WEBHOOK_ACCEPTED) {
         struct vd_webhook_call *call = &w->calls[w->next];
         memcpy(call->digest, digest, sizeof digest);
         call->until_ms = now_ms + VD_GIT_WEBHOOK_WINDOW_MS;
         w->next = (w->next + 1) % VD_GIT_WEBHOOKS_KEPT;
     }
     pthread_mutex_unlock(&w->lock);
-    return found;
+    return result;
 }
 
 enum vd_webhook_result vd_webhook_judge(struct vd_webhooks *w, const struct vd_webhook_request *r,
@@ -105,7 +138,5 @@ enum vd_webhook_result vd_webhook_judge(struct vd_webhooks *w, const struct vd_w
 {
     bool good = r->signature.n ? has_signature(r, secret)
                                : r->token.n && is_equal(r->token, secret);
-    if (!good || !secret.n)
-        return VD_WEBHOOK_REFUSED;
-    return is_replayed(w, r, now_ms) ? VD_WEBHOOK_REPLAYED : VD_WEBHOOK_ACCEPTED;
+    return good && secret.n ? admit(w, r, now_ms) : VD_WEBHOOK_REFUSED;
 }

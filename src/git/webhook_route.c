@@ -11,6 +11,7 @@
 #include "git/answer.h"
 #include "git/follow_metrics.h"
 #include "git/repository.h"
+#include "net/connection.h"
 #include "net/url.h"
 #include "request/request.h"
 #include "json/parse.h"
@@ -105,6 +106,18 @@ static void answer(struct call *c, unsigned status, const char *result, const ch
     vd_git_answer(c->x, status, text);
 }
 
+static void answer_limited(struct call *c)
+{
+    answer(c, 429, "limited", "TooManyRequests",
+           "too many webhooks are called: try again in a second");
+}
+
+static struct vd_slice address_of(const struct call *c)
+{
+    const struct vd_peer *peer = &c->x->connection->peer;
+    return vd_slice((const char *)peer->bytes, peer->len);
+}
+
 static void judge(struct call *c, uint64_t now_ms)
 {
     struct vd_webhook_request request = {
@@ -121,7 +134,11 @@ static void judge(struct call *c, uint64_t now_ms)
     case VD_WEBHOOK_REPLAYED:
         answer(c, 409, "replayed", "Conflict", "this call has come before");
         return;
+    case VD_WEBHOOK_LIMITED:
+        answer_limited(c);
+        return;
     case VD_WEBHOOK_REFUSED:
+        vd_webhooks_refused(&c->git->webhooks, address_of(c), c->x->body.n, now_ms);
         answer(c, 403, "refused", "Forbidden",
                "the signature is not good: X-Hub-Signature-256 has to be the HMAC-SHA256 of the "
                "body, or X-Gitlab-Token the secret itself");
@@ -156,9 +173,8 @@ static void handle(struct vd_http_service *service, struct vd_exchange *x)
     begin(&c);
     if (x->head->method != VD_HTTP_POST)
         answer(&c, 405, "", "MethodNotAllowed", "POST");
-    else if (!vd_webhooks_admit(&c.git->webhooks, now_ms))
-        answer(&c, 429, "limited", "TooManyRequests",
-               "too many webhooks are called: try again in a second");
+    else if (!vd_webhooks_look(&c.git->webhooks, address_of(&c), x->body.n, now_ms))
+        answer_limited(&c);
     else if (!c.git->followers || !c.is_webhook || !find(&c))
         answer(&c, 404, "", "NotFound", "there is no webhook here");
     else

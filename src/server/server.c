@@ -210,6 +210,18 @@ static int open_listener(struct server *s, struct vd_http_listener *listener, co
     return vd_http_listener_open(listener, error);
 }
 
+/* A server whose disk is full starts all the same: somebody has to be able to delete something. */
+static int write_kubeconfig(const struct server *s, struct vd_error *error)
+{
+    int code = vd_credentials_write_kubeconfig(s->config, s->tls.address, error);
+    if (code != VD_ERR_FULL)
+        return code;
+    vd_log_warn("admin.kubeconfig could not be written, and may have an old address or "
+                "certificate: make room on the disk, then restart the server or send it SIGHUP",
+                VD_F_ERROR(error));
+    return VD_OK;
+}
+
 static int open_listeners(struct server *s, struct vd_error *error)
 {
     const struct vd_config *c = s->config;
@@ -219,7 +231,7 @@ static int open_listeners(struct server *s, struct vd_error *error)
     if (!code)
         code = open_listener(s, &s->tls, "tls-listen", c->tls_listen, &s->tls_context, error);
     if (!code && c->tls_listen)
-        code = vd_credentials_write_kubeconfig(c, s->tls.address, error);
+        code = write_kubeconfig(s, error);
     return code ? code : open_listener(s, &s->plain, "listen", c->listen, NULL, error);
 }
 

@@ -238,7 +238,8 @@ missing_branch() {
 
 wrong_password() {
     follow locked "$remote_http/default/origin.git" 'secretRef: {name: wrong}' &&
-        until_true synced_is locked "False FetchFailed" && k delete repository locked
+        until_true tells locked 'refused the credentials of Secret wrong' &&
+        synced_is locked "False FetchFailed" && k delete repository locked
 }
 no_secret() {
     follow locked "$remote_http/default/origin.git" 'secretRef: {name: missing}' &&

@@ -24,7 +24,10 @@ static int set_up(void **state)
     (void)state;
     memset(many, 0, sizeof many);
     granted_n = 0;
-    vd_process_slots_init(&slots);
+    vd_process_slots_init(&slots,
+                          &(struct vd_slot_limits){VD_GIT_PROCESSES_MAX, VD_GIT_USER_PROCESSES_MAX,
+                                                   VD_GIT_WAITING_MAX, VD_GIT_USER_WAITING_MAX},
+                          NULL);
     return vd_loop_init(&loop, 0, &error);
 }
 
@@ -98,6 +101,24 @@ static void one_user_has_not_all(void **state)
     assert_ptr_equal(granted_last, &many[100]);
 }
 
+/* "a" has many and waits longer; "b" has none. */
+static void who_has_the_fewest_gets_the_next(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < VD_GIT_PROCESSES_MAX; i++)
+        assert_int_equal(take(i, i % 2 ? "a" : "c"), VD_SLOT_NOW);
+    assert_false(vd_slot_is_wanted(&many[0]));
+    assert_int_equal(take(100, "a"), VD_SLOT_LATER);
+    assert_false(vd_slot_is_wanted(&many[0])); /* "a" has as many as it may */
+    assert_true(vd_slot_is_wanted(&many[1]));
+    assert_int_equal(take(101, "b"), VD_SLOT_LATER);
+    assert_true(vd_slot_is_wanted(&many[0]));
+    vd_slot_give_back(&many[1]);
+    vd_loop_run_posted(&loop);
+    assert_int_equal(granted_n, 1);
+    assert_ptr_equal(granted_last, &many[101]);
+}
+
 static void who_waits_may_leave(void **state)
 {
     (void)state;
@@ -137,6 +158,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(who_waits_longest_gets_the_next),
         TEST(one_user_has_not_all),
+        TEST(who_has_the_fewest_gets_the_next),
         TEST(who_waits_may_leave),
         TEST(too_many_who_wait_are_refused),
     };

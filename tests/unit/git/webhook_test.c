@@ -1,6 +1,8 @@
 /* src/git/webhook.c: signatures, replays and how many calls. */
 #include "git/webhook.h"
 
+#include <stdio.h>
+
 #include "base/limits.h"
 #include "check.h"
 
@@ -63,15 +65,36 @@ static void replays_are_refused_for_a_while(void **state)
     vd_webhooks_release(&w);
 }
 
-static void calls_are_counted(void **state)
+static void calls_that_are_accepted_are_counted(void **state)
 {
     struct vd_webhooks w;
+    char body[16];
     (void)state;
     vd_webhooks_init(&w);
-    for (int i = 0; i < VD_GIT_WEBHOOKS_PER_S; i++)
-        assert_true(vd_webhooks_admit(&w, 5000));
-    assert_false(vd_webhooks_admit(&w, 5999));
-    assert_true(vd_webhooks_admit(&w, 6000));
+    for (int i = 0; i < VD_GIT_WEBHOOKS_PER_S; i++) {
+        snprintf(body, sizeof body, "body %d", i);
+        assert_int_equal(judge(&w, "", "wrong", body, 5000), VD_WEBHOOK_REFUSED);
+        assert_int_equal(judge(&w, "", "key", body, 5000), VD_WEBHOOK_ACCEPTED);
+    }
+    assert_int_equal(judge(&w, "", "key", "one more", 5999), VD_WEBHOOK_LIMITED);
+    assert_int_equal(judge(&w, "", "key", "one more", 6000), VD_WEBHOOK_ACCEPTED);
+    vd_webhooks_release(&w);
+}
+
+static void strangers_send_short_ones(void **state)
+{
+    struct vd_webhooks w;
+    struct vd_slice here = VD_SLICE("here"), there = VD_SLICE("over there");
+    (void)state;
+    vd_webhooks_init(&w);
+    for (int sent = 0; sent < VD_GIT_WEBHOOK_REFUSED_LEN; sent += VD_GIT_WEBHOOK_LEN_MAX) {
+        assert_true(vd_webhooks_look(&w, here, VD_GIT_WEBHOOK_LEN_MAX, 5000));
+        vd_webhooks_refused(&w, here, VD_GIT_WEBHOOK_LEN_MAX, 5000);
+    }
+    assert_false(vd_webhooks_look(&w, here, VD_GIT_WEBHOOK_LEN_MAX, 5999));
+    assert_true(vd_webhooks_look(&w, here, VD_GIT_WEBHOOK_SHORT_LEN, 5999));
+    assert_true(vd_webhooks_look(&w, there, VD_GIT_WEBHOOK_LEN_MAX, 5999));
+    assert_true(vd_webhooks_look(&w, here, VD_GIT_WEBHOOK_LEN_MAX, 6000));
     vd_webhooks_release(&w);
 }
 
@@ -81,7 +104,8 @@ int main(void)
         cmocka_unit_test(signatures_are_checked),
         cmocka_unit_test(an_empty_secret_opens_nothing),
         cmocka_unit_test(replays_are_refused_for_a_while),
-        cmocka_unit_test(calls_are_counted),
+        cmocka_unit_test(calls_that_are_accepted_are_counted),
+        cmocka_unit_test(strangers_send_short_ones),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
