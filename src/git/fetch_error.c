@@ -76,6 +76,10 @@ void vd_fetch_describe(struct vd_fetch *f, const struct vd_process_exit *exit,
         (void)vd_error_set(error, VD_ERR_IO, "git fetch was ended by signal %d", exit->signal);
     else if (was_ended(said))
         describe_limit(f, error);
+    else if (says(f, "Out of memory") || says(f, "out of memory"))
+        (void)vd_error_set(error, VD_ERR_LIMIT,
+                           "git needs more than its %d MiB of memory for what the remote sends",
+                           VD_GIT_FETCH_MEMORY_MIB);
     else if (asks_for_credentials(f) && f->secret)
         (void)vd_error_set(error, VD_ERR_FORBIDDEN,
                            "the remote refused the credentials of Secret %s", f->secret);

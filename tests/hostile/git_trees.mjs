@@ -277,11 +277,11 @@ async function main() {
 
     /* refs */
     await tap('refs with odd names', async () => {
-        const good = ['refs/heads/--upload-pack=touch', 'refs/heads/-x', 'refs/heads/a;b', 'refs/heads/$(x)',
-            'refs/heads/ünï', 'refs/heads/HEAD', `refs/heads/${'n'.repeat(200)}`, 'refs/tags/--x'];
+        const good = ['refs/heads/a;b', 'refs/heads/$(x)', 'refs/heads/ünï', `refs/heads/${'n'.repeat(200)}`, 'refs/tags/--x'];
         const bad = ['HEAD', 'refs/heads/../../config', 'refs/heads/x.lock', 'refs/heads/a..b', 'refs/notes/x',
             'refs/heads/', 'refs/heads/a\x01b', 'refs/heads/a b', 'refs/stash', 'config', '../config',
-            'refs/heads/@{', `refs/heads/${'n'.repeat(5000)}`, 'refs/replace/x', 'refs/keep-around/x'];
+            'refs/heads/@{', 'refs/heads/--upload-pack=touch', 'refs/heads/-x', 'refs/heads/HEAD',
+            `refs/heads/${'n'.repeat(201)}`, `refs/heads/${'n'.repeat(5000)}`, 'refs/replace/x', 'refs/keep-around/x'];
         const empty = history([['100644', 'x.txt', 'x']]);
         for (const ref of [...good, ...bad]) {
             const text = await pushBytes([[ZERO, empty.id, ref]], pack(empty.entries), { checks: false });
