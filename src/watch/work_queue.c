@@ -153,6 +153,15 @@ uint64_t vd_work_queue_next_ms(const struct vd_work_queue *q)
     return next_ms;
 }
 
+bool vd_work_queue_can_take(const struct vd_work_queue *q, uint64_t now_ms)
+{
+    const struct vd_heap_node *node = vd_heap_peek(&q->delayed);
+    bool can = node && node->key <= now_ms;
+    for (int i = 0; i < VD_WORK_PRIORITIES && !can; i++)
+        can = q->lists[i].first && vd_work_rate_next_ms(&q->options.rates[i]) <= now_ms;
+    return can;
+}
+
 static struct vd_work_item *take_of(struct vd_work_queue *q, int priority, uint64_t now_ms)
 {
     struct vd_work_item *item = q->lists[priority].first;

@@ -135,6 +135,9 @@ void vd_work_queue_remove(struct vd_work_queue *q, struct vd_work_item *item);
  * holds back. UINT64_MAX: there is none. */
 uint64_t vd_work_queue_next_ms(const struct vd_work_queue *q);
 
+/* Whether vd_work_queue_take() would give one. */
+bool vd_work_queue_can_take(const struct vd_work_queue *q, uint64_t now_ms);
+
 /* Items that are not delayed and wait to be taken. */
 static inline size_t vd_work_queue_count(const struct vd_work_queue *q)
 {
