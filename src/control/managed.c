@@ -30,7 +30,7 @@ static const struct vd_managed_policy defaults = {
 
 uint64_t vd_managed_now_ms(const struct vd_managed *c)
 {
-    return vd_clock_mono_ns(c->options.clock) / 1000000;
+    return c->in_turn ? c->now_ms : vd_clock_mono_ns(c->options.clock) / 1000000;
 }
 
 /* Any thread. */
@@ -82,8 +82,13 @@ static void on_changed(struct vd_informer_handler *handler, const struct vd_chan
     if (change->now->revision <= c->passed)
         return;
     if (vd_slice_eq(resource, c->options.resource) &&
-        vd_predicate_holds(&c->options.predicate, change))
-        vd_managed_enqueue(c, vd_entry_namespace(entry), vd_entry_name(entry), VD_WORK_FRESH);
+        vd_predicate_holds(&c->options.predicate, change)) {
+        struct vd_managed_item *item = vd_managed_item_get(c, vd_entry_namespace(entry),
+                                                           vd_entry_name(entry));
+        if (!item->entry)
+            item->entry = vd_entry_ref(change->now->entry);
+        enqueue_item(c, item, VD_WORK_FRESH);
+    }
     for (size_t i = 0; i < c->options.watches_n; i++) {
         const struct vd_managed_watch *w = &c->options.watches[i];
         if (vd_slice_eq(resource, w->resource))
@@ -185,36 +190,39 @@ static struct vd_run *run_new(struct vd_managed *c)
 
 /* The newest version of an item's object; NULL: there is none, or its bytes are damaged, which the
  * informer has reported. */
-static struct vd_event *read_object(struct vd_managed *c, const struct vd_managed_item *item)
+static struct vd_event *read_object(struct vd_managed *c, struct vd_managed_item *item)
 {
-    struct vd_event *object = NULL;
-    struct vd_error error;
+    struct vd_event *object = item->entry ? vd_store_newest(c->options.store, item->entry) : NULL;
     struct vd_key key = {c->options.resource, vd_managed_item_namespace(item),
                          vd_managed_item_name(item)};
-    if (vd_store_get(c->options.store, &key, 0, &object, &error))
-        return NULL;
+    if (object || vd_store_get(c->options.store, &key, 0, &object, NULL) != VD_OK)
+        return object;
+    vd_entry_unref(item->entry);
+    item->entry = vd_entry_ref(object->entry);
     return object;
 }
 
 /* Whether the item is to run with this object. One that is parked is not, unless its object is
- * another one than when it was parked. */
+ * another one than when it was parked. What is desired may be new: then what failed may succeed. */
 static bool may_run(struct vd_managed *c, struct vd_managed_item *item,
-                    const struct vd_event *object, int64_t generation)
+                    const struct vd_event *object)
 {
+    if (!item->is_parked && !item->work.failures) /* nothing is to be compared */
+        return true;
+    int64_t generation = vd_managed_generation(object);
     if (item->is_parked && !vd_managed_item_is_stale(item, object, generation))
         return false;
     if (item->is_parked)
         vd_managed_item_unpark(c, item);
-    if (generation != item->generation) /* what is desired is new, so what failed may succeed */
+    if (generation != item->generation)
         vd_work_queue_forget(&item->work);
-    item->generation = generation;
     return true;
 }
 
 static void start_run(struct vd_managed *c, struct vd_managed_item *item, uint64_t now_ms)
 {
     struct vd_event *object = read_object(c, item);
-    if (!may_run(c, item, object, vd_managed_generation(object))) {
+    if (!may_run(c, item, object)) {
         vd_event_unref(object);
         vd_managed_item_finish(c, item);
         return;
@@ -321,6 +329,7 @@ static void take_turn(struct vd_task *task)
         return;
     }
     c->in_turn = true;
+    c->now_ms = now_ms;
     bool more = turn_informer(c);
     more |= is_catching_up(c, now_ms);
     more |= turn_resync(c, now_ms);
@@ -452,7 +461,7 @@ void vd_managed_free(struct vd_managed *c)
     end_resync(c);
     vd_work_queue_release(&c->queue);
     for (struct vd_managed_item *item; (item = vd_hash_map_next(&c->items, &at));)
-        free(item);
+        vd_managed_item_free(item);
     vd_hash_map_release(&c->items);
     while (c->free_runs) {
         struct vd_run *run = c->free_runs;

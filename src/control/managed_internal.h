@@ -8,6 +8,7 @@
 
 struct vd_managed_item {
     struct vd_work_item work;
+    struct vd_entry *entry;  /* a reference, by which the object is found; NULL: not known yet */
     struct vd_event *object; /* that it ran with, while its result is being written; or NULL */
     enum vd_result_outcome outcome; /* likewise */
     uint64_t after_ms;              /* likewise */
@@ -31,6 +32,7 @@ struct vd_managed {
     struct vd_work_queue queue;
     struct vd_hash_map items; /* by path */
     VD_VEC(struct vd_managed_item *) dirty;
+    uint64_t now_ms;                 /* in a turn: when it began */
     uint64_t passed;                 /* everything up to here was told to the queue */
     struct vd_run *runs, *runs_last; /* the oldest first */
     struct vd_run *free_runs;
@@ -64,6 +66,7 @@ struct vd_managed_item *vd_managed_item_get(struct vd_managed *c, struct vd_slic
 /* The item of a key, or NULL. */
 struct vd_managed_item *vd_managed_item_find(struct vd_managed *c, struct vd_slice namespace,
                                              struct vd_slice name);
+void vd_managed_item_free(struct vd_managed_item *item);
 /* The next checkpoint looks at the item. */
 void vd_managed_item_note(struct vd_managed *c, struct vd_managed_item *item);
 /* A run of the item, and what followed from it, is over. The item may be gone afterwards. */

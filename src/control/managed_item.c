@@ -54,6 +54,12 @@ void vd_managed_item_note(struct vd_managed *c, struct vd_managed_item *item)
         c->options.ops->dirty(c);
 }
 
+void vd_managed_item_free(struct vd_managed_item *item)
+{
+    vd_entry_unref(item->entry);
+    free(item);
+}
+
 /* Frees the item if nothing is known of it that counts. */
 static void settle(struct vd_managed *c, struct vd_managed_item *item)
 {
@@ -61,7 +67,7 @@ static void settle(struct vd_managed *c, struct vd_managed_item *item)
         item->is_dirty)
         return;
     vd_hash_map_remove(&c->items, vd_slice(item->path, item->len));
-    free(item);
+    vd_managed_item_free(item);
 }
 
 void vd_managed_item_finish(struct vd_managed *c, struct vd_managed_item *item)

@@ -59,6 +59,7 @@ static void retry(struct vd_managed *c, struct vd_managed_item *item,
                   const struct vd_result *result)
 {
     uint64_t now_ms = vd_managed_now_ms(c), pause_ms = result->after_ms;
+    item->generation = vd_managed_generation(item->object);
     if (item->work.failures + 1 >= c->policy.attempts) {
         item->work.failures++;
         park(c, item, result);
@@ -97,6 +98,7 @@ static void conclude(struct vd_managed *c, struct vd_managed_item *item,
         break;
     case VD_RESULT_TERMINAL:
         item->work.failures++;
+        item->generation = vd_managed_generation(item->object);
         park(c, item, result);
         break;
     }
