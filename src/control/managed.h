@@ -93,7 +93,7 @@ struct vd_managed_options {
 
 /* Counts since the start, and how it is now. */
 struct vd_managed_stats {
-    uint64_t runs[4]; /* by enum vd_result_outcome */
+    uint64_t runs[VD_RESULT_OUTCOMES];
     uint64_t conflicts, timeouts;
     size_t queued, delayed, running, slow, parked;
     uint64_t ended_ms; /* when the last run ended; 0: none has */

@@ -53,7 +53,7 @@ struct vd_managed {
     bool in_turn; /* runs that end now are looked at by the turn itself */
     void (*stopped)(struct vd_managed *controller, void *arg);
     void *stopped_arg;
-    uint64_t counts[4], conflicts, timeouts;
+    uint64_t counts[VD_RESULT_OUTCOMES], conflicts, timeouts;
     uint64_t ended_ms;
 };
 

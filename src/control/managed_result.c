@@ -5,6 +5,8 @@
 #include "base/log.h"
 #include "control/managed_internal.h"
 
+enum { INTERRUPTED_MS = 10 }; /* before a run that was interrupted is made again */
+
 /* ---- parking ---- */
 
 static void park(struct vd_managed *c, struct vd_managed_item *item, const struct vd_result *result)
@@ -93,6 +95,10 @@ static void conclude(struct vd_managed *c, struct vd_managed_item *item,
         vd_work_queue_add_after(&c->queue, &item->work, vd_managed_now_ms(c), result->after_ms);
         vd_managed_item_finish(c, item);
         break;
+    case VD_RESULT_INTERRUPTED:
+        vd_work_queue_add_after(&c->queue, &item->work, vd_managed_now_ms(c), INTERRUPTED_MS);
+        vd_managed_item_finish(c, item);
+        break;
     case VD_RESULT_RETRY:
         retry(c, item, result);
         break;
@@ -100,6 +106,8 @@ static void conclude(struct vd_managed *c, struct vd_managed_item *item,
         item->work.failures++;
         item->generation = vd_managed_generation(item->object);
         park(c, item, result);
+        break;
+    case VD_RESULT_OUTCOMES:
         break;
     }
 }
@@ -158,7 +166,8 @@ void vd_run_end(struct vd_run *run, const struct vd_result *given)
     struct vd_managed *c = run->controller;
     struct vd_managed_item *item = run->item;
     struct vd_result result = *given;
-    bool is_cut = run->is_cancelled && c->is_stopping, is_late = run->is_cancelled && !is_cut;
+    bool is_cut = run->is_cancelled && c->is_stopping;
+    bool is_late = run->is_cancelled && !is_cut && given->outcome != VD_RESULT_INTERRUPTED;
     char text[64];
     if (is_late) {
         int n = snprintf(text, sizeof text, "it took longer than %llu ms",

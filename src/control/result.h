@@ -14,9 +14,12 @@
 
 enum vd_result_outcome {
     VD_RESULT_SUCCESS,
-    VD_RESULT_REQUEUE, /* it succeeded, and is to run again after `after_ms` */
-    VD_RESULT_RETRY,   /* it failed, and is to be tried again after a pause */
-    VD_RESULT_TERMINAL /* it failed, and trying again is of no use: the item is parked */
+    VD_RESULT_REQUEUE,     /* it succeeded, and is to run again after `after_ms` */
+    VD_RESULT_RETRY,       /* it failed, and is to be tried again after a pause */
+    VD_RESULT_TERMINAL,    /* it failed, and trying again is of no use: the item is parked */
+    VD_RESULT_INTERRUPTED, /* it came to no result for a reason that is not its own: it runs again,
+                              and that is not an attempt */
+    VD_RESULT_OUTCOMES
 };
 
 /* All is borrowed for the call that it is given to. */
