@@ -149,7 +149,7 @@ void vd_controller_answered(struct vd_controller *c, struct vd_controller_item *
     } else {
         vd_log_warn("the server's own change could not be made; it is tried again",
                     VD_F_STR("code", vd_code_name((int)code)));
-        vd_work_queue_retry(&c->queue, &item->work, now_ms(c));
+        (void)vd_work_queue_retry(&c->queue, &item->work, now_ms(c));
     }
     vd_work_queue_done(&c->queue, &item->work);
     post_turn_unless_stopping(c); /* also others may have waited for this batch */
@@ -199,10 +199,10 @@ void vd_controller_init(struct vd_controller *c, const struct vd_controller_env 
                                                                  .listed = options->listed,
                                                                  .wake = post_turn,
                                                                  .arg = c});
-    vd_work_queue_init(&c->queue, &(struct vd_work_queue_options){.wake = post_turn_unless_stopping,
-                                                                  .arg = c,
-                                                                  .retry_min_ms = RETRY_MS_MIN,
-                                                                  .retry_max_ms = RETRY_MS_MAX});
+    vd_work_queue_init(&c->queue,
+                       &(struct vd_work_queue_options){.wake = post_turn_unless_stopping,
+                                                       .arg = c,
+                                                       .retry = {RETRY_MS_MIN, RETRY_MS_MAX}});
     c->turn.run = take_turn;
     c->relist.fire = on_relist;
     c->delayed.fire = on_delayed;

@@ -94,6 +94,11 @@
     X(VD_HTTP_BODY_IDLE_MS,      60000,       "milliseconds in which a byte of a streamed request body must come while the server reads it; then 408") \
     X(VD_PROCESS_BACKLOG_MAX,    262144,      "bytes waiting for a program's stdin above which no more is read for it; reserved with a streamed request body") \
     X(VD_PROCESS_LINGER_MS,      1000,        "milliseconds that a program's output may stay open after its end, that a program has for ending when nobody waits for it, and that a loop which stops waits for its programs") \
+    X(VD_EXEC_LINE_LEN_MAX,      8388608,     "bytes of a line that a program which reconciles may say") \
+    X(VD_EXEC_HELLO_MS,          10000,       "milliseconds that such a program has for its hello") \
+    X(VD_EXEC_CANCEL_MS,         2000,        "milliseconds that it has for the answer to a run that was cancelled; then it is killed") \
+    X(VD_EXEC_RESTART_MS_MIN,    100,         "milliseconds before it is started again after it has ended; the pause doubles ...") \
+    X(VD_EXEC_RESTART_MS_MAX,    30000,       "... up to this, until it has answered a run") \
     X(VD_TCP_UNSENT_LEN_MAX,     131072,      "bytes that the kernel keeps for a connection before it has sent them") \
     X(VD_ACCOUNTS_MAX,           10000,       "users whose use is counted one by one; more share one account") \
     X(VD_ACCOUNT_METRICS_MAX,    100,         "users with metrics of their own; more are counted as 'other'") \

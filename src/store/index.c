@@ -225,8 +225,10 @@ static void drop_deleted(struct vd_index *index)
 {
     struct vd_event *event = vd_tail_pop(&index->deleted);
     struct vd_entry *entry = event->entry;
-    if (entry->newest == event)
+    if (entry->newest == event) {
         vd_collection_drop(vd_index_collection(index, vd_entry_resource(entry)), entry);
+        entry->newest = NULL; /* somebody may still hold the entry */
+    }
     doom(index, event);
 }
 

@@ -411,3 +411,14 @@ int vd_store_get(struct vd_store *store, const struct vd_key *key, uint64_t revi
     found_release(&f);
     return code;
 }
+
+struct vd_event *vd_store_newest(struct vd_store *store, const struct vd_entry *entry)
+{
+    vd_index_read_lock(&store->index);
+    struct vd_event *event = entry->newest;
+    bool is_there = event && vd_event_is_live(event) && !event->damaged && event->body;
+    if (is_there)
+        vd_event_ref(event);
+    vd_index_unlock(&store->index);
+    return is_there ? event : NULL;
+}

@@ -93,6 +93,11 @@ int vd_store_check_revision(struct vd_store *store, uint64_t revision, struct vd
 int vd_store_get(struct vd_store *store, const struct vd_key *key, uint64_t revision,
                  struct vd_event **out, struct vd_error *error) VD_MUST_USE;
 
+/* The newest version of the object that an entry belongs to, without looking it up: a reference.
+ * NULL: it does not exist, or is damaged, or has come into being again after all that was known of
+ * it had left the window: vd_store_get() tells which. */
+struct vd_event *vd_store_newest(struct vd_store *store, const struct vd_entry *entry) VD_MUST_USE;
+
 /* How many objects of a resource exist now. */
 size_t vd_store_count(struct vd_store *store, struct vd_slice resource);
 

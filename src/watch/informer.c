@@ -385,6 +385,13 @@ void vd_informer_start(struct vd_informer *i)
     atomic_compare_exchange_strong(&i->heard, &before, revision);
 }
 
+void vd_informer_start_at(struct vd_informer *i, uint64_t revision)
+{
+    i->revision = revision;
+    i->state = VD_INFORMER_FOLLOWING;
+    vd_informer_start(i);
+}
+
 void vd_informer_stop(struct vd_informer *i)
 {
     vd_store_unsubscribe(i->options.store, &i->subscriber);

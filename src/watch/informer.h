@@ -132,6 +132,10 @@ void vd_informer_add_handler(struct vd_informer *informer, struct vd_informer_ha
 /* From here on `wake` and `committed` are called. The first turn is due, without being woken. */
 void vd_informer_start(struct vd_informer *informer);
 
+/* The same, but without a list: what comes after the revision is told, as if a list as of that
+ * revision had been told before. If the log cannot be read from there, it begins with a list. */
+void vd_informer_start_at(struct vd_informer *informer, uint64_t revision);
+
 /* Stops and frees everything. When this returns, no handler is running and none is called any more.
  * It may be called before the start, and more than once. */
 void vd_informer_stop(struct vd_informer *informer);
