@@ -62,7 +62,7 @@ paste() {
     mkdir pasted
     (cd pasted && timeout 60 sh -e ../commands.sh) >pasted.out 2>&1
     pasted=$?
-    watched
+    until_true watched # the bytes were sent before the push was answered; kubectl has to print them
     seen=$?
     kill "$watch"
     wait "$watch" 2>/dev/null
