@@ -456,7 +456,7 @@ static void it_is_cancelled_in_the_middle(void **state)
     struct many m;
     (void)state;
     making.filling = 100;
-    for (size_t at = 1; at <= 4000; at += 1333) {
+    for (size_t at = 1; at < 4000; at += 1333) { /* not at the last: then all may be proposed */
         uint64_t revision = vd_store_revision(setting.store);
         making.made = 0;
         making.cancel_at = at;
