@@ -29,7 +29,7 @@ struct setting {
     void (*call)(struct setting *t);
     struct vd_managed_stats stats;
     struct vd_exec_stats exec_stats;
-    bool is_stopped;
+    _Atomic bool is_stopped;
 };
 
 static void on_loop(struct vd_task *task)
