@@ -35,13 +35,6 @@ end_all() {
 }
 trap end_all EXIT
 
-start_host() {
-    mkdir remotes
-    node "$here/git_backend.mjs" remotes >host.port &
-    host_pid=$!
-    until_true grep -q . host.port && host=http://127.0.0.1:$(cat host.port)
-}
-
 free_kib() { df --output=avail data | tail -n 1 | tr -d ' '; }
 leaves_room() { [ "$(free_kib)" -ge 2300 ]; }
 tells() { field repository "$1" .status.lastError | grep -q -i -e "$2"; }

@@ -18,13 +18,6 @@ end_all() {
 }
 trap end_all EXIT
 
-start_host() {
-    mkdir remotes
-    node "$here/git_backend.mjs" remotes >host.port &
-    host_pid=$!
-    until_true grep -q . host.port && host=http://127.0.0.1:$(cat host.port)
-}
-
 # remote NAME BYTES: a bare repository with a manifest of that name, and so much more.
 remote() {
     git init -q --bare "remotes/$1.git" &&

@@ -93,3 +93,11 @@ agree() {
     agree_ref=$(git ls-remote "$(url "$1")" "refs/heads/$2" | cut -f 1)
     is "$agree_ref" field repository "$1" ".status.branches[?(@.name==\"$2\")].commit"
 }
+
+# start_host: a git server for the repositories in remotes/, at $host; the test ends $host_pid.
+start_host() {
+    mkdir remotes
+    node "$here/git_backend.mjs" remotes >host.port &
+    host_pid=$!
+    until_true grep -q . host.port && host=http://127.0.0.1:$(cat host.port)
+}
